@@ -288,7 +288,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   Watcher& watcher = watcher_of(task);
   if (keys::g_on) {
     keys::open(task);
-    if (task.holds_call && task.frame && moves_data(task.holds_call - 1)) {
+    if (task.pages.holds_call && task.frame && moves_data(task.pages.holds_call - 1)) {
       keys::meet(
           task, spot_of(*task.frame),
           {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByKernel});
@@ -296,8 +296,8 @@ void touch(uint64_t start, uint64_t size, bool writes) {
     if (writes) keys::lend(task, start, size);
     return;
   }
-  const bool is_call =
-      task.holds_call && task.frame && moves_data(task.holds_call - 1) && !is_of_library(start);
+  const bool is_call = task.pages.holds_call && task.frame &&
+                       moves_data(task.pages.holds_call - 1) && !is_of_library(start);
   const bool is_unseen = happens::is_unseen(start, size, writes);
   if (is_call && !is_unseen) {
     const Spending spending;

@@ -51,7 +51,7 @@ uint32_t common_looks() {
 
 bool near_own_stack(const Task& task, const Watcher& watcher, const Spot& spot, uint64_t address) {
   const uint64_t rsp = spot.general[4];
-  const uint64_t top = watcher.stack ? watcher.stack : shared().stack_begin;
+  const uint64_t top = watcher.stack ? watcher.stack : shared().program.stack_begin;
   if (rsp <= top && address >= rsp - kNearStack && address < top + kPageSize) return true;
   const uint64_t thread = sys::fs_base_untouched();
   return task.id != 0 && address >= thread - kPageSize && address < thread + kPageSize;
@@ -66,8 +66,8 @@ void leave_to(uint64_t at, Page& page, const Task& task, Watcher& watcher, bool 
 
 bool is_over(const Page& page) {
   const Task& owner = shared().tasks[page.owner];
-  return owner.state == TaskState::kFree ||
-         static_cast<uint32_t>(owner.creation) != page.owner_creation;
+  return owner.order.state == TaskState::kFree ||
+         static_cast<uint32_t>(owner.identity.creation) != page.owner_creation;
 }
 
 // Its owner has ended: whoever reads there may read what he has stored.

@@ -15,7 +15,7 @@ class Checked final : public View {
   void close_tracking() override { guarded::close_tracking(); }
   void track(uint64_t start, uint64_t size) override { guarded::track(start, size); }
   bool serve_unless_kept(Task& task) override {
-    if (!task.holds_call) guarded::catch_up(task);
+    if (!task.pages.holds_call) guarded::catch_up(task);
     return false;
   }
   void serve_before_sleep(Task& task, bool) override { guarded::begin_wait(task); }

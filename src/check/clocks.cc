@@ -44,13 +44,13 @@ uint32_t slots_in_use() { return __atomic_load_n(&state().slots, __ATOMIC_ACQUIR
 uint64_t kept() { return happens::g_replayed ? Past::kKept : 64; }
 
 void begin(Watcher& watcher, const Task& task) {
-  watcher.slot = task.creation ? 1 + (task.creation - 1) % (kSlots - 1)
-                               : 0;  // the first task lives as long as any
+  watcher.slot = task.identity.creation ? 1 + (task.identity.creation - 1) % (kSlots - 1)
+                                        : 0;  // the first task lives as long as any
   uint32_t slots = __atomic_load_n(&state().slots, __ATOMIC_RELAXED);
   while (slots <= watcher.slot &&
          !__atomic_compare_exchange_n(&state().slots, &slots, watcher.slot + 1, false,
                                       __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
-  watcher.creation = task.creation;
+  watcher.creation = task.identity.creation;
   watcher.held_count = watcher.held_lost = watcher.lockset = 0;
   watcher.mixes[0] = watcher.mixes[1] = watcher.mixes[2] = watcher.mixes_lost = 0;
   watcher.closed_seen = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
@@ -165,7 +165,7 @@ void join_slots(Watcher& watcher, uint64_t slots) {
     watcher.ended_seen[slot] = count;
     learn_clock(watcher, s.ended[slot]);
   }
-  const uint32_t limit = shared().high_task;
+  const uint32_t limit = shared().order.high_task;
   for (uint32_t i = 0; i < limit; i++) {
     Watcher& other = s.watchers[i];
     if (&other == &watcher || !(slots >> other.slot & 1)) continue;
@@ -190,9 +190,9 @@ void meet_learners(Watcher& watcher) {
 bool is_alone(const Watcher& watcher) {
   if (!happens::g_checked) return true;
   const Shared& s = shared();
-  for (uint32_t i = 0; i < s.high_task; i++) {
+  for (uint32_t i = 0; i < s.order.high_task; i++) {
     const Watcher& other = state().watchers[i];
-    if (&other != &watcher && s.tasks[i].state != TaskState::kFree &&
+    if (&other != &watcher && s.tasks[i].order.state != TaskState::kFree &&
         !__atomic_load_n(&other.is_over, __ATOMIC_ACQUIRE))
       return false;
   }

@@ -57,7 +57,7 @@ bool is_common(const Touch& touch) {
 
 void linger(Task& task, const Spot& spot, const Touch* touches, uint32_t count) {
   State& s = state();
-  if (is_ignored(spot.rip) || shared().live < 2) return;
+  if (is_ignored(spot.rip) || shared().order.live < 2) return;
   const Touch* chosen = nullptr;
   for (uint32_t i = 0; i < count && !chosen; i++) {
     if (is_common(touches[i])) chosen = &touches[i];
@@ -87,7 +87,7 @@ void linger(Task& task, const Spot& spot, const Touch* touches, uint32_t count) 
 void meet_standing(const Watcher& watcher, Touch& touch, const Spot& spot) {
   State& s = state();
   if (!__atomic_load_n(&s.standing, __ATOMIC_ACQUIRE)) return;
-  const uint32_t limit = shared().high_task;
+  const uint32_t limit = shared().order.high_task;
   for (uint32_t i = 0; i < limit; i++) {
     Watcher& other = s.watchers[i];
     Standing& standing = other.standing;

@@ -19,7 +19,7 @@ constexpr uint64_t kDeepest = 8 << 20;  // of a stack
 constexpr uint64_t kMostWords = 8;      // of one store
 
 bool is_own_stack(const Task& task, const Watcher& watcher, uint64_t address) {
-  const uint64_t top = task.id ? watcher.stack : shared().stack_begin;
+  const uint64_t top = task.id ? watcher.stack : shared().program.stack_begin;
   return top && address < top && address >= top - kDeepest;
 }
 
@@ -41,7 +41,8 @@ void expose(Task& task, Watcher& watcher, uint64_t address) {
 
 void escape(Task& task, Watcher& watcher, uint64_t address, uint64_t size) {
   constexpr uint64_t kWord = 8;
-  if (task.handler_count || tokens() < kMostTokens / 4 || is_own_stack(task, watcher, address))
+  if (task.signals.handler_count || tokens() < kMostTokens / 4 ||
+      is_own_stack(task, watcher, address))
     return;
   for (uint64_t at = address; at + kWord <= address + size && at < address + kMostWords * kWord;
        at += kWord) {
@@ -62,7 +63,7 @@ void share_stack(uint64_t argument) {
   if (!g_checked || g_replayed || keys::g_on) return;
   Task& task = self();
   Watcher& watcher = watcher_of(task);
-  if (task.handler_count) return;
+  if (task.signals.handler_count) return;
   expose(task, watcher, argument);
   for (uint32_t i = 0; i < kWords; i++) {
     const uint64_t at = argument + 8 * i;

@@ -30,7 +30,7 @@ constexpr uint32_t kMostIgnoredSteps = 64;
 }  // namespace
 
 bool is_in_runtime(const Task& task, const ucontext_t& context) {
-  return task.in_runtime || task.in_vfork || on_signal_stack(task, context) ||
+  return task.in_runtime || task.identity.in_vfork || on_signal_stack(task, context) ||
          on_runtime_stack(task, static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
 }
 

@@ -40,13 +40,14 @@ Losses& losses_of(uint32_t task) { return *reinterpret_cast<Losses*>(kDiffs + ta
 }  // namespace
 
 bool is_owner(const Page& page, const Task& task) {
-  return page.owner == task.id && page.owner_creation == static_cast<uint32_t>(task.creation);
+  return page.owner == task.id &&
+         page.owner_creation == static_cast<uint32_t>(task.identity.creation);
 }
 
 void own(Page& page, const Task& task, Mode mode) {
   page.mode = mode;
   page.owner = static_cast<uint16_t>(task.id);
-  page.owner_creation = static_cast<uint32_t>(task.creation);
+  page.owner_creation = static_cast<uint32_t>(task.identity.creation);
 }
 
 namespace {
@@ -54,9 +55,9 @@ namespace {
 template <typename Act>
 void each_holder(uint64_t holders, const Watcher& but, Act act) {
   Shared& s = shared();
-  for (uint32_t i = 0; i < s.high_task; i++) {
+  for (uint32_t i = 0; i < s.order.high_task; i++) {
     Watcher& other = state().watchers[i];
-    if (&other != &but && (holders >> other.slot & 1) && s.tasks[i].state != TaskState::kFree)
+    if (&other != &but && (holders >> other.slot & 1) && s.tasks[i].order.state != TaskState::kFree)
       act(s.tasks[i], other);
   }
 }
@@ -65,10 +66,10 @@ void each_holder(uint64_t holders, const Watcher& but, Act act) {
 void ask(Task& task, Losses& losses) {
   constexpr uint64_t kPause = 200'000;
   const uint64_t now = sys::cycles();
-  if (task.in_runtime || task.state != TaskState::kRunning || now - losses.asked_at < kPause)
+  if (task.in_runtime || task.order.state != TaskState::kRunning || now - losses.asked_at < kPause)
     return;
   losses.asked_at = now;
-  sys::raw(SYS_tkill, task.tid, sys::g_probe_signal);
+  sys::raw(SYS_tkill, task.identity.tid, sys::g_probe_signal);
 }
 
 }  // namespace
@@ -192,15 +193,16 @@ void become_open(uint64_t at, Page& page, Watcher& watcher) {
 
 bool is_pinned(const Task& task, uint64_t at) {
   constexpr uint64_t kFrame = 16 << 10;
-  constexpr uint32_t kMost = sizeof(Task::handlers) / sizeof(uint64_t);
-  for (uint32_t i = 0; i < task.handler_count && i < kMost; i++) {
-    if (at + kPageSize > task.handlers[i] && at < task.handlers[i] + kFrame) return true;
+  constexpr uint32_t kMost = sizeof(TaskSignals::handlers) / sizeof(uint64_t);
+  for (uint32_t i = 0; i < task.signals.handler_count && i < kMost; i++) {
+    if (at + kPageSize > task.signals.handlers[i] && at < task.signals.handlers[i] + kFrame)
+      return true;
   }
   return false;
 }
 
 void drop_page(uint64_t at, Watcher& watcher) {
-  if (!page::store_extent(at) || (self().handler_count && is_pinned(self(), at))) return;
+  if (!page::store_extent(at) || (self().signals.handler_count && is_pinned(self(), at))) return;
   drop(at, kPageSize);
   give_up(page_of(at), watcher);
 }
@@ -235,7 +237,7 @@ void drop_lost(const Task& task, Watcher& watcher) {
     drop_page(at, watcher);
   }
   losses.count = 0;
-  if (!task.handler_count)
+  if (!task.signals.handler_count)
     __atomic_store_n(&watcher.mixes_lost, 0, __ATOMIC_RELEASE);  // else some pages stay
 }
 
@@ -248,9 +250,9 @@ void close(uint64_t at, Page& page) {
   page.unseen |= page.released;  // what the shadow knew of it is forgotten
   if (page.shadow) forget(page.shadow, 0, kPageSize);
   Shared& s = shared();
-  for (uint32_t i = 0; i < s.high_task; i++) {
+  for (uint32_t i = 0; i < s.order.high_task; i++) {
     Watcher& holder = state().watchers[i];
-    if (!(page.holders >> holder.slot & 1) || s.tasks[i].state == TaskState::kFree) continue;
+    if (!(page.holders >> holder.slot & 1) || s.tasks[i].order.state == TaskState::kFree) continue;
     Losses& losses = losses_of(i);
     const SpinGuard guard(losses.lock);
     if (losses.count == Losses::kMost) continue;
@@ -271,9 +273,9 @@ void close_open() {
     return;
   const Shared& tasks = shared();
   bool ready = true;
-  for (uint32_t i = 0; i < tasks.high_task; i++) {
+  for (uint32_t i = 0; i < tasks.order.high_task; i++) {
     const Watcher& watcher = s.watchers[i];
-    if (tasks.tasks[i].state != TaskState::kFree && watcher.in_program &&
+    if (tasks.tasks[i].order.state != TaskState::kFree && watcher.in_program &&
         watcher.closed_seen != s.closings)
       ready = false;
   }
@@ -302,7 +304,7 @@ void settle(Task& task, Watcher& watcher) {
   mix(watcher);
   if (watcher.lent_count) drop_lent(task, watcher);
   drop_lost(task, watcher);
-  if (watcher.closed_seen == closings || task.handler_count) return;
+  if (watcher.closed_seen == closings || task.signals.handler_count) return;
   __atomic_store_n(&watcher.mixes[(closings - 1) & 1], 0, __ATOMIC_RELEASE);
   if (closings - watcher.closed_seen > 1)
     __atomic_store_n(&watcher.mixes[closings & 1], 0,
@@ -323,7 +325,7 @@ void pin(Task& task, uint64_t frame) {
   constexpr uint64_t kFrame = 12 << 10;
   if (!page::demand::is_open()) return;
   Watcher& watcher = watcher_of(task);
-  const uint64_t top = task.id ? watcher.stack : shared().stack_begin;
+  const uint64_t top = task.id ? watcher.stack : shared().program.stack_begin;
   for (uint64_t at = page_down(frame); at < frame + kFrame && (frame >= top || at < top);
        at += kPageSize) {
     if (!page::store_extent(at) || page::has_protection(at, kPageSize)) break;

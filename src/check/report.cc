@@ -43,7 +43,7 @@ bool is_on_thread_stack(uint64_t rsp, uint64_t limit, uint64_t& known) {
 uint32_t copy_thread_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
   Watcher& watcher = watcher_of(self());
   if (self().id && !watcher.stack) watcher.stack = page_down(sys::fs_base_untouched()) + kPageSize;
-  const uint64_t limit = self().id ? watcher.stack : shared().stack_begin;
+  const uint64_t limit = self().id ? watcher.stack : shared().program.stack_begin;
   if (!is_on_thread_stack(rsp, limit, watcher.stack_known)) {
     const long copied = sys::read_guarded(to, rsp, size);
     return sys::failed(copied) ? 0 : static_cast<uint32_t>(copied);
@@ -56,7 +56,7 @@ uint32_t copy_thread_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
 // By keys, where the task is on its thread's own stack: that, in place, and how many words there
 // are. NULL: it must be copied.
 const uint64_t* stack_in_place(uint64_t rsp, Watcher& watcher, uint32_t& count) {
-  const uint64_t limit = self().id ? watcher.stack : shared().stack_begin;
+  const uint64_t limit = self().id ? watcher.stack : shared().program.stack_begin;
   if (rsp % 8 || !is_on_thread_stack(rsp, limit, watcher.stack_known)) return nullptr;
   const uint64_t words = (limit - rsp) / 8;
   count = static_cast<uint32_t>(words < kKeyWords ? words : kKeyWords);
@@ -67,7 +67,7 @@ const uint64_t* stack_in_place(uint64_t rsp, Watcher& watcher, uint32_t& count) 
 // touch are read in the store.
 uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
   if (!happens::g_checked) {  // one thread, and its memory as the kernel made it
-    const uint64_t limit = shared().stack_begin;
+    const uint64_t limit = shared().program.stack_begin;
     if (rsp >= limit || limit - rsp > 256 << 20) return 0;
     if (limit - rsp < size) size = static_cast<uint32_t>(limit - rsp);
     copy_bytes(to, reinterpret_cast<const void*>(rsp), size);
@@ -343,9 +343,9 @@ findings::Object undeclared_at(uint64_t address) {
   }
   constexpr uint64_t kMostStack = 8 << 20;
   const Shared& s = shared();
-  for (uint32_t i = 0; i < s.high_task; i++) {
+  for (uint32_t i = 0; i < s.order.high_task; i++) {
     const Watcher& watcher = state().watchers[i];
-    const uint64_t top = i == 0 && watcher.creation == 0 ? s.stack_begin : watcher.stack;
+    const uint64_t top = i == 0 && watcher.creation == 0 ? s.program.stack_begin : watcher.stack;
     if (!top || address >= top || address < top - kMostStack) continue;
     object.kind = findings::ObjectKind::kStack;
     object.task = watcher.number;
@@ -389,9 +389,9 @@ uint32_t note_task(const Task& task, const Watcher* creator) {
   const uint32_t number = __atomic_fetch_add(&f.tasks, 1u, __ATOMIC_RELAXED);
   if (number >= findings::kMostTasks) return findings::kMostTasks - 1;
   findings::TaskInfo& info = f.task[number];
-  info.tid = task.virtual_tid;
+  info.tid = task.identity.virtual_tid;
   info.creator = creator ? creator->number : number;
-  info.start = creator ? task.start_function : 0;
+  info.start = creator ? task.identity.start_function : 0;
   info.context = 0;
   if (creator && self().frame) info.context = context_of(spot_of(*self().frame));
   sys::raw(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<long>(info.name));

@@ -45,7 +45,7 @@ uint64_t beginning_of(int clock) {
 
 uint64_t moment() {
   const TurnScope turn(EventKind::kSyscall);
-  const uint64_t now = shared().constant_now += kReading;
+  const uint64_t now = shared().order.constant_now += kReading;
   own_record().elapsed = now;
   return now;
 }
@@ -59,8 +59,8 @@ uint64_t read_cycles() { return kFirstCycle + moment(); }
 void pass(uint64_t begin, uint64_t nanoseconds) {
   const TurnScope turn(EventKind::kSyscall);
   Shared& s = shared();
-  if (s.constant_now < begin + nanoseconds) s.constant_now = begin + nanoseconds;
-  own_record().elapsed = s.constant_now;
+  if (s.order.constant_now < begin + nanoseconds) s.order.constant_now = begin + nanoseconds;
+  own_record().elapsed = s.order.constant_now;
 }
 
 uint64_t on_real_clock(int clock, uint64_t nanoseconds) {

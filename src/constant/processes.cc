@@ -25,7 +25,9 @@ namespace {
 
 int g_process = 0;  // the kernel's id of the program's first process
 
-int own_pid() { return self().in_vfork ? static_cast<int>(sys::raw(SYS_getpid)) : g_process; }
+int own_pid() {
+  return self().identity.in_vfork ? static_cast<int>(sys::raw(SYS_getpid)) : g_process;
+}
 
 // Takes a free id for the process, or finds the one that it has.
 int take_id(int pid, uint64_t identity) {
@@ -92,8 +94,8 @@ bool attach() {
   Record& own = memory().records[g_process];
   if (!own.identity) begin_run(g_process);
   own.images++;
-  if (has_pid()) shared().constant_pid = own.id;
-  shared().constant_now = own.elapsed;
+  if (has_pid()) shared().program.constant_pid = own.id;
+  shared().order.constant_now = own.elapsed;
   return true;
 }
 
@@ -112,10 +114,11 @@ void note_process(int pid, uint64_t identity) {
 
 void begin_process(uint64_t identity) {
   const int pid = static_cast<int>(sys::raw(SYS_getpid));
-  if (!self().in_vfork) g_process = pid;
+  if (!self().identity.in_vfork) g_process = pid;
   note_process(pid, identity);
-  if (has_pid() && !self().in_vfork) shared().constant_pid = memory().records[pid].id;
-  memory().records[pid].elapsed = shared().constant_now;
+  if (has_pid() && !self().identity.in_vfork)
+    shared().program.constant_pid = memory().records[pid].id;
+  memory().records[pid].elapsed = shared().order.constant_now;
 }
 
 void end_process(int pid) {

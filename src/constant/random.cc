@@ -12,7 +12,7 @@ uint64_t next_random() {
   Task& task = self();
   const Record& own = own_record();
   const uint64_t key = mixed(mixed(own.identity ^ mixed(options().seed)) + own.images);
-  return mixed(mixed(key + task.creation) + ++task.random_draws);
+  return mixed(mixed(key + task.identity.creation) + ++task.identity.random_draws);
 }
 
 void fill_random(void* to, uint64_t size) {

@@ -10,19 +10,20 @@ namespace weir {
 inline bool g_counts_phases = false;  // set before the first task is made
 
 inline void enter_phase(Task& task, Phase phase) {
-  if (!g_counts_phases || (phase == task.phase && task.phase_since)) return;
+  if (!g_counts_phases || (phase == task.spent.phase && task.spent.phase_since)) return;
   const uint64_t now = sys::cycles();
-  if (task.phase_since)
-    task.counters.phase_cycles[static_cast<uint32_t>(task.phase)] += now - task.phase_since;
-  task.phase_since = now;
-  task.phase = phase;
-  if (phase == Phase::kProgram || phase == Phase::kSection) task.has_run = 1;
+  if (task.spent.phase_since)
+    task.spent.counters.phase_cycles[static_cast<uint32_t>(task.spent.phase)] +=
+        now - task.spent.phase_since;
+  task.spent.phase_since = now;
+  task.spent.phase = phase;
+  if (phase == Phase::kProgram || phase == Phase::kSection) task.copies.has_run = 1;
 }
 
 // A phase within another one.
 class PhaseScope {
  public:
-  PhaseScope(Task& task, Phase phase) : task_(task), outer_(task.phase) {
+  PhaseScope(Task& task, Phase phase) : task_(task), outer_(task.spent.phase) {
     enter_phase(task, phase);
   }
   ~PhaseScope() { enter_phase(task_, outer_); }
@@ -35,8 +36,8 @@ class PhaseScope {
 
 // What the task wrote is published.
 inline void count_transaction(Task& task) {
-  task.counters.transactions += task.has_run;
-  task.has_run = 0;
+  task.spent.counters.transactions += task.copies.has_run;
+  task.copies.has_run = 0;
 }
 
 }  // namespace weir

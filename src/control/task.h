@@ -7,89 +7,9 @@
 
 #include "base/frame.h"
 #include "base/types.h"
-#include "control/execution_point.h"
-#include "sys/float_x86_64.h"
-#include "sys/signal.h"
+#include "control/task_parts.h"
 
 namespace weir {
-
-enum class TaskState : uint32_t {
-  kFree,     // slot not in use
-  kRunning,  // executes program code; a round waits for it
-  kArrived,  // stands at an event and wants its turn
-  kServed,   // has had its turn in this round, goes on with the next
-  kBlocked,  // waits for another task (queue `wait_key`) or for `deadline`
-  kOutside,  // sleeps in the kernel for the outside world; no round waits for it
-  kReady,    // woken or new: runs from the next round on
-};
-
-enum KeptTurn : uint32_t {
-  kKeptForNothing,
-  kKeptForCreate,  // between two pthread_create (View direct)
-  kKeptForJoin,    // the C library's part of pthread_join
-  kKeptForGap,     // from an event to another one that is near
-  kKeptForEnd,     // from the end of the thread's function to the end of the task
-  kKeptForRetry,   // order only: between an operation on a lock of libc's that failed and what it
-                   // does about that
-};
-
-struct PendingSignal {
-  int32_t signal;
-  int32_t unused;
-  uint8_t info[128];  // siginfo_t as the kernel wrote it
-};
-
-struct SignalNode {  // of a list of signal/queue.h
-  uint32_t next;
-  uint32_t unused;
-  PendingSignal what;
-};
-
-struct SignalList {
-  uint32_t first, last;
-};
-
-// What a task does with its time, each moment in one of them. Counted only where it was asked for
-// (control/phase_timer.h).
-enum class Phase : uint32_t {
-  kProgram,     // program code between events, page faults and calls that are no events included
-  kSection,     // program code with a turn that is kept
-  kScanning,    // finding the pages that it changed
-  kWaiting,     // from its arrival at an event, or its return from the kernel, to its turn
-  kPublishing,  // publishing, and bringing the copies that stay up to date
-  kTurn,        // the rest of an event
-  kResuming,    // from the end of its turn, or its birth, until program code goes on
-  kBlocked,     // from giving the turn away to wait for another task until it has the turn again
-  kOutside,     // asleep in the kernel for the outside world
-};
-inline constexpr uint32_t kPhases = 9;
-
-// Layout: 64-bit numbers only, which are added one by one.
-struct TaskCounters {
-  uint64_t events;         // turns taken
-  uint64_t faults;         // copies the kernel made on first write (dirty pages found)
-  uint64_t diffs;          // pages with bytes to publish
-  uint64_t bytes;          // bytes published
-  uint64_t atomics;        // locked instructions executed
-  uint64_t owned;          // operations on locks that were no events (sync/biased_lock.h)
-  uint64_t syscalls;       // system calls that were events
-  uint64_t spins;          // provable spins parked
-  uint64_t serial_cycles;  // holding the turn
-  uint64_t scans_saved;    // times that the task's copies were known without looking for them
-  uint64_t prefetched;  // pages that were copied before they were written, as they had been written
-                        // before
-  uint64_t foretold;    // of these, written
-  uint64_t moves;       // into the executor
-  uint64_t transactions;  // stretches of program code that ended with a publication. Counted with
-                          // the phases
-  uint64_t refreshed;     // copies that stay, made equal to the store: the page and its twin are
-                          // copied each time
-  uint64_t handed_over;   // pages copied for tasks that this one made without a turn
-  uint64_t processor_ns;  // processor time; set when the task ends
-  uint64_t phase_cycles[kPhases];
-};
-
-inline constexpr uint32_t kKnownSections = 4;
 
 // Layout: the first 0x50 bytes are used by src/code/patch/entry_x86_64.S and by the generated
 // stubs.
@@ -113,189 +33,18 @@ struct Task {
 
   uint64_t resume;  // 0x50 replaying: where it goes on when handlers have run, or where one begins
 
-  // Identity.
-  int32_t tid;               // the kernel's id of the thread or process that runs this task
-  int32_t virtual_tid;       // what gettid answers: deterministic
-  uint64_t clear_child_tid;  // program address to clear and wake at exit, 0 if none
-  uint64_t robust_list;      // head, as set_robust_list gave it
-  uint64_t process;          // index of the process that runs it (isolated)
-  uint64_t creation;         // running number of the task since start
-  uint64_t random_draws;     // of constant random bytes (constant/random.cc)
-
-  // Order. Guarded by: the order's lock, except wake_word.
-  TaskState state;
-  uint32_t spin_cycles;  // how long looking at wake_word has paid (order/rounds)
-  uint32_t sleeps;       // looks in vain since one paid
-  uint32_t called;       // its turn is near
-  uint32_t how;          // by arrival: an order::How, why it wants the turn
-  uint32_t what;         // by arrival: the EventKind for which
-  uint64_t arrival;      // by arrival: when it began to want it
-  uint32_t
-      is_unnoted;   // order only: its arrival is not in the recording yet. Guarded by: order_lock
-  uint64_t waited;  // View coherent: its number among those who had to wait for a page, while it
-                    // does; 0: it need not
-  uint64_t awaits;  // the page, and in the lowest bit whether it is to write it
-  uint32_t fault_run;     // View coherent: page faults since its last event of another kind or wait
-                          // for a page. Guarded by: the turn
-  uint64_t keeps_until;   // and for how long it is not to be stopped for who waits for its pages
-                          // (sys::monotonic_ns)
-  uint32_t awaits_turns;  // replaying: it is in kRunning, and stands (order::await_turns)
-  uint32_t computes;  // by arrival: it has left its last event, or is new, and has not had the turn
-                      // since. Guarded by: the turn
-  uint32_t waits_for_page;  // its wait ends by another task only
-  uint32_t borrows;         // in the kernel: pages are mapped to which it has no right
-  uint32_t sections;        // locks that it holds (View coherent), and the first ones
-  uint64_t section_lock[kKnownSections];
-  uint32_t gave_pages;  // at the beginning of its turn others got pages that they had asked it for
-  uint32_t spins_on_pages;  // it provably spins, and waits until a page that it has is taken
-  uint32_t holds_call;  // a system call of the program's is being made, whose memory it is to have
-                        // when the kernel looks
-  uint32_t owned_sleeps;  // it waits (record/shared_memory/shared_memory.h), so many times over
-  uint32_t owned_points;  // places since it took a page of such memory where it may have given some
-  uint32_t comes;         // order::Outside: what has come to it since the last decision, 0 nothing
-                          // (order/external_log.h)
-  uint32_t parked;        // it stands though it could run (order/pace)
-  uint32_t expected;      // pages that its next interval will change, 0 unknown
-  uint64_t clock;         // events and changed pages so far
-  uint32_t turn_depth;    // > 0 while this task holds the turn
-  uint32_t wake_word;     // futex: 1 = go and look
-  uint32_t sleeping;      // 1 while it may sleep on wake_word
-  uint64_t wait_key;      // queue it is in while kBlocked, 0 if none
-  uint64_t wait_sequence;  // arrival in its queue: FIFO
-  uint32_t wait_bits;      // FUTEX_WAIT_BITSET
-  uint32_t wait_result;    // 0 woken, else errno
-  uint64_t deadline;       // virtual nanoseconds, 0 = none
-  uint32_t had_signal;     // signals were pending when the wait began: it ends at once, in order
-  uint64_t next_probe;     // round-independent cycle stamp of the next allowed probe
-  uint64_t probe_interval;
-  uint64_t late_since;      // when others first found it late, 0 if it was not
-  uint32_t looks;           // signals of the probe since then
-  uint32_t sampled;         // states seen by them (trap/spin), since the event `sampled_event`
-  uint32_t repeats;         // of these, seen before
-  uint32_t vain_steppings;  // single-stepped without a proof
-  uint64_t sampled_at;      // cycles
-  uint64_t sampled_event;
-  uint64_t samples[16];   // hashes of registers
-  const char* wait_what;  // for diagnosis: "mutex", "futex", ...
-  uint64_t wait_address;
-
-  // Signals.
-  uint64_t signal_mask;       // as the program believes it
-  uint16_t raised_again[32];  // real-time signals that were noted and are in the kernel's queue
-                              // again, by number
-  uint64_t handlers[8];       // signal frames of handlers that have begun, on the program's stacks
-                              // (trap::is_in_handler)
-  uint32_t handler_count;
-  uint32_t cpuid_faults;  // of the thread that it is, at View direct
-  uint64_t signal_wait;   // set that sigwait waits for, 0 if none
-  uint64_t altstack[3];   // the program's own sigaltstack (ss_sp, ss_flags, ss_size)
-  uint32_t interrupted;   // a signal arrived for a waiting task
-  uint32_t stepping;      // single steps of a spin probe are on
-  uint32_t in_look;  // in a replay that is checked: it is in the runtime for an access only, and
-                     // may be asked what it does
-  uint32_t peeks;  // the runtime reads memory for itself, when the clock or what it knows of a file
-                   // says so: no access of the task's
-  uint32_t spinning;  // the probe proved a spin; the task is on its way to that event
-  // Operations on objects that need no turn: no other task runs (see kSoloOperations)
-  uint32_t solo;
-  uint64_t preempted_rip;   // where an involuntary event began
-  uint32_t at_place;        // recording: it was stopped at `place`, which is not kept yet
-  uint32_t steps_to_place;  // single steps to a place where it can be stopped; 0: none are made
-  Place place;
-  PendingSignal* pending_signals;  // set by the first; in memory of the task's own, see kNoted
-  SignalList inbox;                // sent by other tasks in their turns
-
-  // Isolated View.
-  uint64_t dirty_count;       // pages found by the last arrival
-  uint64_t changed_count;     // of these, changed
-  uint64_t mapping_sequence;  // entries of the mapping record applied
-
-  // Mutexes of the section that keeps the turn; > 0: program code runs with turn_depth 1.
-  uint32_t held;
-  // A signal that was only for catching up may have ended its sleep in the kernel.
-  uint32_t caught_up;
-  uint64_t section;         // its first mutex
-  uint64_t broken_section;  // the same, where another event came before the unlock
-  uint32_t cancel_asked;    // pthread_cancel named this task
-  uint32_t changed;         // of what the kernel has of each thread (priority, processors, ...) the
-                     // program has changed something: its process does no other's work afterwards.
-                     // Those that it makes have it, too
-  sys::FloatControl float_control;  // that it begins with
-  uint32_t cancel_wait;             // it waits where that ends the wait
-  uint32_t sleeps_apart;            // futex: it is among the sleepers of an object's slot
-                                    // (sync/object_order.h). This, and the two: guarded by the slot
-  uint32_t next_apart;              // + 1: who sleeps after it in that slot; 0 none
-  uint64_t apart_key;               // what it sleeps for
-  uint32_t failed_tries;            // trylocks in a row that found a mutex held
-  uint32_t tried_in_vain;           // the last one did
-  uint64_t once;      // program address: innermost pthread_once that has not begun its routine (see
-                      // interpose)
-  uint32_t in_vfork;  // a vfork child borrows this task's memory: handlers stay native
-  uint64_t environment_room;  // bytes of the variables of a program that it is about to execute
-                              // (task/environment.h)
-  uint32_t exiting;           // it called exit, or returned from main
-  uint32_t failures;          // failed attempts in a row (note_failure)
-  // It creates a task without a turn (begin_create); turn_depth counts all the same.
-  uint32_t ahead;
-  uint64_t wait_mask;  // signal mask of a sigsuspend or ppoll that a signal ended
-  uint32_t has_wait_mask;
-  uint32_t keeps_for;       // KeptTurn: the turn of an event is kept until an event of another kind
-  uint32_t kept_events;     // in it
-  uint32_t gap;             // index of the Gap that it is in
-  uint32_t counted;         // program code that goes on with the turn is counted
-  uint32_t far_gap;         // index + 1 of that at the end of which it gave the turn up
-  uint32_t gap_events;      // of the last turn that was kept for gaps
-  uint32_t looks_for_spin;  // blocks that it may still execute to come to the same state again
-  uint64_t gap_state;       // hash of registers
-  uint32_t in_wait_section;  // an event of a section that keeps the turn goes on
-                             // (interpose/sync/mutex.h)
-  uint64_t start_function;   // program function and argument of the thread; of a creator: those of
-                             // the thread it makes
-  uint64_t start_argument;
-  uint64_t interval_key;  // the event after which program code goes on (tape)
-  // Nanoseconds: the task's CPU time is that of its process and this (isolated)
-  int64_t cpu_offset;
-  uint64_t start_word;    // program address: to be looked at before the first publication (see
-                          // runtime/dispatch.cc)
-  uint64_t releases[16];  // locks that it released and others still see held (sync/biased_lock.h)
-  uint32_t release_count;
-  uint32_t uses;  // in a row of used_object, the last lock of this task's own
-  uint64_t used_object;
-  uint32_t owned_operations;  // operations on locks since the last publication that were no events
-  uint64_t own_mask;          // the kernel's of its own process, while it is in the executor
-                              // (task/in_place_process.h)
-  uint32_t own_mask_holds;    // 1: own_mask is about to be, 2: it is what the task blocks, whatever
-                              // its process does
-  uint32_t asked_in;  // the program ends: it is to come in where it stands, and to stand aside
-  uint32_t own_word;  // futex: 1 = it comes back
-  uint32_t own_sleeps;
-  uint32_t away;         // the executor runs it
-  uint32_t in_executor;  // it waits there for its turn
-  uint32_t wanted_back;  // a signal waits there, or the program ends
-  uint64_t passes;  // times that it came into the runtime at a place of its own, in a recording
-  uint64_t deliver_mask;  // recorded: signals blocked when pending ones began to be raised
-  uint64_t raised_once;   // recorded: of these, those that do not queue and have not come yet
-  uint32_t stream;        // of a recording: slot + 1 (record/channel/ring.h), 0: not known yet
-  uint32_t ordinal;       // the process that it is a task of, in a recording
-  // Order only: it operates on an object: the slot's index + 1 (sync/object_order.h)
-  uint32_t object;
-  uint32_t points;       // in a row that took no turn
-  uint64_t point_at;     // cycles: when the last one was
-  uint64_t point_after;  // turns that had been given before the one that it is at,
-  uint64_t known_after;  // and before the last one that a word was kept of
-  TaskCounters counters;
-  uint64_t phase_since;  // cycles; 0: none has begun
-  Phase phase;
-  uint32_t has_run;  // program code, since the last publication
-  // Wait of a spinning task: the bytes its loop reads (see trap/spin).
-  uint32_t spin_reads;
-  uint32_t waits;  // how often it has begun to wait (block())
-  struct SpinRead {
-    uint64_t address;
-    uint32_t size;
-    uint32_t pad;
-    uint64_t value;
-  } spin_read[16];
+  TaskIdentity identity;
+  TaskOrder order;
+  TaskTurn turn;
+  TaskLocks locks;
+  TaskPoint point;
+  TaskPages pages;
+  TaskCopies copies;
+  TaskSignals signals;
+  TaskSpin spin;
+  TaskRecorded recorded;
+  TaskInPlace in_place;
+  TaskSpent spent;
 };
 static_assert(offsetof(Task, scratch_rsp) == 0x10 && offsetof(Task, stack_top) == 0x18);
 static_assert(offsetof(Task, frame) == 0x20 && offsetof(Task, jump_target) == 0x28);
@@ -316,8 +65,8 @@ extern "C" void weir_site_entry();
 extern "C" long weir_upcall(long (*function)(long, long, long), long a, long b, long c);
 
 // The same for what is no event and must not be seen afterwards: neither on the program's stack,
-// nor in its registers, nor in a recording's count of events (Task::passes). `kWhat` says what it
-// is (happens::Tell), with three words. REQUIRES: %gs is set.
+// nor in its registers, nor in a recording's count of events (TaskRecorded::passes). `kWhat` says
+// what it is (happens::Tell), with three words. REQUIRES: %gs is set.
 extern "C" void weir_told();
 template <uint32_t kWhat>
 [[gnu::always_inline]] inline void weir_tell(uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {

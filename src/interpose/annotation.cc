@@ -30,7 +30,7 @@ using declared::Caller;
 class Section {
  public:
   Section()
-      : on_(declared::is_on() && !(g_tasks_active && self().in_vfork)),
+      : on_(declared::is_on() && !(g_tasks_active && self().identity.in_vfork)),
         signals_(on_ && g_tasks_active) {}
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;

@@ -36,10 +36,10 @@ uint64_t time_of_process(int pid) {
 // which the program ran before its first thread.
 long program_time(timespec* time) {
   Shared& s = shared();
-  uint64_t sum = plan().has_processes() ? time_of_process(s.monitor) : 0;
-  for (uint32_t p = 0; p < s.high_process; p++) {
-    if (!plan().has_processes() || s.processes[p].pid != s.monitor)
-      sum += time_of_process(s.processes[p].pid);
+  uint64_t sum = plan().has_processes() ? time_of_process(s.program.monitor) : 0;
+  for (uint32_t p = 0; p < s.processes.high; p++) {
+    if (!plan().has_processes() || s.processes.slots[p].pid != s.program.monitor)
+      sum += time_of_process(s.processes.slots[p].pid);
   }
   time->tv_sec = static_cast<time_t>(sum / 1000000000);
   time->tv_nsec = static_cast<long>(sum % 1000000000);
@@ -52,7 +52,7 @@ long own_time(const Task& task, timespec* time) {
                                reinterpret_cast<long>(time));
   if (result != 0) return result;
   const int64_t sum =
-      static_cast<int64_t>(time->tv_sec) * 1000000000 + time->tv_nsec + task.cpu_offset;
+      static_cast<int64_t>(time->tv_sec) * 1000000000 + time->tv_nsec + task.identity.cpu_offset;
   time->tv_sec = static_cast<time_t>(sum > 0 ? sum / 1000000000 : 0);
   time->tv_nsec = static_cast<long>(sum > 0 ? sum % 1000000000 : 0);
   return 0;
@@ -61,9 +61,9 @@ long own_time(const Task& task, timespec* time) {
 long task_time(clockid_t clock, timespec* time) {
   const int tid = static_cast<int>(~static_cast<unsigned>(clock >> 3));
   const int process = constant::has_pid() ? constant::real_id(tid) : tid;
-  const bool first = process == shared().shown_pid;
+  const bool first = process == shared().program.shown_pid;
   const Task* const named = tasks::find_by_virtual_tid(tid);
-  const int real = first ? task_at(0).tid : named ? tasks::kernel_tid(*named) : process;
+  const int real = first ? task_at(0).identity.tid : named ? tasks::kernel_tid(*named) : process;
   if (!plan().has_processes()) {
     return sys::raw(SYS_clock_gettime,
                     static_cast<int>(~static_cast<unsigned>(real) << 3 | (clock & 7)),
@@ -99,7 +99,7 @@ long kept(long argument, Answer* answer) {
 long usage_of(long who, rusage* usage) {
   const long result = sys::raw(SYS_getrusage, who, reinterpret_cast<long>(usage));
   if (result != 0) return result;
-  if (who == RUSAGE_SELF && g_tasks_active && plan().has_processes() && !self().in_vfork) {
+  if (who == RUSAGE_SELF && g_tasks_active && plan().has_processes() && !self().identity.in_vfork) {
     // The kernel tells user and system time apart only for this process: the others' count by its
     // proportion.
     timespec all;
@@ -145,7 +145,7 @@ extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t cl
                                                                     timespec* time) noexcept {
   if (constant::has_time()) return interpose::real().clock_gettime(clock, time);
   const bool of_task = clock == CLOCK_THREAD_CPUTIME_ID, of_all = clock == CLOCK_PROCESS_CPUTIME_ID;
-  if (!g_tasks_active || self().in_vfork || (clock >= 0 && !of_task && !of_all))
+  if (!g_tasks_active || self().identity.in_vfork || (clock >= 0 && !of_task && !of_all))
     return interpose::real().clock_gettime(clock, time);
   if (clock >= 0 && !plan().has_processes()) return interpose::real().clock_gettime(clock, time);
   return answer(kept<timespec, time_of>(clock, time));

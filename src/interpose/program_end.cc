@@ -12,7 +12,7 @@ using Main = int (*)(int, char**, char**);
 Main g_main;
 
 void note_end() {
-  if (weir::g_tasks_active) weir::self().exiting = 1;
+  if (weir::g_tasks_active) weir::self().identity.exiting = 1;
 }
 
 int run_main(int argc, char** argv, char** envp) {

@@ -56,7 +56,7 @@ void make_dumpable(uint64_t start) {
 }
 
 uint64_t take_segment_space(uint64_t size) {
-  Shared& s = shared();
+  MemoryState& s = shared().memory;
   uint64_t offset = s.segment_bump;
   if (offset + size > kStoreSize) return 0;
   s.segment_bump += page_up(size);
@@ -64,7 +64,7 @@ uint64_t take_segment_space(uint64_t size) {
 }
 
 uint64_t record_region(uint64_t start, uint64_t size, int protection) {
-  Shared& s = shared();
+  MemoryState& s = shared().memory;
   uint64_t offset = take_segment_space(size);
   if (!offset) return 0;
   uint32_t slot = 0;
@@ -74,13 +74,14 @@ uint64_t record_region(uint64_t start, uint64_t size, int protection) {
     s.region_count++;
   }
   s.regions[slot] = Region{start, size, offset, static_cast<uint32_t>(protection), 1};
-  __atomic_add_fetch(&s.regions_version, 1, __ATOMIC_RELEASE);  // whoever sees it sees the region
+  __atomic_add_fetch(&s.regions_version, 1,
+                     __ATOMIC_RELEASE);  // whoever sees it sees the region
   return offset;
 }
 
 // Writes the non-zero pages of [start, start+size) into the store at `offset`.
 void copy_into_store(uint64_t start, uint64_t size, uint64_t offset) {
-  const int store = shared().store;
+  const int store = shared().memory.store;
   for (uint64_t at = 0; at < size; at += kPageSize) {
     auto* words = reinterpret_cast<const uint64_t*>(start + at);
     uint64_t any = 0;
@@ -190,7 +191,7 @@ void convert_line(const sys::MapLine& line, uint64_t stack_limit) {
     size = page_up(stack_limit);
     if (size < line.range.size()) size = line.range.size();
     start = line.range.limit - size;
-    shared().stack_limit = line.range.limit;
+    shared().program.stack_limit = line.range.limit;
   }
   uint64_t offset = record_region(start, size, protection);
   if (!offset) {
@@ -215,7 +216,7 @@ Range own_image() {
 }
 
 bool create_store() {
-  Shared& s = shared();
+  MemoryState& s = shared().memory;
   const long file =
       open_hidden(SYS_memfd_create, reinterpret_cast<long>("weir-store"), MFD_CLOEXEC);
   if (sys::failed(file)) {
@@ -257,7 +258,7 @@ bool create_store() {
 namespace {
 
 void map_regions() {
-  const Shared& s = shared();
+  const MemoryState& s = shared().memory;
   for (uint32_t i = 0; i < s.region_count; i++) {
     const Region& r = s.regions[i];
     if (r.live && !map_private(r.start, r.size, r.offset, static_cast<int>(r.protection)))
@@ -269,8 +270,8 @@ void map_regions() {
 
 bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection) {
   const int sharing = g_sees_store ? MAP_SHARED : MAP_PRIVATE;
-  long at =
-      map(start, size, protection, sharing | MAP_NORESERVE | MAP_FIXED, shared().store, offset);
+  long at = map(start, size, protection, sharing | MAP_NORESERVE | MAP_FIXED, shared().memory.store,
+                offset);
   if (at != static_cast<long>(start)) return false;
   if ((protection & PROT_WRITE) && !g_sees_store) make_dumpable(start);
   return true;
@@ -287,7 +288,7 @@ void see_store() {
 
 void map_alias() {
   long at = map(kAlias, kStoreSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
-                shared().store, 0);
+                shared().memory.store, 0);
   if (at != static_cast<long>(kAlias)) fail("map the store a second time", at);
   sys::raw(SYS_madvise, at, static_cast<long>(kStoreSize), MADV_DONTDUMP);
 }
@@ -339,7 +340,7 @@ uint64_t adopt(Range range, int protection) {
 }
 
 void remove_region(uint64_t start, uint64_t size) {
-  Shared& s = shared();
+  MemoryState& s = shared().memory;
   Range gone{start, start + page_up(size)};
   const uint32_t count = s.region_count;
   for (uint32_t i = 0; i < count; i++) {
@@ -377,7 +378,7 @@ constexpr uint32_t kNowhere = 64, kVersionBits = 28;
 uint64_t g_nowhere[kNowhere];
 
 const Region* find_region(uint64_t address) {
-  const Shared& s = shared();
+  const MemoryState& s = shared().memory;
   for (uint32_t i = 0; i < s.region_count; i++) {
     if (s.regions[i].live && address - s.regions[i].start < s.regions[i].size) return &s.regions[i];
   }
@@ -386,7 +387,7 @@ const Region* find_region(uint64_t address) {
 
 const Region* region_of(uint64_t address) {
   if (!g_remembers_regions) return find_region(address);
-  const Shared& s = shared();
+  const MemoryState& s = shared().memory;
   const Region& last = s.regions[__atomic_load_n(&g_last_region, __ATOMIC_RELAXED)];
   if (last.live && address - last.start < last.size) return &last;
   const uint64_t page = address / kPageSize;
@@ -404,7 +405,7 @@ const Region* region_of(uint64_t address) {
 }  // namespace
 
 uint64_t alias_of(uint64_t address) {
-  if (shared().store < 0) return address;  // tasks are threads
+  if (shared().memory.store < 0) return address;  // tasks are threads
   if (in_arena(address)) return address - kArena + kAlias;
   if (windows::contains(address)) return windows::alias_of(address);
   const Region* region = region_of(address);
@@ -420,13 +421,13 @@ uint64_t store_extent(uint64_t address) {
 
 void zero_pages(uint64_t start, uint64_t size) {
   uint64_t offset = alias_of(start) - kAlias;
-  sys::raw(SYS_fallocate, shared().store, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+  sys::raw(SYS_fallocate, shared().memory.store, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
            static_cast<long>(offset), static_cast<long>(page_up(size)));
 }
 
 namespace {
 
-FreeRanges free_extents(Shared& s) {
+FreeRanges free_extents(MemoryState& s) {
   return {s.free_extents, s.free_count, sizeof s.free_extents / sizeof s.free_extents[0],
           s.map_bump};
 }
@@ -434,9 +435,9 @@ FreeRanges free_extents(Shared& s) {
 }  // namespace
 
 uint64_t allocate_extent(uint64_t size) {
-  Shared& s = shared();
+  MemoryState& s = shared().memory;
   size = page_up(size);
-  SpinGuard guard(s.memory_lock);
+  SpinGuard guard(s.lock);
   uint32_t best = ~0u;
   for (uint32_t i = 0; i < s.free_count; i++) {
     if (s.free_extents[i].size() < size) continue;
@@ -454,19 +455,19 @@ uint64_t allocate_extent(uint64_t size) {
 }
 
 void free_extent(uint64_t start, uint64_t size) {
-  Shared& s = shared();
-  SpinGuard guard(s.memory_lock);
+  MemoryState& s = shared().memory;
+  SpinGuard guard(s.lock);
   free_extents(s).give(Range{start, start + page_up(size)});
 }
 
 void take_extent(uint64_t start, uint64_t size) {
-  Shared& s = shared();
-  SpinGuard guard(s.memory_lock);
+  MemoryState& s = shared().memory;
+  SpinGuard guard(s.lock);
   free_extents(s).claim(Range{start, start + page_up(size)});
 }
 
 bool is_all_free(uint64_t start, uint64_t size) {
-  const Shared& s = shared();
+  const MemoryState& s = shared().memory;
   const Range range{start, start + page_up(size)};
   if (range.start < kArena + kHeapSize || range.limit > kArena + kArenaSize) return false;
   auto common = [&](const Range& other) {
@@ -481,7 +482,7 @@ bool is_all_free(uint64_t start, uint64_t size) {
 }
 
 bool is_free_extent(uint64_t start, uint64_t size) {
-  const Shared& s = shared();
+  const MemoryState& s = shared().memory;
   const Range range{start, start + page_up(size)};
   if (start >= kArena + kHeapSize && start < kArena + kArenaSize && range.limit > s.map_bump)
     return true;

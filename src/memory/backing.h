@@ -56,8 +56,8 @@ template <typename Act>
 void each_range(Act act) {
   act(kArena, kArenaSize);
   const Shared& s = shared();
-  for (uint32_t i = 0; i < s.region_count; i++) {
-    if (s.regions[i].live) act(s.regions[i].start, page_up(s.regions[i].size));
+  for (uint32_t i = 0; i < s.memory.region_count; i++) {
+    if (s.memory.regions[i].live) act(s.memory.regions[i].start, page_up(s.memory.regions[i].size));
   }
 }
 // Pages back to zero, in the store. Guarded by: the turn.

@@ -45,9 +45,9 @@ Range dead_stack(Range stack) {
     const uint64_t pointer = task.in_runtime && task.frame ? task.frame->rsp : 0;
     if (stack.contains(pointer) && (!lowest || pointer < lowest)) lowest = pointer;
   };
-  if (!s.multi) consider(self());
-  for (TaskId i = 0; s.multi && i < s.high_task; i++) {
-    if (s.tasks[i].state != TaskState::kFree) consider(s.tasks[i]);
+  if (!s.program.multi) consider(self());
+  for (TaskId i = 0; s.program.multi && i < s.order.high_task; i++) {
+    if (s.tasks[i].order.state != TaskState::kFree) consider(s.tasks[i]);
   }
   return lowest > stack.start + kRedZone ? Range{stack.start, lowest - kRedZone} : Range{};
 }
@@ -77,8 +77,8 @@ uint64_t dead_bytes(Range dead, uint64_t page) {
 
 void copy_for_fork() {
   Shared& s = shared();
-  const int old_store = s.store;
-  if (!s.multi) {
+  const int old_store = s.memory.store;
+  if (!s.program.multi) {
     sys::raw(SYS_mmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize), PROT_READ,
              MAP_SHARED | MAP_NORESERVE | MAP_FIXED, old_store, 0);
   }
@@ -102,7 +102,7 @@ void copy_for_fork() {
   tasks::copy_control();
   const int store = hide_descriptor(
       static_cast<int>(file));  // noted in the child's own table of hidden descriptors
-  s.store = store;
+  s.memory.store = store;
   close_hidden(old_store);
   sys::raw(SYS_munmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize));
   auto map_shared = [&](uint64_t start, uint64_t size, int protection, uint64_t offset) {
@@ -111,8 +111,8 @@ void copy_for_fork() {
     WEIR_CHECK(at == static_cast<long>(start));
   };
   map_shared(kArena, kArenaSize, PROT_READ | PROT_WRITE, 0);
-  for (uint32_t i = 0; i < s.region_count; i++) {
-    const Region& r = s.regions[i];
+  for (uint32_t i = 0; i < s.memory.region_count; i++) {
+    const Region& r = s.memory.regions[i];
     if (r.live) map_shared(r.start, r.size, static_cast<int>(r.protection), r.offset);
   }
   windows::map_all();
@@ -122,7 +122,7 @@ void copy_for_fork() {
 }
 
 void dump_only_present() {
-  if (shared().store < 0) return;
+  if (shared().memory.store < 0) return;
   constexpr uint64_t kNear = 1 << 20,
                      // Each piece is a mapping of its own, of which there may be 65530.
       kMost = 4000;
@@ -135,7 +135,7 @@ void dump_only_present() {
                MADV_DODUMP);
     count++;
   };
-  each_extent(shared().store, [&](uint64_t offset, uint64_t size) {
+  each_extent(shared().memory.store, [&](uint64_t offset, uint64_t size) {
     if (offset >= kArenaSize) return;
     const Range found{kArena + offset,
                       kArena + (offset + size < kArenaSize ? offset + size : kArenaSize)};
@@ -151,19 +151,19 @@ void dump_only_present() {
 
 uint64_t fingerprint() {
   Shared& s = shared();
-  const long shown = s.constant_pid ? s.constant_pid : s.shown_pid;
+  const long shown = s.program.constant_pid ? s.program.constant_pid : s.program.shown_pid;
   const auto pid = static_cast<uint32_t>(shown ? shown : sys::raw(SYS_getpid));
   uint64_t hash = 0;
-  if (s.multi) {
+  if (s.program.multi) {
     Range dead{};
-    for (uint32_t i = 0; i < s.region_count; i++) {
-      const Region& r = s.regions[i];
+    for (uint32_t i = 0; i < s.memory.region_count; i++) {
+      const Region& r = s.memory.regions[i];
       const Range range{r.start, r.start + r.size};
-      if (!r.live || !s.stack_limit || !range.contains(s.stack_limit - 1)) continue;
+      if (!r.live || !s.program.stack_limit || !range.contains(s.program.stack_limit - 1)) continue;
       dead = dead_stack(range);
       if (!dead.empty()) dead = {r.offset, r.offset + dead.size()};
     }
-    each_extent(s.store, [&](uint64_t offset, uint64_t size) {
+    each_extent(s.memory.store, [&](uint64_t offset, uint64_t size) {
       for (uint64_t at = offset; at < offset + size; at += kPageSize) {
         hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kAlias + at), pid,
                          dead_bytes(dead, at));
@@ -183,8 +183,8 @@ uint64_t fingerprint() {
       hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(at), pid, dead_bytes(dead, at));
     }
   }
-  if (s.store > 0) {
-    each_extent(s.store, [&](uint64_t offset, uint64_t size) {
+  if (s.memory.store > 0) {
+    each_extent(s.memory.store, [&](uint64_t offset, uint64_t size) {
       if (offset >= kArenaSize) return;
       for (uint64_t at = offset; at < offset + size; at += kPageSize) {
         hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kArena + at), pid, 0);

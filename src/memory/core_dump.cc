@@ -47,17 +47,17 @@ void open(Area& area, uint64_t used) {
 void dump_only_used() {
   const Shared& s = shared();
   close(g_heap, kArena, kArena + kHeapSize);
-  const bool stored = s.store >= 0;
+  const bool stored = s.memory.store >= 0;
   close(g_map, kArena + kHeapSize, stored ? kArena + kArenaSize : kArena + kHeapSize);
-  close(g_brk, s.brk_start, stored ? s.brk_limit : s.brk_start);
+  close(g_brk, s.memory.brk_start, stored ? s.memory.brk_limit : s.memory.brk_start);
   dump_used();
 }
 
 void dump_used() {
   const Shared& s = shared();
   open(g_heap, heap_segment_range().limit);
-  open(g_map, s.map_bump);
-  open(g_brk, s.brk_now);
+  open(g_map, s.memory.map_bump);
+  open(g_brk, s.memory.brk_now);
 }
 
 }  // namespace weir::page

@@ -26,28 +26,29 @@ void note_status(FileSource& source, const struct stat& status) {
 int take_source(const FileSource& source) {
   Shared& s = shared();
   const auto is_used = [&s](int number) {
-    for (uint32_t i = 0; i < s.file_range_count; i++) {
-      if (s.file_ranges[i].protection == number) return true;
+    for (uint32_t i = 0; i < s.memory.file_range_count; i++) {
+      if (s.memory.file_ranges[i].protection == number) return true;
     }
     return false;
   };
-  uint32_t free = s.file_source_high;
+  uint32_t free = s.memory.file_source_high;
   if (free == kFileSources) {
     for (free = 0; free < kFileSources && is_used(static_cast<int>(free + 1));) free++;
     if (free == kFileSources) return 0;
   }
-  if (free == s.file_source_high) s.file_source_high++;
-  s.file_sources[free] = source;
+  if (free == s.memory.file_source_high) s.memory.file_source_high++;
+  s.memory.file_sources[free] = source;
   return static_cast<int>(free + 1);
 }
 
 bool note(Range range, int number) {
   Shared& s = shared();
-  return note_protection(s.file_ranges, s.file_range_count, kFileRanges, range, number, 0);
+  return note_protection(s.memory.file_ranges, s.memory.file_range_count, kFileRanges, range,
+                         number, 0);
 }
 
 void tell_of_room() {
-  if (__atomic_exchange_n(&shared().file_room_told, 1u, __ATOMIC_RELAXED)) return;
+  if (__atomic_exchange_n(&shared().memory.file_room_told, 1u, __ATOMIC_RELAXED)) return;
   report("there are more than %u private mappings of files: MADV_DONTNEED of others gives zeros",
          uint64_t{kFileSources});
 }
@@ -90,7 +91,7 @@ void remember_file(Range range, const FileSource& source, uint64_t offset) {
 }
 
 void forget_file(Range range) {
-  if (shared().file_range_count) (void)note({range.start, page_up(range.limit)}, 0);
+  if (shared().memory.file_range_count) (void)note({range.start, page_up(range.limit)}, 0);
 }
 
 void move_file(Range from, Range to) {
@@ -103,12 +104,13 @@ void move_file(Range from, Range to) {
 
 Range file_part(Range range, const FileSource** source, uint64_t* offset) {
   const Shared& s = shared();
-  const uint32_t i = first_above(s.file_ranges, s.file_range_count, range.start);
-  if (i == s.file_range_count || s.file_ranges[i].range.start >= range.limit) return {};
-  Range part = s.file_ranges[i].range;
+  const uint32_t i = first_above(s.memory.file_ranges, s.memory.file_range_count, range.start);
+  if (i == s.memory.file_range_count || s.memory.file_ranges[i].range.start >= range.limit)
+    return {};
+  Range part = s.memory.file_ranges[i].range;
   if (part.start < range.start) part.start = range.start;
   if (part.limit > range.limit) part.limit = range.limit;
-  *source = &s.file_sources[s.file_ranges[i].protection - 1];
+  *source = &s.memory.file_sources[s.memory.file_ranges[i].protection - 1];
   *offset = part.start + (*source)->distance;
   return part;
 }

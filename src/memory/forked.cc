@@ -11,16 +11,16 @@ namespace weir::page {
 
 bool remember_forked(uint64_t start, uint64_t size, Forked how) {
   Shared& s = shared();
-  if (how == Forked::kCopied && s.forked_count == 0) return true;
-  return note_protection(s.forked_ranges, s.forked_count, kForkedRanges,
+  if (how == Forked::kCopied && s.memory.forked_count == 0) return true;
+  return note_protection(s.memory.forked_ranges, s.memory.forked_count, kForkedRanges,
                          Range{start, start + page_up(size)}, static_cast<int>(how),
                          static_cast<int>(Forked::kCopied));
 }
 
 void apply_forked() {
   const Shared& s = shared();
-  for (uint32_t i = 0; i < s.forked_count; i++) {
-    const ProtectedRange& entry = s.forked_ranges[i];
+  for (uint32_t i = 0; i < s.memory.forked_count; i++) {
+    const ProtectedRange& entry = s.memory.forked_ranges[i];
     for (uint64_t at = entry.range.start; at < entry.range.limit;) {
       const uint64_t extent = store_extent(at), left = entry.range.limit - at;
       if (extent == 0) {  // perhaps terabytes that are reserved

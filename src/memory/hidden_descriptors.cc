@@ -44,7 +44,7 @@ int hide(int descriptor, const LimitLifted& limit) {
   else sys::raw(SYS_close, descriptor);
   if (g_control_mapped && high < kHiddenDescriptors) {
     // relaxed: who asks has the turn, or asks for a descriptor of its own
-    __atomic_fetch_or(&shared().hidden_descriptors[high / 64],
+    __atomic_fetch_or(&shared().mapping_log.hidden_descriptors[high / 64],
                       descriptor_bit(static_cast<int>(high)), __ATOMIC_RELAXED);
   }
   return static_cast<int>(high);
@@ -74,8 +74,8 @@ LimitLifted::~LimitLifted() {
 
 void keep_hidden(int descriptor) {
   if (descriptor < kHiddenDescriptors)
-    __atomic_fetch_or(&shared().hidden_descriptors[descriptor / 64], descriptor_bit(descriptor),
-                      __ATOMIC_RELAXED);
+    __atomic_fetch_or(&shared().mapping_log.hidden_descriptors[descriptor / 64],
+                      descriptor_bit(descriptor), __ATOMIC_RELAXED);
 }
 
 int hide_descriptor(int descriptor) { return hide(descriptor, LimitLifted(RLIMIT_NOFILE)); }
@@ -100,7 +100,7 @@ long open_hidden_patiently(long number, long a, long b, long c) {
 
 bool descriptors_left(uint32_t count) {
   LimitLifted limit(RLIMIT_NOFILE);
-  const long first = sys::raw(SYS_fcntl, shared().store, F_DUPFD_CLOEXEC, 3);
+  const long first = sys::raw(SYS_fcntl, shared().memory.store, F_DUPFD_CLOEXEC, 3);
   if (sys::failed(first)) return false;
   const bool left = count <= 1 || descriptors_left(count - 1);
   sys::raw(SYS_close, first);
@@ -109,14 +109,15 @@ bool descriptors_left(uint32_t count) {
 
 void close_hidden(int descriptor) {
   if (is_hidden(descriptor))
-    __atomic_fetch_and(&shared().hidden_descriptors[descriptor / 64], ~descriptor_bit(descriptor),
-                       __ATOMIC_RELAXED);
+    __atomic_fetch_and(&shared().mapping_log.hidden_descriptors[descriptor / 64],
+                       ~descriptor_bit(descriptor), __ATOMIC_RELAXED);
   sys::raw(SYS_close, descriptor);
 }
 
 bool is_hidden(int descriptor) {
   if (!g_control_mapped || descriptor < 0 || descriptor >= kHiddenDescriptors) return false;
-  return __atomic_load_n(&shared().hidden_descriptors[descriptor / 64], __ATOMIC_RELAXED) &
+  return __atomic_load_n(&shared().mapping_log.hidden_descriptors[descriptor / 64],
+                         __ATOMIC_RELAXED) &
          descriptor_bit(descriptor);
 }
 

@@ -60,24 +60,24 @@ bool is_noted(const ProtectedRange* table, uint32_t count, Range range) {
 
 bool remember_protection(uint64_t start, uint64_t size, int protection) {
   Shared& s = shared();
-  SpinGuard guard(s.memory_lock);
-  return note_protection(s.protected_ranges, s.protected_count, kProtectedRanges,
+  SpinGuard guard(s.memory.lock);
+  return note_protection(s.memory.protected_ranges, s.memory.protected_count, kProtectedRanges,
                          Range{start, start + page_up(size)}, protection, kReadWrite);
 }
 
 bool has_protection(uint64_t start, uint64_t size) {
   const Shared& s = shared();
-  return is_noted(s.protected_ranges, s.protected_count, Range{start, start + size});
+  return is_noted(s.memory.protected_ranges, s.memory.protected_count, Range{start, start + size});
 }
 
 void reapply_protections() {
   Shared& s = shared();
-  for (uint32_t i = 0; i < s.protected_count; i++) {
-    const auto& entry = s.protected_ranges[i];
+  for (uint32_t i = 0; i < s.memory.protected_count; i++) {
+    const auto& entry = s.memory.protected_ranges[i];
     protect(entry.range.start, entry.range.size(), entry.protection);
   }
-  for (uint32_t i = 0; i < s.code_count; i++) {
-    const auto& entry = s.code_ranges[i];
+  for (uint32_t i = 0; i < s.memory.code_count; i++) {
+    const auto& entry = s.memory.code_ranges[i];
     protect(entry.range.start, entry.range.size(), unexecuted(entry.protection));
   }
 }
@@ -85,11 +85,12 @@ void reapply_protections() {
 bool note_code(uint64_t start, uint64_t size, int protection) {
   Shared& s = shared();
   const Range range{start, start + page_up(size)};
-  const bool was_code = is_noted(s.code_ranges, s.code_count, range);
+  const bool was_code = is_noted(s.memory.code_ranges, s.memory.code_count, range);
   if (!was_code && !(protection & PROT_EXEC)) return false;
   constexpr int kNoCode = 0;
   const int noted = protection & PROT_EXEC ? protection : kNoCode;
-  if (!note_protection(s.code_ranges, s.code_count, kCodeRanges, range, noted, kNoCode)) {
+  if (!note_protection(s.memory.code_ranges, s.memory.code_count, kCodeRanges, range, noted,
+                       kNoCode)) {
     report("the program makes code in more than %u places", uint64_t{kCodeRanges});
     die(125);
   }
@@ -98,10 +99,10 @@ bool note_code(uint64_t start, uint64_t size, int protection) {
 
 int code_protection(uint64_t address, Range* range) {
   const Shared& s = shared();
-  const uint32_t at = first_above(s.code_ranges, s.code_count, address);
-  if (at >= s.code_count || !s.code_ranges[at].range.contains(address)) return 0;
-  if (range) *range = s.code_ranges[at].range;
-  return s.code_ranges[at].protection;
+  const uint32_t at = first_above(s.memory.code_ranges, s.memory.code_count, address);
+  if (at >= s.memory.code_count || !s.memory.code_ranges[at].range.contains(address)) return 0;
+  if (range) *range = s.memory.code_ranges[at].range;
+  return s.memory.code_ranges[at].protection;
 }
 
 int unexecuted(int protection) {

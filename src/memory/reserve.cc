@@ -7,15 +7,16 @@ namespace weir::page {
 
 namespace {
 
-constexpr uint32_t kMostFree = sizeof(Shared::reserve_free) / sizeof(Shared::reserve_free[0]);
+constexpr uint32_t kMostFree =
+    sizeof(MemoryState::reserve_free) / sizeof(MemoryState::reserve_free[0]);
 
 // act(what is free).
 template <typename Act>
 void with_free(Act act) {
   Shared& s = shared();
-  uint64_t top = kReserve + s.reserve_used;
-  act(FreeRanges{s.reserve_free, s.reserve_free_count, kMostFree, top});
-  s.reserve_used = top - kReserve;
+  uint64_t top = kReserve + s.memory.reserve_used;
+  act(FreeRanges{s.memory.reserve_free, s.memory.reserve_free_count, kMostFree, top});
+  s.memory.reserve_used = top - kReserve;
 }
 
 }  // namespace
@@ -24,16 +25,17 @@ uint64_t take_reserved(uint64_t size) {
   Shared& s = shared();
   size = page_up(size);
   uint32_t best = kMostFree;
-  for (uint32_t i = 0; i < s.reserve_free_count; i++) {
-    if (s.reserve_free[i].size() < size) continue;
-    if (best == kMostFree || s.reserve_free[i].start < s.reserve_free[best].start) best = i;
+  for (uint32_t i = 0; i < s.memory.reserve_free_count; i++) {
+    if (s.memory.reserve_free[i].size() < size) continue;
+    if (best == kMostFree || s.memory.reserve_free[i].start < s.memory.reserve_free[best].start)
+      best = i;
   }
   uint64_t start = 0;
   if (best < kMostFree) {
     with_free([&](FreeRanges ranges) { start = ranges.take(best, size); });
-  } else if (size <= kReserveSize - s.reserve_used) {
-    start = kReserve + s.reserve_used;
-    s.reserve_used += size;
+  } else if (size <= kReserveSize - s.memory.reserve_used) {
+    start = kReserve + s.memory.reserve_used;
+    s.memory.reserve_used += size;
   }
   return start;
 }
@@ -48,8 +50,8 @@ void claim_reserved(uint64_t start, uint64_t size) {
 
 uint64_t next_store(uint64_t from, uint64_t limit) {
   const Shared& s = shared();
-  for (uint32_t i = 0; i < s.region_count; i++) {
-    const Region& r = s.regions[i];
+  for (uint32_t i = 0; i < s.memory.region_count; i++) {
+    const Region& r = s.memory.regions[i];
     if (!r.live || r.start + r.size <= from || r.start >= limit) continue;
     limit = r.start < from ? from : r.start;
   }

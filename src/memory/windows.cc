@@ -52,7 +52,7 @@ void map_one(uint32_t index, uint32_t count, int protection) {
   const int populate = demand::is_open() && count <= 16 ? MAP_POPULATE : 0;
   const long at =
       sys::raw(SYS_mmap, static_cast<long>(address_of(index)), static_cast<long>(count * kPageSize),
-               protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE | populate, shared().store,
+               protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE | populate, shared().memory.store,
                static_cast<long>(offset));
   if (sys::failed(at)) demand::fail("map a window", address_of(index), at);
   for (uint32_t i = index; i < index + count; i++) {

@@ -22,13 +22,13 @@ struct WindowsTest : ::testing::Test {
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
       EXPECT_EQ(memory, reinterpret_cast<void*>(at));
     }
-    shared().map_bump = kArena + kHeapSize;
-    shared().store = memfd_create("windows", MFD_CLOEXEC);
-    EXPECT_EQ(ftruncate(shared().store, static_cast<off_t>(kStoreSize)), 0);
+    shared().memory.map_bump = kArena + kHeapSize;
+    shared().memory.store = memfd_create("windows", MFD_CLOEXEC);
+    EXPECT_EQ(ftruncate(shared().memory.store, static_cast<off_t>(kStoreSize)), 0);
   }
   ~WindowsTest() override {
     unmap_all();
-    close(shared().store);
+    close(shared().memory.store);
     munmap(reinterpret_cast<void*>(kWindowTable), kWindowTableSize);
     munmap(reinterpret_cast<void*>(kControl), sizeof(Shared));
   }

@@ -15,26 +15,26 @@ constexpr uint32_t kMostCredit = 8;   // so often it may gain nothing after it d
 constexpr uint32_t kLeaveBe = 32;     // chances to park that are passed over then
 
 bool can_run(const Task& task) {
-  return task.state == TaskState::kServed || task.state == TaskState::kReady;
+  return task.order.state == TaskState::kServed || task.order.state == TaskState::kReady;
 }
 
 void release_all(Shared& s) {
-  for (TaskId i = 0; i < s.high_task; i++) s.tasks[i].parked = 0;
+  for (TaskId i = 0; i < s.order.high_task; i++) s.tasks[i].order.parked = 0;
 }
 
 // Catching up is over: was it worth it?
 void end_catching_up(Shared& s) {
-  if (s.parked_phases >= kWorth) {
-    s.park_credit = kMostCredit;
-  } else if (s.parked_phases) {
-    if (s.park_credit) {
-      s.park_credit--;
+  if (s.order.parked_phases >= kWorth) {
+    s.order.park_credit = kMostCredit;
+  } else if (s.order.parked_phases) {
+    if (s.order.park_credit) {
+      s.order.park_credit--;
     } else {
-      s.leave_be = kLeaveBe;
-      s.park_credit = 1;
+      s.order.leave_be = kLeaveBe;
+      s.order.park_credit = 1;
     }
   }
-  s.parked_phases = 0;
+  s.order.parked_phases = 0;
 }
 
 }  // namespace
@@ -44,59 +44,62 @@ void choose_runners(Shared& s) {
   uint64_t horizon = ~uint64_t{0};
   uint32_t longest_short = 1;
   bool any_long = false, any_unknown = false;
-  for (TaskId i = 0; i < s.high_task; i++) {
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     const Task& task = s.tasks[i];
     if (!can_run(task)) continue;
-    if (task.expected >= kLong) {
+    if (task.order.expected >= kLong) {
       any_long = true;
-      if (task.clock + task.expected < horizon) horizon = task.clock + task.expected;
-    } else if (!task.expected && task.counters.events == 0) {
+      if (task.order.clock + task.order.expected < horizon)
+        horizon = task.order.clock + task.order.expected;
+    } else if (!task.order.expected && task.spent.counters.events == 0) {
       any_unknown = true;  // a new thread mostly begins with its work
-    } else if (task.expected > longest_short) {
-      longest_short = task.expected;
+    } else if (task.order.expected > longest_short) {
+      longest_short = task.order.expected;
     }
   }
   bool behind = false;
-  for (TaskId i = 0; i < s.high_task && any_long; i++) {
+  for (TaskId i = 0; i < s.order.high_task && any_long; i++) {
     const Task& task = s.tasks[i];
-    if (can_run(task) && task.expected < kLong && task.clock < horizon) behind = true;
+    if (can_run(task) && task.order.expected < kLong && task.order.clock < horizon) behind = true;
   }
-  if (!any_long || any_unknown || !behind || s.parked_phases >= kMostPhases) {
+  if (!any_long || any_unknown || !behind || s.order.parked_phases >= kMostPhases) {
     if (any_long) end_catching_up(s);
     return;
   }
-  if (s.parked_phases == 0 && s.leave_be) {
-    s.leave_be--;
+  if (s.order.parked_phases == 0 && s.order.leave_be) {
+    s.order.leave_be--;
     return;
   }
-  s.parked_phases++;
-  for (TaskId i = 0; i < s.high_task; i++) {
+  s.order.parked_phases++;
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     Task& task = s.tasks[i];
-    if (can_run(task) && task.expected >= kLong && task.expected >= kMuchLonger * longest_short)
-      task.parked = 1;
+    if (can_run(task) && task.order.expected >= kLong &&
+        task.order.expected >= kMuchLonger * longest_short)
+      task.order.parked = 1;
   }
 }
 
 void catch_up(Task& task) {
-  const uint64_t now = shared().clock;
-  if (task.clock < now) task.clock = now;
+  const uint64_t now = shared().order.clock;
+  if (task.order.clock < now) task.order.clock = now;
 }
 
 void note_interval(Task& task, uint64_t changed_pages) {
   Shared& s = shared();
-  task.clock += kEventCost + changed_pages;
-  s.clock = task.clock;
-  if (!task.interval_key) return;
-  auto& entry = s.interval_lengths[task.interval_key % kIntervalLengths];
+  task.order.clock += kEventCost + changed_pages;
+  s.order.clock = task.order.clock;
+  if (!task.order.interval_key) return;
+  auto& entry = s.order.interval_lengths[task.order.interval_key % kIntervalLengths];
   const uint32_t length =
       changed_pages < 1u << 20 ? static_cast<uint32_t>(changed_pages) + 1 : 1u << 20;
-  entry.length = entry.key == task.interval_key ? (entry.length + length + 1) / 2 : length;
-  entry.key = task.interval_key;
+  entry.length = entry.key == task.order.interval_key ? (entry.length + length + 1) / 2 : length;
+  entry.key = task.order.interval_key;
 }
 
 void foretell(Task& task) {
-  const auto& entry = shared().interval_lengths[task.interval_key % kIntervalLengths];
-  task.expected = task.interval_key && entry.key == task.interval_key ? entry.length : 0;
+  const auto& entry = shared().order.interval_lengths[task.order.interval_key % kIntervalLengths];
+  task.order.expected =
+      task.order.interval_key && entry.key == task.order.interval_key ? entry.length : 0;
 }
 
 }  // namespace weir::order

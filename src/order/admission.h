@@ -17,15 +17,15 @@
 
 namespace weir::order {
 
-// At the end of a serial phase: sets Task::parked. Leaves at least one task that can run unparked,
-// if there is one.
+// At the end of a serial phase: sets TaskOrder::parked. Leaves at least one task that can run
+// unparked, if there is one.
 void choose_runners(Shared& s);
 // A task comes back, or is new: no earlier than whoever has the turn.
 void catch_up(Task& task);
 
 // The task, which has just got the turn, has changed so many pages since its last event.
 void note_interval(Task& task, uint64_t changed_pages);
-// Task::interval_key is now that of the interval that follows this event: how long will it be?
+// TaskOrder::interval_key is now that of the interval that follows this event: how long will it be?
 void foretell(Task& task);
 
 }  // namespace weir::order

@@ -20,10 +20,10 @@ struct Pace : ::testing::Test {
     void* at = mmap(reinterpret_cast<void*>(kControl), sizeof(Shared), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     mapped = at != MAP_FAILED;
-    s.high_task = 0;
-    s.parked_phases = s.park_credit = s.leave_be = 0;
-    s.clock = 0;
-    std::memset(s.interval_lengths, 0, sizeof s.interval_lengths);
+    s.order.high_task = 0;
+    s.order.parked_phases = s.order.park_credit = s.order.leave_be = 0;
+    s.order.clock = 0;
+    std::memset(s.order.interval_lengths, 0, sizeof s.order.interval_lengths);
   }
   ~Pace() override {
     if (mapped) munmap(reinterpret_cast<void*>(kControl), sizeof(Shared));
@@ -32,19 +32,19 @@ struct Pace : ::testing::Test {
   Pace& operator=(const Pace&) = delete;
 
   Task& add(uint32_t expected, uint64_t clock, TaskState state = TaskState::kServed) {
-    Task& task = s.tasks[s.high_task++];
+    Task& task = s.tasks[s.order.high_task++];
     std::memset(&task, 0, sizeof task);
-    task.state = state;
-    task.expected = expected;
-    task.clock = clock;
-    task.counters.events = 1;
+    task.order.state = state;
+    task.order.expected = expected;
+    task.order.clock = clock;
+    task.spent.counters.events = 1;
     return task;
   }
   std::vector<uint32_t> parked() {
     choose_runners(s);
     std::vector<uint32_t> found;
-    for (uint32_t i = 0; i < s.high_task; i++) {
-      if (s.tasks[i].parked) found.push_back(i);
+    for (uint32_t i = 0; i < s.order.high_task; i++) {
+      if (s.tasks[i].order.parked) found.push_back(i);
     }
     return found;
   }
@@ -75,7 +75,7 @@ TEST_F(Pace, TheHorizonIsWhereTheFirstLongOneWillBe) {
   add(kLong, 0);
   Task& reader = add(kShort, kLong - 1);
   EXPECT_EQ(parked(), Ids{0});
-  reader.clock = kLong;  // it has caught up
+  reader.order.clock = kLong;  // it has caught up
   EXPECT_EQ(parked(), Ids());
 }
 
@@ -89,22 +89,22 @@ TEST_F(Pace, ANewTaskIsGivenTheChanceToBeLong) {
   add(kLong, 0);
   add(kShort, 0);
   Task& fresh = add(0, 0, TaskState::kReady);
-  fresh.counters.events = 0;
+  fresh.spent.counters.events = 0;
   EXPECT_EQ(parked(), Ids());
-  fresh.counters.events = 1;
+  fresh.spent.counters.events = 1;
   EXPECT_EQ(parked(), Ids{0});
 }
 
 TEST_F(Pace, WhoCannotRunDoesNotCount) {
   for (const TaskState state :
        {TaskState::kFree, TaskState::kBlocked, TaskState::kOutside, TaskState::kArrived}) {
-    s.high_task = 0;
-    s.parked_phases = 0;
+    s.order.high_task = 0;
+    s.order.parked_phases = 0;
     add(kLong, 0);
     add(kShort, 0, state);
     EXPECT_EQ(parked(), Ids()) << "short, state " << static_cast<uint32_t>(state);
-    s.high_task = 0;
-    s.parked_phases = 0;
+    s.order.high_task = 0;
+    s.order.parked_phases = 0;
     add(kShort, 0);
     add(kLong, 0, state);
     EXPECT_EQ(parked(), Ids()) << "long, state " << static_cast<uint32_t>(state);
@@ -112,8 +112,8 @@ TEST_F(Pace, WhoCannotRunDoesNotCount) {
 }
 
 TEST_F(Pace, AMarkFromBeforeIsTakenAway) {
-  add(kShort, 0).parked = 1;
-  add(kLong, 0, TaskState::kBlocked).parked = 1;
+  add(kShort, 0).order.parked = 1;
+  add(kLong, 0, TaskState::kBlocked).order.parked = 1;
   EXPECT_EQ(parked(), Ids());
 }
 
@@ -132,9 +132,9 @@ TEST_F(Pace, WhereItGainsNothingItIsLeftBeForAWhile) {
   add(kLong, 0);
   Task& reader = add(kShort, 0);
   EXPECT_EQ(parked(), Ids{0});
-  reader.state = TaskState::kBlocked;  // after one event it waits for somebody
+  reader.order.state = TaskState::kBlocked;  // after one event it waits for somebody
   EXPECT_EQ(parked(), Ids());
-  reader.state = TaskState::kServed;
+  reader.order.state = TaskState::kServed;
   int passed_over = 0;
   while (parked().empty()) {
     passed_over++;
@@ -149,9 +149,9 @@ TEST_F(Pace, WhatHasPaidMayFailAFewTimes) {
   for (int phase = 0; phase < 3; phase++) EXPECT_EQ(parked(), Ids{0});
   int tries = 0;
   do {
-    reader.state = TaskState::kBlocked;
+    reader.order.state = TaskState::kBlocked;
     EXPECT_EQ(parked(), Ids());
-    reader.state = TaskState::kServed;
+    reader.order.state = TaskState::kServed;
     tries++;
     ASSERT_LE(tries, 20);
   } while (!parked().empty());
@@ -165,47 +165,48 @@ TEST_F(Pace, SomebodyAlwaysGoesOn) {
     return (random >> 33) % below;
   };
   for (int run = 0; run < 2000; run++) {
-    s.high_task = 0;
+    s.order.high_task = 0;
     const uint64_t count = 1 + next(12);
     for (uint64_t i = 0; i < count; i++) {
       add(static_cast<uint32_t>(next(200)), next(300), static_cast<TaskState>(next(7)))
-          .counters.events = next(2);
+          .spent.counters.events = next(2);
     }
     uint32_t can_run = 0, stands = 0;
     for (const uint32_t id : parked()) {
       stands++;
-      ASSERT_GE(s.tasks[id].expected, 24u);
+      ASSERT_GE(s.tasks[id].order.expected, 24u);
     }
     for (uint64_t i = 0; i < count; i++)
-      can_run += s.tasks[i].state == TaskState::kServed || s.tasks[i].state == TaskState::kReady;
+      can_run += s.tasks[i].order.state == TaskState::kServed ||
+                 s.tasks[i].order.state == TaskState::kReady;
     ASSERT_TRUE(can_run == 0 || stands < can_run);
   }
 }
 
 TEST_F(Pace, WhoComesBackIsNoEarlierThanTheTurn) {
   Task& task = add(0, 5);
-  s.clock = 9;
+  s.order.clock = 9;
   catch_up(task);
-  EXPECT_EQ(task.clock, 9u);
-  task.clock = 12;
+  EXPECT_EQ(task.order.clock, 9u);
+  task.order.clock = 12;
   catch_up(task);
-  EXPECT_EQ(task.clock, 12u);
+  EXPECT_EQ(task.order.clock, 12u);
 }
 
 TEST_F(Pace, WhatAnIntervalChangedForetellsTheNext) {
   Task& task = add(0, 0);
-  task.interval_key = 77;
+  task.order.interval_key = 77;
   note_interval(task, 99);
-  EXPECT_EQ(s.clock, task.clock);
+  EXPECT_EQ(s.order.clock, task.order.clock);
   foretell(task);
-  EXPECT_EQ(task.expected, 100u);
-  task.interval_key = 77 + kIntervalLengths;  // the same place, another interval
+  EXPECT_EQ(task.order.expected, 100u);
+  task.order.interval_key = 77 + kIntervalLengths;  // the same place, another interval
   foretell(task);
-  EXPECT_EQ(task.expected, 0u);
-  task.interval_key = 0;
+  EXPECT_EQ(task.order.expected, 0u);
+  task.order.interval_key = 0;
   note_interval(task, 3);
   foretell(task);
-  EXPECT_EQ(task.expected, 0u);
+  EXPECT_EQ(task.order.expected, 0u);
 }
 
 }  // namespace

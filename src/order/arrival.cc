@@ -1,10 +1,10 @@
-// Invariants (guarded by order_lock)
+// Invariants (guarded by OrderState::lock)
 // 1. The turns are kept in the order in which they were given, before the task that has one does
 //    anything in it.
 // 2. Replaying, a turn is given only to the task that the recording names next, and only where that
 //    stands at an event or, for a time limit or a signal, waits: nothing else ends such a wait.
 // 3. A task is kArrived exactly while it wants the turn and has not had it.
-// 4. shared().running = number of tasks in kRunning.
+// 4. shared().order.running = number of tasks in kRunning.
 //
 // Recording, the turn is not handed to a sleeper each time: that would cost a wake-up for every
 // turn. It is free while the sleeper gets up, and who comes meanwhile or is awake takes it: for
@@ -32,57 +32,63 @@ constexpr uint64_t kDeadlockPatience = 3'000'000'000;
 
 void end_wait(Task& task, How how) {
   finish_wait(task, how == How::kTimedOut ? ETIMEDOUT : EINTR);
-  task.how = static_cast<uint32_t>(how);
+  task.order.how = static_cast<uint32_t>(how);
 }
 
 // Its wait is to end as soon as the turn is free: another task may yet end it before.
 bool is_expected(const Task& task) {
-  return task.state == TaskState::kArrived || (task.state == TaskState::kBlocked && task.comes);
+  return task.order.state == TaskState::kArrived ||
+         (task.order.state == TaskState::kBlocked && task.order.comes);
 }
 
-Turn turn_of(const Task& task) { return {task.id, static_cast<How>(task.how), task.what}; }
+Turn turn_of(const Task& task) {
+  return {task.id, static_cast<How>(task.order.how), task.order.what};
+}
 
 // Order only: what those have read who have come since the turn before, they have read before what
 // is written from now on.
 void note_arrivals(Shared& s, Task& next) {
-  s.unnoted = 0;
-  next.is_unnoted = 0;
-  for (TaskId i = 0; i < s.high_task; i++) {
+  s.order.unnoted = 0;
+  next.order.is_unnoted = 0;
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     Task& task = s.tasks[i];
-    if (!task.is_unnoted) continue;
-    task.is_unnoted = 0;
-    journal().put_turn({task.id, How::kNone, task.what});
+    if (!task.order.is_unnoted) continue;
+    task.order.is_unnoted = 0;
+    journal().put_turn({task.id, How::kNone, task.order.what});
   }
 }
 
 // Order only, replaying (sync/object_order.h).
 void wake_turn_sleepers(Shared& s) {
-  if (!__atomic_load_n(&s.turn_sleepers, __ATOMIC_SEQ_CST)) return;
-  __atomic_fetch_add(&s.turn_calls, 1u, __ATOMIC_SEQ_CST);
-  sys::futex_wake(&s.turn_calls, 0x7fffffff);
+  if (!__atomic_load_n(&s.order.turn_sleepers, __ATOMIC_SEQ_CST)) return;
+  __atomic_fetch_add(&s.order.turn_calls, 1u, __ATOMIC_SEQ_CST);
+  sys::futex_wake(&s.order.turn_calls, 0x7fffffff);
 }
 
 void give(Shared& s, Task& task) {
-  if (task.state == TaskState::kBlocked) end_wait(task, static_cast<How>(task.comes));
-  task.comes = 0;
-  s.turn = task.id;
-  s.round++;
-  __atomic_store_n(&s.decisions, s.decisions + 1,
+  if (task.order.state == TaskState::kBlocked) end_wait(task, static_cast<How>(task.order.comes));
+  task.order.comes = 0;
+  s.order.turn = task.id;
+  s.order.round++;
+  __atomic_store_n(&s.order.decisions, s.order.decisions + 1,
                    __ATOMIC_SEQ_CST);  // against who is about to sleep: it sees this, or is seen
   if (replays()) wake_turn_sleepers(s);
-  task.computes = 0;
-  if (journal().recording && s.unnoted) note_arrivals(s, task);
+  task.order.computes = 0;
+  if (journal().recording && s.order.unnoted) note_arrivals(s, task);
   if (journal().recording) journal().put_turn(turn_of(task));
 }
 
-bool sleeps(const Task& task) { return __atomic_load_n(&task.sleeping, __ATOMIC_RELAXED) != 0; }
+bool sleeps(const Task& task) {
+  return __atomic_load_n(&task.order.sleeping, __ATOMIC_RELAXED) != 0;
+}
 
 // Of all, or of those that need not get up.
 Task* first_arrived(Shared& s, bool awake) {
   Task* first = nullptr;
-  for (TaskId i = 0; i < s.high_task; i++) {
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     Task& task = s.tasks[i];
-    if (is_expected(task) && (!first || task.arrival < first->arrival) && !(awake && sleeps(task)))
+    if (is_expected(task) && (!first || task.order.arrival < first->order.arrival) &&
+        !(awake && sleeps(task)))
       first = &task;
   }
   return first;
@@ -90,13 +96,13 @@ Task* first_arrived(Shared& s, bool awake) {
 
 bool may_be_passed_over(Shared& s, const Task& sleeper) {
   const uint64_t current = sys::cycles();
-  if (s.passed_over != sleeper.arrival) s.passed_since = current;
-  s.passed_over = sleeper.arrival;
-  return current - s.passed_since < kLongestBarging;
+  if (s.order.passed_over != sleeper.order.arrival) s.order.passed_since = current;
+  s.order.passed_over = sleeper.order.arrival;
+  return current - s.order.passed_since < kLongestBarging;
 }
 
 void end_order(Shared& s) {
-  s.order_ended = 1;
+  s.order.is_ended = 1;
   journal().ended();
 }
 
@@ -110,13 +116,13 @@ void tell_difference(Shared& s, const Turn& turn, Task& task) {
 // Replaying: the recording says whose turn it is.
 void give_as_recorded(Shared& s) {
   Turn turn;
-  if (s.order_ended) return;
+  if (s.order.is_ended) return;
   if (!journal().peek_turn(turn)) return end_order(s);
   while (turn.how == How::kNone) {
     if (turn.what) {
       Task& comes = s.tasks[turn.task];
-      if (comes.state == TaskState::kRunning) return;  // it is on its way
-      if (comes.state != TaskState::kArrived || comes.what != turn.what)
+      if (comes.order.state == TaskState::kRunning) return;  // it is on its way
+      if (comes.order.state != TaskState::kArrived || comes.order.what != turn.what)
         return tell_difference(s, turn, comes);
     } else {
       report_waits();
@@ -125,10 +131,10 @@ void give_as_recorded(Shared& s) {
     if (!journal().peek_turn(turn)) return end_order(s);
   }
   Task& task = s.tasks[turn.task];
-  if (task.state == TaskState::kBlocked && turn.how != How::kComes) end_wait(task, turn.how);
-  if (task.state == TaskState::kBlocked || task.state == TaskState::kFree)
+  if (task.order.state == TaskState::kBlocked && turn.how != How::kComes) end_wait(task, turn.how);
+  if (task.order.state == TaskState::kBlocked || task.order.state == TaskState::kFree)
     return tell_difference(s, turn, task);
-  if (task.state != TaskState::kArrived) return;  // it is on its way
+  if (task.order.state != TaskState::kArrived) return;  // it is on its way
   if (turn != turn_of(task)) return tell_difference(s, turn, task);
   journal().take_turn();
   give(s, task);
@@ -137,7 +143,7 @@ void give_as_recorded(Shared& s) {
 
 // The task, which has arrived, takes the turn if it may.
 void try_take(Shared& s, Task& task) {
-  if (s.turn != kNoTask || !is_expected(task)) return;
+  if (s.order.turn != kNoTask || !is_expected(task)) return;
   if (replays()) {
     give_as_recorded(s);
     return;
@@ -147,16 +153,17 @@ void try_take(Shared& s, Task& task) {
 
 void try_now(Task& task) {
   Shared& s = shared();
-  SpinGuard guard(s.order_lock);
+  SpinGuard guard(s.order.lock);
   try_take(s, task);
 }
 
 bool stands(Shared& s) {
-  if (s.running || s.turn != kNoTask) return false;
-  for (TaskId i = 0; i < s.high_task; i++) {
+  if (s.order.running || s.order.turn != kNoTask) return false;
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     const Task& task = s.tasks[i];
-    if (task.state == TaskState::kArrived || task.state == TaskState::kOutside) return false;
-    if (task.state == TaskState::kBlocked && task.deadline) return false;
+    if (task.order.state == TaskState::kArrived || task.order.state == TaskState::kOutside)
+      return false;
+    if (task.order.state == TaskState::kBlocked && task.order.deadline) return false;
   }
   return true;
 }
@@ -164,16 +171,17 @@ bool stands(Shared& s) {
 }  // namespace
 
 void arrive(Shared& s, Task& task, uint32_t what) {
-  task.arrival = ++s.arrivals;
-  task.how = static_cast<uint32_t>(How::kComes);
-  task.what = what;
-  task.state = TaskState::kArrived;
+  task.order.arrival = ++s.order.arrivals;
+  task.order.how = static_cast<uint32_t>(How::kComes);
+  task.order.what = what;
+  task.order.state = TaskState::kArrived;
   try_take(s, task);
-  if (config().order_only && what && s.turn != task.id) task.is_unnoted = s.unnoted = 1;
+  if (config().order_only && what && s.order.turn != task.id)
+    task.order.is_unnoted = s.order.unnoted = 1;
 }
 
 Task* give_on(Shared& s) {
-  s.turn = kNoTask;
+  s.order.turn = kNoTask;
   if (replays()) {
     give_as_recorded(s);
     return nullptr;
@@ -198,13 +206,14 @@ bool await_turns(uint64_t turns) {
   Task& task = self();
   uint32_t never = 0;
   for (uint32_t looks = 0;; looks++) {
-    const uint64_t taken = __atomic_load_n(&s.decisions, __ATOMIC_SEQ_CST);
-    const bool is_over = taken > turns || __atomic_load_n(&s.order_ended, __ATOMIC_SEQ_CST);
-    if (is_over || (taken == turns && __atomic_load_n(&s.turn, __ATOMIC_SEQ_CST) == kNoTask)) {
-      __atomic_store_n(&task.awaits_turns, 0u, __ATOMIC_RELEASE);
+    const uint64_t taken = __atomic_load_n(&s.order.decisions, __ATOMIC_SEQ_CST);
+    const bool is_over = taken > turns || __atomic_load_n(&s.order.is_ended, __ATOMIC_SEQ_CST);
+    if (is_over ||
+        (taken == turns && __atomic_load_n(&s.order.turn, __ATOMIC_SEQ_CST) == kNoTask)) {
+      __atomic_store_n(&task.order.awaits_turns, 0u, __ATOMIC_RELEASE);
       return !is_over;
     }
-    __atomic_store_n(&task.awaits_turns, 1u, __ATOMIC_RELEASE);
+    __atomic_store_n(&task.order.awaits_turns, 1u, __ATOMIC_RELEASE);
     if (looks < kLooks) sys::cpu_relax();
     else sys::futex_wait(&never, 0, kNap);
   }
@@ -227,21 +236,22 @@ int wait_blocked_by_arrival(Task& task) {
   uint64_t rest = first_probe(), soon = 0, looks = 0, standing = 0;
   while (!has_turn(task)) {
     uint64_t patience = soon ? soon : rest;
-    s.order_lock.lock();
-    const bool blocked = task.state == TaskState::kBlocked;
+    s.order.lock.lock();
+    const bool blocked = task.order.state == TaskState::kBlocked;
     if (blocked && !replays()) {
       const uint64_t current = now();
-      const bool late = task.deadline && task.deadline <= current;
-      if (late || (task.pending && !task.waits_for_page)) {
-        if (!task.comes) task.arrival = ++s.arrivals;
-        task.comes = static_cast<uint32_t>(late ? How::kTimedOut : How::kSignalled);
-      } else if (task.deadline && task.deadline - current < patience) {
-        patience = task.deadline - current;
+      const bool late = task.order.deadline && task.order.deadline <= current;
+      if (late || (task.pending && !task.pages.waits_for_page)) {
+        if (!task.order.comes) task.order.arrival = ++s.order.arrivals;
+        task.order.comes = static_cast<uint32_t>(late ? How::kTimedOut : How::kSignalled);
+      } else if (task.order.deadline && task.order.deadline - current < patience) {
+        patience = task.order.deadline - current;
       }
     }
     try_take(s, task);
-    const bool stuck = blocked && !task.comes && !replays() && !s.deadlock_told && stands(s);
-    s.order_lock.unlock();
+    const bool stuck =
+        blocked && !task.order.comes && !replays() && !s.order.deadlock_told && stands(s);
+    s.order.lock.unlock();
     if (has_turn(task)) break;
     if (sleep(task, patience) != -ETIMEDOUT) continue;
     soon = again_soon(probe(&task), looks);
@@ -251,15 +261,15 @@ int wait_blocked_by_arrival(Task& task) {
     } else if (!standing) {
       standing = sys::monotonic_ns();
     } else if (sys::monotonic_ns() - standing > kDeadlockPatience) {
-      SpinGuard guard(s.order_lock);
-      if (s.deadlock_told || !stands(s)) continue;
-      s.deadlock_told = 1;
+      SpinGuard guard(s.order.lock);
+      if (s.order.deadlock_told || !stands(s)) continue;
+      s.order.deadlock_told = 1;
       if (journal().recording) journal().put_turn({task.id, How::kNone, 0});
       report_waits();
     }
   }
   add_to_schedule(s, task, 0xff);
-  return static_cast<int>(task.wait_result);
+  return static_cast<int>(task.order.wait_result);
 }
 
 namespace {
@@ -267,12 +277,13 @@ namespace {
 // Nobody runs while the turn is held: not one who awaits turns either, since before that is over
 // only its own turn can come (a place's).
 bool all_stand(Shared& s) {
-  if (__atomic_load_n(&s.running, __ATOMIC_ACQUIRE) == 0) return true;
+  if (__atomic_load_n(&s.order.running, __ATOMIC_ACQUIRE) == 0) return true;
   if (!replays()) return false;
-  SpinGuard guard(s.order_lock);
-  for (TaskId i = 0; i < s.high_task; i++) {
+  SpinGuard guard(s.order.lock);
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     const Task& task = s.tasks[i];
-    if (task.state == TaskState::kRunning && !__atomic_load_n(&task.awaits_turns, __ATOMIC_ACQUIRE))
+    if (task.order.state == TaskState::kRunning &&
+        !__atomic_load_n(&task.order.awaits_turns, __ATOMIC_ACQUIRE))
       return false;
   }
   return true;

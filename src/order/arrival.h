@@ -5,7 +5,7 @@
 // two turns follows from memory, and what it finds in memory from turns (View direct: where the
 // program is race-free; View coherent: always).
 //
-// All but wait_for_turn under order_lock.
+// All but wait_for_turn under OrderState::lock.
 #pragma once
 
 #include "order/internal.h"

@@ -8,7 +8,7 @@
 
 namespace weir::order {
 
-// Invariants 1 and 2 of rounds.cc, 3 and 4 of arrival.cc. REQUIRES: order_lock.
+// Invariants 1 and 2 of rounds.cc, 3 and 4 of arrival.cc. REQUIRES: OrderState::lock.
 inline void check_counts([[maybe_unused]] const Shared& s) {
 #ifdef WEIR_DEBUG_CHECKS
   if (!config().fenced && !config().by_arrival) return;  // a ring counts nobody

@@ -24,11 +24,11 @@ void apply(Shared& s, Outside kind, Task& task) {
   switch (kind) {
     case Outside::kReturns:
       catch_up(task);
-      task.state = TaskState::kArrived;
+      task.order.state = TaskState::kArrived;
       break;
     case Outside::kSignal: finish_wait(task, EINTR); break;
     case Outside::kStands:
-      s.deadlock_told = 1;
+      s.order.deadlock_told = 1;
       report_waits();
       break;
     default: jump(s);
@@ -38,13 +38,13 @@ void apply(Shared& s, Outside kind, Task& task) {
 // Those that have come since the last decision, in the order of their numbers: between two
 // decisions it makes no difference.
 void apply_all(Shared& s) {
-  for (TaskId i = 0; i < s.high_task && s.coming; i++) {
+  for (TaskId i = 0; i < s.order.high_task && s.order.coming; i++) {
     Task& task = s.tasks[i];
-    if (!task.comes) continue;
-    s.coming--;
-    const auto kind = static_cast<Outside>(task.comes);
-    task.comes = 0;
-    if (fits({kind, i, 0}, task.state)) apply(s, kind, task);
+    if (!task.order.comes) continue;
+    s.order.coming--;
+    const auto kind = static_cast<Outside>(task.order.comes);
+    task.order.comes = 0;
+    if (fits({kind, i, 0}, task.order.state)) apply(s, kind, task);
   }
 }
 
@@ -54,19 +54,19 @@ void set_journal(const Journal& journal) { g_journal = journal; }
 const Journal& journal() { return g_journal; }
 
 void decide(Shared& s) {
-  if (s.coming) apply_all(s);
+  if (s.order.coming) apply_all(s);
   for (JournalEntry entry;
-       g_journal.replaying && g_journal.peek(entry) && entry.decisions <= s.decisions;
+       g_journal.replaying && g_journal.peek(entry) && entry.decisions <= s.order.decisions;
        g_journal.take()) {
     Task& task = s.tasks[entry.task];
-    if (fits(entry, task.state)) {
+    if (fits(entry, task.order.state)) {
       apply(s, entry.kind, task);
     } else if (entry.kind != Outside::kSignal) {  // its wait had ended otherwise by then: so it was
                                                   // when this was recorded
-      g_journal.differs(entry, task.state);
+      g_journal.differs(entry, task.order.state);
     }
   }
-  s.decisions++;
+  s.order.decisions++;
 }
 
 void advance(Shared& s) {
@@ -75,8 +75,8 @@ void advance(Shared& s) {
       g_journal.ended();
       return;
     }
-    if (entry.decisions != s.decisions || !fits(entry, s.tasks[entry.task].state))
-      g_journal.differs(entry, s.tasks[entry.task].state);
+    if (entry.decisions != s.order.decisions || !fits(entry, s.tasks[entry.task].order.state))
+      g_journal.differs(entry, s.tasks[entry.task].order.state);
     apply(s, entry.kind, s.tasks[entry.task]);
     g_journal.take();
     if (next_arrived(s, 0)) start_serial(s);
@@ -86,10 +86,10 @@ void advance(Shared& s) {
 void come(Outside kind, Task& task) {
   Shared& s = shared();
   if (g_journal.recording) {
-    g_journal.put({kind, task.id, s.decisions});
+    g_journal.put({kind, task.id, s.order.decisions});
     if (!is_idle(s)) {
-      task.comes = static_cast<uint32_t>(kind);
-      s.coming++;
+      task.order.comes = static_cast<uint32_t>(kind);
+      s.order.coming++;
       return;
     }
   }

@@ -4,7 +4,7 @@
 // in a replay it comes between the same two. So does what Weir says of a deadlock, which depends on
 // the clock too.
 //
-// Invariants (all under order_lock)
+// Invariants (all under OrderState::lock)
 // 1. Nothing in order/ depends on when between two decisions such a thing came: it changes a task's
 //    state, which only a decision reads.
 // 2. Replaying, no task comes back by itself, no time passes and no signal ends a wait: only due()

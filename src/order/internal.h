@@ -1,5 +1,5 @@
-// Within order/: what turns and waits have in common. All under order_lock where nothing else is
-// said.
+// Within order/: what turns and waits have in common. All under OrderState::lock where nothing else
+// is said.
 #pragma once
 
 #include "control/control.h"
@@ -25,10 +25,10 @@ void expire(Shared& s);
 void jump(Shared& s);
 
 // Sleeps until `done` holds of the task; asks late tasks meanwhile what they do. Without
-// order_lock.
+// OrderState::lock.
 void sleep_until(Task& task, bool (*done)(const Task& task));
 inline bool has_turn(const Task& task) {
-  return __atomic_load_n(&shared().turn, __ATOMIC_ACQUIRE) == task.id;
+  return __atomic_load_n(&shared().order.turn, __ATOMIC_ACQUIRE) == task.id;
 }
 
 // A waiter looks in bursts: there is always somebody whose last event was long enough ago to be
@@ -41,10 +41,13 @@ inline uint64_t again_soon(uint64_t soon, uint64_t& looks) {
 
 // `what`: an EventKind; 255: a wait was over.
 inline void add_to_schedule(Shared& s, const Task& task, uint64_t what) {
-  s.schedule_hash = (s.schedule_hash ^ (uint64_t{task.id} << 8 | what)) * 0x9E3779B97F4A7C15;
+  s.order.schedule_hash =
+      (s.order.schedule_hash ^ (uint64_t{task.id} << 8 | what)) * 0x9E3779B97F4A7C15;
 }
 
-inline bool is_idle(const Shared& s) { return !s.serial && s.running == 0 && s.turn == kNoTask; }
+inline bool is_idle(const Shared& s) {
+  return !s.order.serial && s.order.running == 0 && s.order.turn == kNoTask;
+}
 
 // Before a decision: what has come from outside by then counts from here on.
 void decide(Shared& s);

@@ -24,10 +24,11 @@ uint64_t next_look() { return config().by_arrival ? kNextLookForPage : kNextLook
 // When the task is to be asked next: it has been found late again.
 uint64_t next_probe(Task& task) {
   if (!config().exact()) return kPreempt;
-  if (task.looks++ % kLooks) return next_look();
-  task.probe_interval = task.probe_interval ? task.probe_interval * 2 : first_probe();
-  if (task.probe_interval > kLastProbe) task.probe_interval = kLastProbe;
-  return task.probe_interval;
+  if (task.order.looks++ % kLooks) return next_look();
+  task.order.probe_interval =
+      task.order.probe_interval ? task.order.probe_interval * 2 : first_probe();
+  if (task.order.probe_interval > kLastProbe) task.order.probe_interval = kLastProbe;
+  return task.order.probe_interval;
 }
 
 }  // namespace
@@ -37,8 +38,8 @@ uint64_t first_probe() {
 }
 
 bool late(const Shared& s, const Task& task) {
-  if ((task.in_runtime && !task.in_look) || task.ahead) return false;
-  return task.state == TaskState::kRunning || s.turn == task.id;
+  if ((task.in_runtime && !task.recorded.in_look) || task.turn.ahead) return false;
+  return task.order.state == TaskState::kRunning || s.order.turn == task.id;
 }
 
 // Asks tasks that have not arrived for a while what they are doing. Answers when it would ask
@@ -52,33 +53,35 @@ uint64_t probe(const Task* waiter) {
   const uint64_t now = sys::monotonic_ns();
   const Task* stalled = nullptr;
   const bool is_debugged = journal().looked_at && *journal().looked_at;
-  s.order_lock.lock();
-  for (TaskId i = 0; i < s.high_task; i++) {
+  s.order.lock.lock();
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     Task& task = s.tasks[i];
-    if (&task == waiter || !late(s, task) || task.stepping) continue;
+    if (&task == waiter || !late(s, task) || task.spin.stepping) continue;
     // Read once: the task forgets it when it arrives, without the lock. Another waiter may have set
     // it after `now`.
-    uint64_t late_since = __atomic_load_n(&task.late_since, __ATOMIC_RELAXED);
+    uint64_t late_since = __atomic_load_n(&task.order.late_since, __ATOMIC_RELAXED);
     if (!late_since) {  // its last event may have been just now
-      task.late_since = late_since = now;
-      task.looks = 1;
-      if (config().exact()) task.next_probe = now + next;
+      task.order.late_since = late_since = now;
+      task.order.looks = 1;
+      if (config().exact()) task.order.next_probe = now + next;
     }
-    if (now < __atomic_load_n(&task.keeps_until, __ATOMIC_RELAXED)) continue;
+    if (now < __atomic_load_n(&task.pages.keeps_until, __ATOMIC_RELAXED)) continue;
     if (is_debugged && now < late_since + kDebuggedPatience) continue;  // a debugger may hold it
-    if (config().exact() &&
-        (now < task.next_probe ? task.next_probe - now <= next : task.looks % kLooks))
+    if (config().exact() && (now < task.order.next_probe ? task.order.next_probe - now <= next
+                                                         : task.order.looks % kLooks))
       soon = next;
-    if (now < task.next_probe) continue;
-    task.next_probe =
+    if (now < task.order.next_probe) continue;
+    task.order.next_probe =
         now + (is_debugged ? kDebuggedPatience : next_probe(task));  // while it is held they queue
-    if (config().exact() && !is_debugged && now > late_since + kStallPatience && !s.stall_told) {
-      s.stall_told = 1;
+    if (config().exact() && !is_debugged && now > late_since + kStallPatience &&
+        !s.order.stall_told) {
+      s.order.stall_told = 1;
       stalled = &task;
     }
-    sys::raw(SYS_tkill, task.away ? s.executor.tid : task.tid, sys::g_probe_signal);
+    sys::raw(SYS_tkill, task.in_place.away ? s.executor.tid : task.identity.tid,
+             sys::g_probe_signal);
   }
-  s.order_lock.unlock();
+  s.order.lock.unlock();
   if (!stalled) return soon;
   report_stall(*stalled, kStallPatience / 1'000'000'000);
   return soon;
@@ -94,9 +97,9 @@ void probe_late() {
 void tick() {
   static uint64_t last_round = 0;
   Shared& s = shared();
-  const uint64_t round = __atomic_load_n(&s.round, __ATOMIC_RELAXED);
+  const uint64_t round = __atomic_load_n(&s.order.round, __ATOMIC_RELAXED);
   if (round == last_round &&
-      __atomic_load_n(&s.running, __ATOMIC_RELAXED) > (config().exact() ? 0u : 1u)) {
+      __atomic_load_n(&s.order.running, __ATOMIC_RELAXED) > (config().exact() ? 0u : 1u)) {
     probe_late();
   }
   last_round = round;

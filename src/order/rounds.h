@@ -87,8 +87,9 @@ void note_signal(Task& task);
 void tick();
 inline constexpr uint64_t kTickNs = 50'000'000;
 
-// Who waits has waited on. Where the program ends by it (Task::exiting), tasks that have computed
-// for long meanwhile are to stand aside. `since`: when it first asked in this wait, 0 before.
+// Who waits has waited on. Where the program ends by it (TaskIdentity::exiting), tasks that have
+// computed for long meanwhile are to stand aside. `since`: when it first asked in this wait, 0
+// before.
 void lose_patience(const Task& waiter, uint64_t& since);
 
 // Prints who waits for whom.

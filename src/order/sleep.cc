@@ -14,13 +14,14 @@ void call_executor() {
 
 void wake_sleeper(Task& task) {
   // seq_cst: either the sleeper sees the word, or this sees that it sleeps.
-  const bool is_called = __atomic_exchange_n(&task.wake_word, 1u, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&task.in_executor, __ATOMIC_SEQ_CST)) {
+  const bool is_called = __atomic_exchange_n(&task.order.wake_word, 1u, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&task.in_place.in_executor, __ATOMIC_SEQ_CST)) {
     call_executor();
     return;
   }
   if (is_called) return;  // who set the word wakes it, and it sleeps no more
-  if (__atomic_load_n(&task.sleeping, __ATOMIC_SEQ_CST)) sys::futex_wake(&task.wake_word);
+  if (__atomic_load_n(&task.order.sleeping, __ATOMIC_SEQ_CST))
+    sys::futex_wake(&task.order.wake_word);
 }
 
 namespace {
@@ -29,16 +30,16 @@ namespace {
 // already.
 bool has_room() {
   const Shared& s = shared();
-  const uint32_t computing = config().fenced       ? s.running + s.serial
-                             : config().by_arrival ? s.running + (s.turn != kNoTask)
+  const uint32_t computing = config().fenced       ? s.order.running + s.order.serial
+                             : config().by_arrival ? s.order.running + (s.order.turn != kNoTask)
                                                    : 1;
-  return computing + __atomic_load_n(&s.lookers, __ATOMIC_RELAXED) < config().processors;
+  return computing + __atomic_load_n(&s.order.lookers, __ATOMIC_RELAXED) < config().processors;
 }
 
 class Looking {
  public:
-  Looking() { __atomic_fetch_add(&shared().lookers, 1u, __ATOMIC_RELAXED); }
-  ~Looking() { __atomic_fetch_sub(&shared().lookers, 1u, __ATOMIC_RELAXED); }
+  Looking() { __atomic_fetch_add(&shared().order.lookers, 1u, __ATOMIC_RELAXED); }
+  ~Looking() { __atomic_fetch_sub(&shared().order.lookers, 1u, __ATOMIC_RELAXED); }
   Looking(const Looking&) = delete;
   Looking& operator=(const Looking&) = delete;
 };
@@ -51,27 +52,27 @@ bool look(Task& task) {
   constexpr uint32_t kLeast = 4'000, kMost = 400'000;  // cycles
   constexpr uint32_t kTries = 64;
   const bool room = has_room();
-  if (room && task.sleeps++ % kTries == 0) task.spin_cycles = kMost;
-  const uint64_t limit = task.called                         ? kMost
-                         : room && task.spin_cycles > kLeast ? task.spin_cycles
-                                                             : kLeast;
+  if (room && task.order.sleeps++ % kTries == 0) task.order.spin_cycles = kMost;
+  const uint64_t limit = task.order.called                         ? kMost
+                         : room && task.order.spin_cycles > kLeast ? task.order.spin_cycles
+                                                                   : kLeast;
   const uint64_t begin = sys::cycles();
   const Looking counted;
   do {
-    if (__atomic_load_n(&task.wake_word, __ATOMIC_RELAXED) &&
-        __atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) {
-      if (task.called) {
-        task.called = 0;
+    if (__atomic_load_n(&task.order.wake_word, __ATOMIC_RELAXED) &&
+        __atomic_exchange_n(&task.order.wake_word, 0u, __ATOMIC_SEQ_CST)) {
+      if (task.order.called) {
+        task.order.called = 0;
         return true;
       }
-      task.spin_cycles = limit < kMost / 2 ? static_cast<uint32_t>(limit) * 2 : kMost;
-      task.sleeps = 1;
+      task.order.spin_cycles = limit < kMost / 2 ? static_cast<uint32_t>(limit) * 2 : kMost;
+      task.order.sleeps = 1;
       return true;
     }
     for (int k = 0; k < 8; k++) sys::cpu_relax();
   } while (sys::cycles() - begin < limit);
-  if (!task.called) task.spin_cycles = static_cast<uint32_t>(limit) * 3 / 4;
-  task.called = 0;
+  if (!task.order.called) task.order.spin_cycles = static_cast<uint32_t>(limit) * 3 / 4;
+  task.order.called = 0;
   return false;
 }
 
@@ -79,19 +80,19 @@ bool look(Task& task) {
 
 long sleep(Task& task, uint64_t nanoseconds) {
   if (look(task)) return 0;
-  __atomic_store_n(&task.sleeping, 1u, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&task.order.sleeping, 1u, __ATOMIC_SEQ_CST);
   long result = 0;
-  if (!__atomic_load_n(&task.wake_word, __ATOMIC_SEQ_CST))
-    result = sys::futex_wait(&task.wake_word, 0, nanoseconds);
-  __atomic_store_n(&task.sleeping, 0u, __ATOMIC_SEQ_CST);
-  if (__atomic_exchange_n(&task.wake_word, 0u, __ATOMIC_SEQ_CST)) return 0;
+  if (!__atomic_load_n(&task.order.wake_word, __ATOMIC_SEQ_CST))
+    result = sys::futex_wait(&task.order.wake_word, 0, nanoseconds);
+  __atomic_store_n(&task.order.sleeping, 0u, __ATOMIC_SEQ_CST);
+  if (__atomic_exchange_n(&task.order.wake_word, 0u, __ATOMIC_SEQ_CST)) return 0;
   return result;
 }
 
 bool worth_looking(const uint32_t* word) {
   constexpr uint64_t kMost = 100'000;  // cycles
   const uint64_t begin = sys::cycles();
-  while (shared().live < config().processors && sys::cycles() - begin < kMost) {
+  while (shared().order.live < config().processors && sys::cycles() - begin < kMost) {
     if (__atomic_load_n(word, __ATOMIC_RELAXED)) return true;
     for (int k = 0; k < 8; k++) sys::cpu_relax();
   }

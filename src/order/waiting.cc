@@ -26,31 +26,31 @@ bool (*g_sees_change)(const Task& task) = nullptr;
 void set_watch(bool (*sees_change)(const Task& task)) { g_sees_change = sees_change; }
 
 Task* next_arrived(Shared& s, TaskId from) {
-  for (TaskId i = from; i < s.high_task; i++) {
-    if (s.tasks[i].state == TaskState::kArrived) return &s.tasks[i];
+  for (TaskId i = from; i < s.order.high_task; i++) {
+    if (s.tasks[i].order.state == TaskState::kArrived) return &s.tasks[i];
   }
   return nullptr;
 }
 
 void finish_wait(Task& task, int result) {
-  task.wait_result = static_cast<uint32_t>(result);
-  task.wait_key = 0;
+  task.order.wait_result = static_cast<uint32_t>(result);
+  task.order.wait_key = 0;
   catch_up(task);
-  task.deadline = 0;
-  task.arrival = ++shared().arrivals;
-  task.how = static_cast<uint32_t>(How::kComes);
-  task.what = 0;
-  task.state = TaskState::kArrived;
+  task.order.deadline = 0;
+  task.order.arrival = ++shared().order.arrivals;
+  task.order.how = static_cast<uint32_t>(How::kComes);
+  task.order.what = 0;
+  task.order.state = TaskState::kArrived;
 }
 
 void expire(Shared& s) {
   const uint64_t current = now();
-  for (TaskId i = 0; i < s.high_task; i++) {
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     Task& task = s.tasks[i];
-    if (task.state != TaskState::kBlocked) continue;
-    if (task.deadline && task.deadline <= current) {
+    if (task.order.state != TaskState::kBlocked) continue;
+    if (task.order.deadline && task.order.deadline <= current) {
       finish_wait(task, ETIMEDOUT);
-    } else if (task.spin_reads && g_sees_change(task)) {
+    } else if (task.spin.read_count && g_sees_change(task)) {
       finish_wait(task, 0);
     }
   }
@@ -59,12 +59,13 @@ void expire(Shared& s) {
 // Time jumps to the earliest deadline.
 void jump(Shared& s) {
   uint64_t earliest = ~uint64_t{0};
-  for (TaskId i = 0; i < s.high_task; i++) {
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     const Task& task = s.tasks[i];
-    if (task.state == TaskState::kBlocked && task.deadline && task.deadline < earliest)
-      earliest = task.deadline;
+    if (task.order.state == TaskState::kBlocked && task.order.deadline &&
+        task.order.deadline < earliest)
+      earliest = task.order.deadline;
   }
-  if (earliest != ~uint64_t{0} && s.virtual_now < earliest) s.virtual_now = earliest;
+  if (earliest != ~uint64_t{0} && s.order.virtual_now < earliest) s.order.virtual_now = earliest;
   expire(s);
 }
 
@@ -73,8 +74,8 @@ namespace {
 // A signal has come to a task that waits; it came from outside.
 void end_by_signal(Task& task) {
   Shared& s = shared();
-  SpinGuard guard(s.order_lock);
-  if (task.state != TaskState::kBlocked) return;
+  SpinGuard guard(s.order.lock);
+  if (task.order.state != TaskState::kBlocked) return;
   come(Outside::kSignal, task);
 }
 
@@ -88,30 +89,33 @@ int wait_blocked(Task& task) {
   uint64_t rest = kFirstProbe;
   uint64_t soon = 0, looks = 0, since = 0;
   for (;;) {
-    if (__atomic_load_n(&s.turn, __ATOMIC_ACQUIRE) == task.id) break;
-    if (task.pending && !task.had_signal && task.state == TaskState::kBlocked && !replays())
+    if (__atomic_load_n(&s.order.turn, __ATOMIC_ACQUIRE) == task.id) break;
+    if (task.pending && !task.order.had_signal && task.order.state == TaskState::kBlocked &&
+        !replays())
       end_by_signal(task);
     uint64_t patience = !config().deterministic ? sys::kForever : soon ? soon : rest;
-    s.order_lock.lock();
+    s.order.lock.lock();
     const bool watch = task.flags & kWatchesIdle;
-    const bool blocked = task.state == TaskState::kBlocked;
-    if (!config().deterministic && blocked && task.deadline) {
+    const bool blocked = task.order.state == TaskState::kBlocked;
+    if (!config().deterministic && blocked && task.order.deadline) {
       const uint64_t current = now();
-      patience = task.deadline > current ? task.deadline - current : 1;
+      patience = task.order.deadline > current ? task.order.deadline - current : 1;
     } else if (watch && blocked) {
-      patience = !task.deadline                  ? kDeadlockPatience
-                 : task.deadline > s.virtual_now ? task.deadline - s.virtual_now
-                                                 : 1;
+      patience = !task.order.deadline ? kDeadlockPatience
+                 : task.order.deadline > s.order.virtual_now
+                     ? task.order.deadline - s.order.virtual_now
+                     : 1;
     } else if (!blocked) {
       patience = config().deterministic ? kFirstProbe * 4 : kPreempt;
     }
-    s.order_lock.unlock();
+    s.order.lock.unlock();
     long result = sleep(task, patience);
     if (result != -ETIMEDOUT) continue;
     lose_patience(task, since);
-    if (!config().deterministic && blocked && task.deadline) {
-      SpinGuard guard(s.order_lock);
-      if (task.state == TaskState::kBlocked && task.deadline && task.deadline <= now()) {
+    if (!config().deterministic && blocked && task.order.deadline) {
+      SpinGuard guard(s.order.lock);
+      if (task.order.state == TaskState::kBlocked && task.order.deadline &&
+          task.order.deadline <= now()) {
         finish_wait(task, ETIMEDOUT);
         kick(s);
       }
@@ -122,36 +126,38 @@ int wait_blocked(Task& task) {
       if (!soon && rest < kLastProbe) rest *= 2;
       continue;
     }
-    s.order_lock.lock();
+    s.order.lock.lock();
     task.flags &= ~kWatchesIdle;
     bool outside = false;
-    for (TaskId i = 0; i < s.high_task; i++) outside |= s.tasks[i].state == TaskState::kOutside;
+    for (TaskId i = 0; i < s.order.high_task; i++)
+      outside |= s.tasks[i].order.state == TaskState::kOutside;
     const bool idle =
-        (config().fenced ? !s.serial && s.running == 0 : s.turn == kNoTask) && !next_arrived(s, 0);
-    if (idle && task.state == TaskState::kBlocked) {
-      if (task.deadline) {
+        (config().fenced ? !s.order.serial && s.order.running == 0 : s.order.turn == kNoTask) &&
+        !next_arrived(s, 0);
+    if (idle && task.order.state == TaskState::kBlocked) {
+      if (task.order.deadline) {
         come(Outside::kTimeJumps, task);
-      } else if (!s.deadlock_told && !outside) {
+      } else if (!s.order.deadlock_told && !outside) {
         come(Outside::kStands, task);
       }
     }
-    s.order_lock.unlock();
+    s.order.lock.unlock();
   }
   add_to_schedule(s, task, 0xff);
-  return static_cast<int>(task.wait_result);
+  return static_cast<int>(task.order.wait_result);
 }
 
 void rejoin(Task& task) {
   Shared& s = shared();
   if (config().by_arrival) {
-    s.order_lock.lock();
+    s.order.lock.lock();
     arrive(s, task, 0);
-    s.order_lock.unlock();
+    s.order.lock.unlock();
     wait_for_turn(task);
     return;
   }
   if (!replays()) {
-    SpinGuard guard(s.order_lock);
+    SpinGuard guard(s.order.lock);
     come(Outside::kReturns, task);
   }
   sleep_until(task, has_turn);
@@ -159,14 +165,15 @@ void rejoin(Task& task) {
 
 uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) {
   Shared& s = shared();
-  SpinGuard guard(s.order_lock);
+  SpinGuard guard(s.order.lock);
   uint32_t woken = 0;
   while (woken < count) {
     Task* first = nullptr;
-    for (TaskId i = 0; i < s.high_task; i++) {
+    for (TaskId i = 0; i < s.order.high_task; i++) {
       Task& task = s.tasks[i];
-      if (task.state == TaskState::kBlocked && task.wait_key == key && (task.wait_bits & bits) &&
-          (!first || task.wait_sequence < first->wait_sequence)) {
+      if (task.order.state == TaskState::kBlocked && task.order.wait_key == key &&
+          (task.order.wait_bits & bits) &&
+          (!first || task.order.wait_sequence < first->order.wait_sequence)) {
         first = &task;
       }
     }
@@ -179,12 +186,12 @@ uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) {
 
 uint32_t requeue(uint64_t from, uint64_t to, uint32_t count) {
   Shared& s = shared();
-  SpinGuard guard(s.order_lock);
+  SpinGuard guard(s.order.lock);
   uint32_t moved = 0;
-  for (TaskId i = 0; i < s.high_task && moved < count; i++) {
+  for (TaskId i = 0; i < s.order.high_task && moved < count; i++) {
     Task& task = s.tasks[i];
-    if (task.state == TaskState::kBlocked && task.wait_key == from) {
-      task.wait_key = to;
+    if (task.order.state == TaskState::kBlocked && task.order.wait_key == from) {
+      task.order.wait_key = to;
       moved++;
     }
   }
@@ -195,20 +202,20 @@ uint32_t waiters(uint64_t key) {
   Shared& s = shared();
   // The instructions of who asks may be counted (interpose/sync/condition.cc), and those of a lock
   // depend on time. Under token no queue changes while it has the turn.
-  const bool locks = !config().deterministic || !config().fenced || s.turn != self().id;
-  if (locks) s.order_lock.lock();
+  const bool locks = !config().deterministic || !config().fenced || s.order.turn != self().id;
+  if (locks) s.order.lock.lock();
   uint32_t count = 0;
-  for (TaskId i = 0; i < s.high_task; i++) {
-    if (s.tasks[i].state == TaskState::kBlocked && s.tasks[i].wait_key == key) count++;
+  for (TaskId i = 0; i < s.order.high_task; i++) {
+    if (s.tasks[i].order.state == TaskState::kBlocked && s.tasks[i].order.wait_key == key) count++;
   }
-  if (locks) s.order_lock.unlock();
+  if (locks) s.order.lock.unlock();
   return count;
 }
 
 bool wake_task(Task& task, int result) {
   Shared& s = shared();
-  SpinGuard guard(s.order_lock);
-  if (task.state != TaskState::kBlocked) return false;
+  SpinGuard guard(s.order.lock);
+  if (task.order.state != TaskState::kBlocked) return false;
   finish_wait(task, result);
   kick(s);
   return true;
@@ -216,8 +223,8 @@ bool wake_task(Task& task, int result) {
 
 bool is_waited_for(const Task& task) {
   const Shared& s = shared();
-  for (TaskId i = 0; i < s.high_task; i++) {
-    const TaskState state = s.tasks[i].state;
+  for (TaskId i = 0; i < s.order.high_task; i++) {
+    const TaskState state = s.tasks[i].order.state;
     // Who is outside may come back at any moment, but a recording does not say in which stretch of
     // program code.
     if (state == TaskState::kOutside && !journal().recording && !replays()) continue;
@@ -229,8 +236,8 @@ bool is_waited_for(const Task& task) {
 
 bool alone(const Task& task) {
   const Shared& s = shared();
-  return config().fenced ? s.phase_tasks == 1
-                         : __atomic_load_n(&s.turn, __ATOMIC_RELAXED) == task.id;
+  return config().fenced ? s.order.phase_tasks == 1
+                         : __atomic_load_n(&s.order.turn, __ATOMIC_RELAXED) == task.id;
 }
 
 void note_signal(Task& task) { wake_task(task, EINTR); }

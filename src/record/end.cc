@@ -58,14 +58,14 @@ int last_signal(const Task& task) {
   if (signal == 0 || signal >= sys::kFirstRealTime || signal == SIGCHLD || signal == SIGCONT ||
       signal == SIGURG || signal == SIGWINCH)
     return 0;
-  return shared().actions[signal].handler ? 0 : static_cast<int>(signal);
+  return shared().signals.actions[signal].handler ? 0 : static_cast<int>(signal);
 }
 
 }  // namespace
 
 void ended(Task& task) {
   uint32_t never = 0;
-  __atomic_store_n(&header().pid[task.ordinal], -1,
+  __atomic_store_n(&header().pid[task.recorded.ordinal], -1,
                    __ATOMIC_RELEASE);  // nobody need wait for its end
   note_end();
   if (const int signal =
@@ -87,7 +87,7 @@ void let_others_arrive(const Task& task) {
   if (!input::replaying()) return;
   Looking looking;
   uint64_t since = sys::monotonic_ns(), before = 0;
-  for (uint64_t taken = 0; !is_used_up(task.ordinal, task.id, &taken); taken = 0) {
+  for (uint64_t taken = 0; !is_used_up(task.recorded.ordinal, task.id, &taken); taken = 0) {
     if (taken != before) since = sys::monotonic_ns();
     if (sys::monotonic_ns() - since > kPatience) return;
     before = taken;
@@ -104,7 +104,7 @@ bool compares_end(Task& task) {
 
 void end_program(int code, uint64_t memory) {
   Task& task = self();
-  const trace::End end{shared().schedule_hash, memory};
+  const trace::End end{shared().order.schedule_hash, memory};
   Entry entry{Kind::kEnd, 0, trace::kProgramExits, sizeof end, 0, 0, code};
   if (input::recording()) {
     put(task, entry, &end);
@@ -128,13 +128,13 @@ void end_program(int code, uint64_t memory) {
 
 void note_child(int pid, uint32_t ordinal) {
   Shared& s = shared();
-  s.recorded_children[s.recorded_child_count++ % kRecordedChildren] = {pid, ordinal};
+  s.recording.children[s.recording.child_count++ % kRecordedChildren] = {pid, ordinal};
 }
 
 void await_child(int pid, int signal) {
   const uint64_t patience = signal && !sys::is_own_end(signal) ? 1'000'000'000 : 10'000'000'000;
   Shared& s = shared();
-  for (auto& child : s.recorded_children) {
+  for (auto& child : s.recording.children) {
     if (child.pid != pid) continue;
     child.pid = 0;
     const int32_t& real = header().pid[child.ordinal];

@@ -206,8 +206,8 @@ long place_for(long opened, bool two_digits) {
 
 // Where there are tasks the monitor does, when they are gone.
 int who_executes() {
-  const bool monitored = g_tasks_active && plan().has_processes() && !self().in_vfork;
-  return monitored ? shared().monitor : static_cast<int>(sys::raw(SYS_getpid));
+  const bool monitored = g_tasks_active && plan().has_processes() && !self().identity.in_vfork;
+  return monitored ? shared().program.monitor : static_cast<int>(sys::raw(SYS_getpid));
 }
 
 // A name of the descriptor with `length` bytes; where it is a short one, in a working directory
@@ -283,7 +283,7 @@ void await_others(uint32_t ordinal, uint32_t task) {
 
 const Entry* await_image(const Task& task) {
   Ring ring;
-  if (!ring_of(task.ordinal, 0, ring)) return nullptr;
+  if (!ring_of(task.recorded.ordinal, 0, ring)) return nullptr;
   const Entry* entry = nullptr;
   await([&] {
     const bool closed = trace::is_closed(*ring.slot);
@@ -291,7 +291,7 @@ const Entry* await_image(const Task& task) {
     return entry ? entry->kind == Kind::kImage : closed;
   });
   if (!entry || entry->kind != Kind::kImage) return nullptr;
-  await_others(task.ordinal, task.id);
+  await_others(task.recorded.ordinal, task.id);
   return entry;
 }
 
@@ -312,7 +312,7 @@ bool prepare_execution(const Entry& image, uint32_t ordinal, long argv, Executio
   // The kernel made more of them, in place of the first.
   const uint64_t made = now - given + 1, room = (now + 1) * 8;
   if (made > kMostArguments || room > kExecBufferLimit / 2) return false;
-  auto* vector = reinterpret_cast<uint64_t*>(shared().exec_buffer + kExecBufferLimit - room);
+  auto* vector = reinterpret_cast<uint64_t*>(shared().exec.buffer + kExecBufferLimit - room);
   for (uint64_t i = 0; i < made; i++) {
     if (texts.is_at_end()) return false;
     vector[i] = reinterpret_cast<uint64_t>(texts.next());

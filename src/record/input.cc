@@ -188,7 +188,7 @@ void refuse(const effects::Request& request) {
 
 recording::Execution prepared(Task& task, const Entry& image, long argv) {
   recording::Execution execution;
-  if (!recording::prepare_execution(image, task.ordinal, argv, execution))
+  if (!recording::prepare_execution(image, task.recorded.ordinal, argv, execution))
     recording::diverged(task, image, "it cannot be executed", 0);
   return execution;
 }
@@ -243,8 +243,8 @@ void map_again(const effects::Request& request);
 template <typename Ask>
 long with_memory(const effects::Request& request, Ask ask) {
   const long result = ask(request);
-  if (result != -EFAULT || !plan().gives_pages() || plan().checks_races() || !self().holds_call ||
-      request.number == SYS_ioctl)
+  if (result != -EFAULT || !plan().gives_pages() || plan().checks_races() ||
+      !self().pages.holds_call || request.number == SYS_ioctl)
     return result;
   map_again(request);
   return ask(request);
@@ -359,7 +359,7 @@ void touch_arguments(const effects::Request& request) {
 void hold_memory(Task& task) {
   const Frame& frame = *task.frame;
   const auto argument = [](uint64_t value) { return static_cast<long>(value); };
-  const effects::Request request{task.holds_call - 1L,
+  const effects::Request request{task.pages.holds_call - 1L,
                                  {argument(frame.rdi), argument(frame.rsi), argument(frame.rdx),
                                   argument(frame.r10), argument(frame.r8), argument(frame.r9)}};
   effects::Before before;
@@ -373,8 +373,8 @@ void hold_memory(Task& task) {
     if (owned::g_active) owned::touch(self(), at, size, false);
   };
   for (uint64_t events = ~uint64_t{0};
-       events != task.counters.events + owned::taken();) {  // until it has all at once
-    events = task.counters.events + owned::taken();
+       events != task.spent.counters.events + owned::taken();) {  // until it has all at once
+    events = task.spent.counters.events + owned::taken();
     visit_reads(request, before, reads);
     effects::written_memory(request, before, -EFAULT, writes, nullptr);
     touch_arguments(request);
@@ -469,11 +469,12 @@ bool is_shown(long descriptor) { return is_on() && recording::shown(self(), desc
 void begin_task(Task& task) {
   owned::begin_process(task);
   if (recording())
-    recording::put(task, Entry{Kind::kTask, 0, 0, 0, 0, 0, static_cast<int64_t>(task.creation)});
+    recording::put(task,
+                   Entry{Kind::kTask, 0, 0, 0, 0, 0, static_cast<int64_t>(task.identity.creation)});
   if (!replaying()) return;
   const Entry& entry = recording::next(task);
-  if (entry.kind != Kind::kTask || entry.result != static_cast<int64_t>(task.creation))
-    recording::diverged(task, entry, "a task began", static_cast<int64_t>(task.creation));
+  if (entry.kind != Kind::kTask || entry.result != static_cast<int64_t>(task.identity.creation))
+    recording::diverged(task, entry, "a task began", static_cast<int64_t>(task.identity.creation));
   recording::take(task, entry);
 }
 

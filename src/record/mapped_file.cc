@@ -24,17 +24,17 @@ namespace {
 uint32_t number_of(const trace::MappedFile& file, bool is_shared, bool& is_new) {
   Shared& s = shared();
   is_new = false;
-  for (uint32_t i = 0; i < s.mapped_file_count; i++) {
-    const auto& known = s.mapped_files[i];
+  for (uint32_t i = 0; i < s.recording.mapped_file_count; i++) {
+    const auto& known = s.recording.mapped_files[i];
     if (known.is_shared == is_shared && known.device == file.device && known.inode == file.inode &&
         known.size == file.size && known.modified == file.modified)
       return known.number;
   }
   is_new = true;
   const uint32_t number = __atomic_fetch_add(&header().files, 1u, __ATOMIC_RELAXED);
-  if (s.mapped_file_count < kMappedFiles)
-    s.mapped_files[s.mapped_file_count++] = {file.device, file.inode, file.size, file.modified,
-                                             number,      is_shared,  -1};
+  if (s.recording.mapped_file_count < kMappedFiles)
+    s.recording.mapped_files[s.recording.mapped_file_count++] = {
+        file.device, file.inode, file.size, file.modified, number, is_shared, -1};
   return number;
 }
 
@@ -88,20 +88,21 @@ void copy_extents(long to, long from, int64_t size) {
 // seen by all that map it, and the recording stays as it is.
 long shared_copy(uint32_t number, long file) {
   Shared& s = shared();
-  for (uint32_t i = 0; i < s.mapped_file_count; i++) {
-    if (s.mapped_files[i].number == number) return s.mapped_files[i].copy;
+  for (uint32_t i = 0; i < s.recording.mapped_file_count; i++) {
+    if (s.recording.mapped_files[i].number == number) return s.recording.mapped_files[i].copy;
   }
   struct stat status {};
   const long copy =
       page::open_hidden(SYS_memfd_create, reinterpret_cast<long>("weir-file"), MFD_CLOEXEC);
-  if (sys::failed(copy) || s.mapped_file_count == kMappedFiles ||
+  if (sys::failed(copy) || s.recording.mapped_file_count == kMappedFiles ||
       sys::raw(SYS_fstat, file, reinterpret_cast<long>(&status)) != 0) {
     report("a file that the program maps cannot be copied for the replay (error %d)",
            int64_t{-copy});
     die(125);
   }
   copy_extents(copy, file, status.st_size);
-  s.mapped_files[s.mapped_file_count++] = {0, 0, 0, 0, number, true, static_cast<int>(copy)};
+  s.recording.mapped_files[s.recording.mapped_file_count++] = {
+      0, 0, 0, 0, number, true, static_cast<int>(copy)};
   return copy;
 }
 

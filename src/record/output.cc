@@ -190,7 +190,7 @@ void note_print(int64_t print) {
 }  // namespace
 
 PrintScope::PrintScope(const Task& task, const effects::Request& request)
-    : own_(static_cast<uint32_t>(task.tid)) {
+    : own_(static_cast<uint32_t>(task.identity.tid)) {
   constexpr uint64_t kPatience = 50'000'000;
   if (!input::recording() || !is_print(request.number)) return;
   const long output = shown(task, request.a[0]);
@@ -235,32 +235,32 @@ PrintScope::~PrintScope() {
 
 uint8_t shown(const Task& task, long descriptor) {
   if (descriptor < 0 || descriptor >= kShownDescriptors) return 0;
-  const uint8_t own = task.in_vfork && descriptor < trace::kKeptShown
-                          ? header().shows[task.ordinal][descriptor]
+  const uint8_t own = task.identity.in_vfork && descriptor < trace::kKeptShown
+                          ? header().shows[task.recorded.ordinal][descriptor]
                           : uint8_t{0};
-  return own ? own % 3 : shared().shows[descriptor];
+  return own ? own % 3 : shared().recording.shows[descriptor];
 }
 
 void set_shown(const Task& task, long descriptor, uint8_t what) {
   if (descriptor < 0 || descriptor >= kShownDescriptors) return;
-  if (!task.in_vfork) {
-    shared().shows[descriptor] = what;
+  if (!task.identity.in_vfork) {
+    shared().recording.shows[descriptor] = what;
   } else if (descriptor < trace::kKeptShown) {
-    header().shows[task.ordinal][descriptor] = what ? what : uint8_t{3};
+    header().shows[task.recorded.ordinal][descriptor] = what ? what : uint8_t{3};
   }
 }
 
 void keep_shown(const Task& task) {
   for (uint8_t i = 0; i < trace::kKeptShown; i++) {
     const uint8_t what = shown(task, i);
-    header().shows[task.ordinal][i] = what ? what : uint8_t{3};
+    header().shows[task.recorded.ordinal][i] = what ? what : uint8_t{3};
   }
 }
 
 void take_kept_shown(uint32_t ordinal) {
   for (uint8_t i = 0; i < trace::kKeptShown; i++) {
     const uint8_t kept = header().shows[ordinal][i];
-    uint8_t& what = shared().shows[i];
+    uint8_t& what = shared().recording.shows[i];
     what = kept == 0 ? (i == 1 || i == 2 ? i : uint8_t{0}) : kept < 3 ? kept : uint8_t{0};
     const bool is_open = i <= 2 || !what || input::value(What::kFlags, [=] {
                                               return sys::raw(SYS_fcntl, i, F_GETFD);

@@ -13,7 +13,7 @@ namespace weir::recording {
 inline bool is_to_stop(const Task& task) {
   if (!input::replaying() || !runtime::g_intercepting) return false;
   const trace::Stop& stop = header().stop;
-  return stop.place && !stop.pid && task.ordinal == stop.process && task.id == stop.task &&
+  return stop.place && !stop.pid && task.recorded.ordinal == stop.process && task.id == stop.task &&
          place_of(task) >= stop.place;
 }
 // Somebody looks, or has looked, by a debugger, which changes text.

@@ -17,7 +17,7 @@ void note_waiting_signal(const Task& task, int signal) {
                                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return;
   waiting.signal = signal;
-  waiting.process = task.ordinal;
+  waiting.process = task.recorded.ordinal;
   waiting.task = task.id;
   __atomic_store_n(&waiting.since, sys::monotonic_ns(), __ATOMIC_RELEASE);
 }
@@ -25,7 +25,7 @@ void note_waiting_signal(const Task& task, int signal) {
 void note_signals_taken(const Task& task) {
   if (!recording()) return;
   trace::WaitingSignal& waiting = recording::header().waiting;
-  if (waiting.process == task.ordinal && waiting.task == task.id)
+  if (waiting.process == task.recorded.ordinal && waiting.task == task.id)
     __atomic_store_n(&waiting.since, uint64_t{0}, __ATOMIC_RELEASE);
 }
 

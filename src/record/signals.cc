@@ -14,8 +14,8 @@ bool waits_for_event(Task& task, int signal, siginfo_t* info) {
   const uint64_t once = signal < sys::kFirstRealTime ? sys::signal_bit(signal) : 0;
   // Two of one number are one to the kernel, which keeps the first: another's, that came while this
   // one's was about to be raised.
-  const bool stands_for_it = task.raised_once & once;
-  task.raised_once &= ~once;
+  const bool stands_for_it = task.recorded.raised_once & once;
+  task.recorded.raised_once &= ~once;
   if (info->si_errno != kRaisedAgain) return !stands_for_it;
   info->si_errno = 0;
   return false;
@@ -33,12 +33,14 @@ void take_recorded_signals(Task& task) {
 void settle_pending(Task& task) {
   const uint64_t all = sys::kAllButFaults;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
-           reinterpret_cast<long>(&task.deliver_mask), 8);
+           reinterpret_cast<long>(&task.recorded.deliver_mask), 8);
   if (!input::recording()) return;
   take_queued(task,
-              (task.has_wait_mask ? task.wait_mask : task.deliver_mask) & ~sys::never_blocked());
+              (task.signals.has_wait_mask ? task.signals.wait_mask : task.recorded.deliver_mask) &
+                  ~sys::never_blocked());
   for (uint32_t i = 0; i < task.pending; i++)
-    input::keep_signal(task, task.pending_signals[i].signal, task.pending_signals[i].info);
+    input::keep_signal(task, task.signals.pending_signals[i].signal,
+                       task.signals.pending_signals[i].info);
 }
 
 void fill_state(uint8_t* state, uint64_t size) {

@@ -138,7 +138,7 @@ uint64_t hash_of_stack(const Task& task, uint64_t rsp) {
   // Behind these lies what others write, and flags that translated code leaves as they are not in
   // the program (code/translate/counted.h).
   for (const uint64_t begin :
-       {shared().stack_begin, sys::fs_base_untouched(), frame_above(task, at)}) {
+       {shared().program.stack_begin, sys::fs_base_untouched(), frame_above(task, at)}) {
     if (at < begin && begin < limit) limit = begin & ~uint64_t{7};
   }
   while (at < limit) {
@@ -158,9 +158,10 @@ bool is_place(const Task& task, const Registers& registers) {
   const uint64_t rip = registers.rip;
   Instruction instruction;
   if (!can_stop()) return false;
-  if (task.in_vfork || task.alone_section || task.turn_depth || page::own_image().contains(rip))
+  if (task.identity.in_vfork || task.alone_section || task.turn.depth ||
+      page::own_image().contains(rip))
     return false;
-  if (shared().has_made_code)
+  if (shared().memory.has_made_code)
     return false;  // it may come there on its way, and translated is only what is known
   return count::can_seek(rip) && decode(rip, instruction) && instruction.repeat == Repeat::kNone;
 }
@@ -173,7 +174,7 @@ bool is_between(uint64_t rip) {
 }
 
 void end_steps(Task& task, ucontext_t& context) {
-  task.steps_to_place = 0;
+  task.recorded.steps_to_place = 0;
   context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
 }
 
@@ -186,32 +187,32 @@ uint64_t shown_flags(uint64_t rip, uint64_t flags) {
 }
 
 bool stop_at_place(Task& task, ucontext_t& context, bool soon) {
-  if (task.stepping || task.at_place) return false;
+  if (task.spin.stepping || task.recorded.at_place) return false;
   if (on_signal_stack(task, context)) return false;
   const view::PeekScope peeks(task);
   const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   if (is_place(task, registers)) {
-    task.place = place_at(task, registers, low_vectors(context));
+    task.recorded.place = place_at(task, registers, low_vectors(context));
     auto& flags = context.uc_mcontext.gregs[REG_EFL];
     flags = static_cast<greg_t>(shown_flags(registers.rip, static_cast<uint64_t>(flags)));
-    task.at_place = 1;
+    task.recorded.at_place = 1;
     enter_where_it_stands(task, context);
     return true;
   }
   // Some steps help where it is the runtime's code, or a repeated instruction, that it is in.
-  if (soon && can_stop() && !task.steps_to_place && !shared().has_made_code &&
+  if (soon && can_stop() && !task.recorded.steps_to_place && !shared().memory.has_made_code &&
       is_between(registers.rip)) {
-    task.steps_to_place = kMostSteps;
+    task.recorded.steps_to_place = kMostSteps;
     context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
   }
   return false;
 }
 
 bool step_to_place(Task& task, ucontext_t& context) {
-  if (!task.steps_to_place) return false;
+  if (!task.recorded.steps_to_place) return false;
   const auto rsp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
   const bool is_inside = task.in_runtime || on_runtime_stack(task, rsp);
-  if (is_inside || !--task.steps_to_place) {  // inside: the event that it was to make
+  if (is_inside || !--task.recorded.steps_to_place) {  // inside: the event that it was to make
     end_steps(task, context);
   } else if (stop_at_place(task, context, false)) {
     end_steps(task, context);
@@ -220,7 +221,7 @@ bool step_to_place(Task& task, ucontext_t& context) {
 }
 
 uint64_t seek_place(Task& task, uint64_t rip) {
-  if (task.in_vfork) return rip;
+  if (task.identity.in_vfork) return rip;
   const Place* place = input::next_place(task);
   if (!place || !count::open_own_cache(reinterpret_cast<uint64_t>(&weir_site_entry),
                                        reinterpret_cast<uint64_t>(&weir_upcall)))
@@ -234,14 +235,14 @@ uint64_t seek_place(Task& task, uint64_t rip) {
 }
 
 void keep_place(Task& task) {
-  task.at_place = 0;
-  task.place.stack = hash_of_stack(task, task.place.general[kRsp]);
+  task.recorded.at_place = 0;
+  task.recorded.place.stack = hash_of_stack(task, task.recorded.place.general[kRsp]);
   if (g_tasks_active) {
-    task.place.turns = shared().decisions - 1;
-    task.counters.events--;  // it is found before the event that it makes
+    task.recorded.place.turns = shared().order.decisions - 1;
+    task.spent.counters.events--;  // it is found before the event that it makes
   }
-  input::keep_place(task, task.place);
-  if (g_tasks_active) task.counters.events++;
+  input::keep_place(task, task.recorded.place);
+  if (g_tasks_active) task.spent.counters.events++;
 }
 
 void go_on_as_recorded(Task& task, Frame& frame) {
@@ -294,7 +295,7 @@ bool meet_gate(Task& task, Frame& frame) {
   input::take_place(task);
   count::close_gate();
   frame.rflags = shown_flags(here.rip, frame.rflags);
-  task.preempted_rip = here.rip;
+  task.signals.preempted_rip = here.rip;
   frame.site = kPreempted;  // as it was recorded: handlers find the frame on their stack
   return true;
 }

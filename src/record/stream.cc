@@ -94,7 +94,7 @@ void take_from(Ring& ring, const Entry& entry) { trace::take_waking(header(), ri
 
 bool find_stream(uint32_t number, uint32_t& known) {
   if (known) return true;
-  const uint32_t index = slot_of(shared().ordinal, number);
+  const uint32_t index = slot_of(shared().recording.ordinal, number);
   if (index == trace::kMostStreams) return false;
   known = index + 1;
   return true;
@@ -104,33 +104,35 @@ namespace {
 
 // The stream of the task, opened at its first entry. False: a replay has none.
 bool stream_of(Task& task, Ring& ring) {
-  if (!task.stream) {
-    uint32_t& known = shared().streams[task.id];
+  if (!task.recorded.stream) {
+    uint32_t& known = shared().recording.streams[task.id];
     // A vfork child has another process's record.
-    const bool own = task.ordinal == shared().ordinal;
+    const bool own = task.recorded.ordinal == shared().recording.ordinal;
     if (!own || !known) {
-      const uint32_t index = slot_of(task.ordinal, task.id);
+      const uint32_t index = slot_of(task.recorded.ordinal, task.id);
       if (index == trace::kMostStreams) return false;
       if (own) known = index + 1;
-      task.stream = index + 1;
+      task.recorded.stream = index + 1;
     } else {
-      task.stream = known;
+      task.recorded.stream = known;
     }
   }
-  ring = Ring::at(trace::kTrace, task.stream - 1);
+  ring = Ring::at(trace::kTrace, task.recorded.stream - 1);
   return true;
 }
 
 Ring order_ring() {
   Shared& s = shared();
-  if (!find_stream(trace::kOrderTask, s.order_stream)) return {nullptr, nullptr};
-  return Ring::at(trace::kTrace, s.order_stream - 1);
+  if (!find_stream(trace::kOrderTask, s.recording.order_stream)) return {nullptr, nullptr};
+  return Ring::at(trace::kTrace, s.recording.order_stream - 1);
 }
 
 // Whether the recording is worth keeping depends on the program's first process alone, until it
 // executes something: others may fail, or be killed, while they start, and the run goes on.
 bool g_is_first_image = false;
-bool counts_start() { return input::recording() && g_is_first_image && shared().ordinal == 0; }
+bool counts_start() {
+  return input::recording() && g_is_first_image && shared().recording.ordinal == 0;
+}
 
 }  // namespace
 
@@ -182,22 +184,22 @@ void begin_image(int argc, char** argv) {
   if (known == processes)
     known = new_ordinal();  // the first, or one that came here through a program that knows nothing
                             // of Weir
-  s.compares_memory = processes == 0;
+  s.recording.compares_memory = processes == 0;
   note_process(known);
-  s.ordinal = known;
+  s.recording.ordinal = known;
   Task& task = self();
-  task.ordinal = known;
+  task.recorded.ordinal = known;
   owned::leave(task);  // of the program before
   if (input::recording()) {
     put_image(task, argc, argv);
   } else {
     take_image(task);
   }
-  task.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.tid));
-  s.shown_pid = task.virtual_tid;
+  task.identity.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.identity.tid));
+  s.program.shown_pid = task.identity.virtual_tid;
   take_kept_shown(known);
-  if (input::replaying() && task.clear_child_tid)
-    *reinterpret_cast<int*>(task.clear_child_tid) = task.virtual_tid;
+  if (input::replaying() && task.identity.clear_child_tid)
+    *reinterpret_cast<int*>(task.identity.clear_child_tid) = task.identity.virtual_tid;
 }
 
 uint32_t new_ordinal() {
@@ -212,27 +214,27 @@ void begin_process(uint32_t ordinal) {
   Shared& s = shared();
   Task& task = self();
   note_process(ordinal);
-  s.ordinal = task.ordinal = ordinal;
-  s.order_stream = task.stream = 0;
-  s.compares_memory = 0;
-  s.decisions = 0;
-  s.order_ended = 0;
-  for (auto& stream : s.streams) stream = 0;
-  for (auto& stream : s.point_streams) stream = 0;
-  task.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.tid));
-  s.shown_pid = task.virtual_tid;
+  s.recording.ordinal = task.recorded.ordinal = ordinal;
+  s.recording.order_stream = task.recorded.stream = 0;
+  s.recording.compares_memory = 0;
+  s.order.decisions = 0;
+  s.order.is_ended = 0;
+  for (auto& stream : s.recording.streams) stream = 0;
+  for (auto& stream : s.recording.point_streams) stream = 0;
+  task.identity.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.identity.tid));
+  s.program.shown_pid = task.identity.virtual_tid;
 }
 
 void begin_borrower(Task& task, uint32_t ordinal) {
   note_process(ordinal);
-  task.ordinal = ordinal;
-  task.stream = 0;
+  task.recorded.ordinal = ordinal;
+  task.recorded.stream = 0;
 }
 
 uint32_t stream_number(Task& task) {
   Ring ring;
-  if (!task.stream) stream_of(task, ring);
-  return task.stream - 1;
+  if (!task.recorded.stream) stream_of(task, ring);
+  return task.recorded.stream - 1;
 }
 
 void put(Task& task, Entry entry, const void* first, const void* second, uint32_t first_size) {
@@ -308,7 +310,7 @@ void diverged(const Task& task, const Entry& recorded, const char* what, int64_t
   report(
       "the replay differs from the recording in process %u, task %u, event %u (recorded at event "
       "%u):",
-      uint64_t{task.ordinal}, uint64_t{task.id}, uint64_t{place_of(task)},
+      uint64_t{task.recorded.ordinal}, uint64_t{task.id}, uint64_t{place_of(task)},
       uint64_t{recorded.event});
   report("  recorded: %s, number %u, result %d, check %x",
          kind < sizeof kNames / sizeof kNames[0] ? kNames[kind] : "?", uint64_t{recorded.number},
@@ -320,7 +322,7 @@ void diverged(const Task& task, const Entry& recorded, const char* what, int64_t
 
 void point_differs(const Task& task, const char* recorded, const char* now) {
   report("the replay differs from the recording in process %u, task %u, event %u:",
-         uint64_t{task.ordinal}, uint64_t{task.id}, uint64_t{place_of(task)});
+         uint64_t{task.recorded.ordinal}, uint64_t{task.id}, uint64_t{place_of(task)});
   report("  recorded: %s", recorded);
   report("  now: %s", now);
   note_place(task);
@@ -363,7 +365,7 @@ static_assert(static_cast<uint32_t>(EventKind::kFault) <
 // The steps are in this order: whenever it is killed, each turn is in the entry or here, and
 // `first` says which it is where it is in both.
 void put_turn(const order::Turn& turn) {
-  trace::OpenTurns& open = header().turns[shared().ordinal];
+  trace::OpenTurns& open = header().turns[shared().recording.ordinal];
   open.turn[open.count] =
       trace::encoded({turn.task, static_cast<trace::TurnHow>(turn.how), turn.what});
   __atomic_store_n(&open.count, open.count + 1, __ATOMIC_RELEASE);
@@ -381,7 +383,7 @@ bool peek_turn(order::Turn& turn) {
   if (!entry || entry->kind != Kind::kTurns || entry->size < sizeof word) return false;
   copy_bytes(&word,
              static_cast<const uint8_t*>(payload(*entry)) +
-                 header().turns[shared().ordinal].count * sizeof word,
+                 header().turns[shared().recording.ordinal].count * sizeof word,
              sizeof word);
   const trace::Turn was = trace::decoded(word);
   turn = {was.task, static_cast<order::How>(was.how), was.what};
@@ -389,7 +391,7 @@ bool peek_turn(order::Turn& turn) {
 }
 
 void take_turn() {
-  uint32_t& taken = header().turns[shared().ordinal].count;
+  uint32_t& taken = header().turns[shared().recording.ordinal].count;
   Ring ring = order_ring();
   const Entry& entry = *peek_in(ring);
   if (++taken * sizeof(uint16_t) < entry.size) return;
@@ -417,12 +419,13 @@ bool is_cut_off(Task& task) {
 // The task has the turn, or cannot have it: it waits, or there is none.
 void turn_differs(const order::Turn& turn, const Task& task) {
   report("the replay differs from the recording in the order of process %u, turn %u:",
-         uint64_t{shared().ordinal}, shared().decisions);
+         uint64_t{shared().recording.ordinal}, shared().order.decisions);
   report_turn("recorded", turn);
-  if (task.state == TaskState::kArrived) {
-    report_turn("now", {task.id, static_cast<order::How>(task.how), task.what});
-  } else if (task.state == TaskState::kBlocked) {
-    report("  now: task %u waits: %s", uint64_t{task.id}, task.wait_what ? task.wait_what : "?");
+  if (task.order.state == TaskState::kArrived) {
+    report_turn("now", {task.id, static_cast<order::How>(task.order.how), task.order.what});
+  } else if (task.order.state == TaskState::kBlocked) {
+    report("  now: task %u waits: %s", uint64_t{task.id},
+           task.order.wait_what ? task.order.wait_what : "?");
   } else {
     report("  now: there is no task %u", uint64_t{turn.task});
   }
@@ -431,7 +434,7 @@ void turn_differs(const order::Turn& turn, const Task& task) {
 
 // Nobody can go on, and nobody need wait for the process's end.
 void order_ended() {
-  __atomic_store_n(&header().pid[shared().ordinal], -1, __ATOMIC_RELEASE);
+  __atomic_store_n(&header().pid[shared().recording.ordinal], -1, __ATOMIC_RELEASE);
   note_end();
 }
 
@@ -439,8 +442,8 @@ void journal_differs(const order::JournalEntry& entry, TaskState state) {
   report(
       "the replay differs from the recording in the order of process %u: task %u was to come from "
       "outside (kind %u) after %u decisions; now there were %u, and its state is %u",
-      uint64_t{shared().ordinal}, uint64_t{entry.task}, static_cast<uint64_t>(entry.kind),
-      entry.decisions, shared().decisions, static_cast<uint64_t>(state));
+      uint64_t{shared().recording.ordinal}, uint64_t{entry.task}, static_cast<uint64_t>(entry.kind),
+      entry.decisions, shared().order.decisions, static_cast<uint64_t>(state));
   die(125);
 }
 

@@ -79,7 +79,7 @@ void begin_borrower(Task& task, uint32_t ordinal);
 // Where the task is: how often it came into the runtime, and had an event. The same in every
 // replay.
 inline uint32_t place_of(const Task& task) {
-  return static_cast<uint32_t>(task.passes + task.counters.events);
+  return static_cast<uint32_t>(task.recorded.passes + task.spent.counters.events);
 }
 // Of the task's stream among all. REQUIRES: recording.
 uint32_t stream_number(Task& task);

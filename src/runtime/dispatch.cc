@@ -52,8 +52,9 @@ bool is_own_word(Task& task, const Site& site, uint64_t address) {
   if (site.atomic.kind != AtomicKind::kXchg || site.atomic.size != 4) return false;
   const uint64_t offset = address - sys::fs_base();
   if (offset == libc::kScopeFlag) return *reinterpret_cast<int32_t*>(page::alias_of(address)) == 0;
-  if (offset >= libc::layout().thread_size || task.start_word || task.counters.events) return false;
-  task.start_word = address;
+  if (offset >= libc::layout().thread_size || task.turn.start_word || task.spent.counters.events)
+    return false;
+  task.turn.start_word = address;
   return true;
 }
 
@@ -72,7 +73,7 @@ bool is_trylock(const Site& site) {
 }
 
 bool makes_alone(Task& task, const Frame& frame, const Site& site, uint64_t address) {
-  return plan().is_isolated() && !task.turn_depth && is_lock_of_libc(site, address) &&
+  return plan().is_isolated() && !task.turn.depth && is_lock_of_libc(site, address) &&
          would_store(site.atomic, frame, reinterpret_cast<void*>(address)) &&
          operates_alone(task, address);
 }
@@ -145,7 +146,7 @@ bool is_there(uint64_t address) {
 // View guarded: without a turn. An address outside of the store may be wrong, and raises its signal
 // with no slot held.
 bool makes_apart(Task& task, Frame& frame, const Site& site, uint64_t address) {
-  if (task.turn_depth || !address || !is_there(address) || !object::begin(task, address))
+  if (task.turn.depth || !address || !is_there(address) || !object::begin(task, address))
     return false;
   make_checked(task, frame, site, address);
   object::end(task);
@@ -154,7 +155,7 @@ bool makes_apart(Task& task, Frame& frame, const Site& site, uint64_t address) {
 
 // Order only: without a turn, in the order of the word's slot. False: it is to take one.
 bool makes_in_order(Task& task, Frame& frame, const Site& site, uint64_t address) {
-  if (task.turn_depth) return false;
+  if (task.turn.depth) return false;
   uint32_t word = 0;
   const bool locks = is_lock_of_libc(site, address);
   if (address) {
@@ -177,15 +178,15 @@ bool makes_in_order(Task& task, Frame& frame, const Site& site, uint64_t address
 
 void on_atomic(Frame& frame, const Site& site) {
   const uint64_t address = atomic_address(site.atomic, frame, sys::fs_base());
-  if (!g_tasks_active || self().in_vfork) {
+  if (!g_tasks_active || self().identity.in_vfork) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
   }
   Task& task = self();
-  task.counters.atomics++;
-  if (task.solo &&
-      !task.turn_depth) {  // no other task runs until this one's next event, which publishes it
-    task.solo--;
+  task.spent.counters.atomics++;
+  if (task.turn.solo &&
+      !task.turn.depth) {  // no other task runs until this one's next event, which publishes it
+    task.turn.solo--;
     if (plan().checks_races())
       check_atomic(task, frame, site, address);  // who has ended may have told it something
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
@@ -194,12 +195,12 @@ void on_atomic(Frame& frame, const Site& site) {
   if (object::g_kept ? makes_in_order(task, frame, site, address)
                      : object::g_ordered && makes_apart(task, frame, site, address))
     return;
-  if ((plan().is_isolated() && !task.turn_depth && is_own_word(task, site, address)) ||
+  if ((plan().is_isolated() && !task.turn.depth && is_own_word(task, site, address)) ||
       makes_alone(task, frame, site, address)) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
     return;
   }
-  if (task.turn_depth == 1 && !task.ahead && !is_lock_of_libc(site, address) &&
+  if (task.turn.depth == 1 && !task.turn.ahead && !is_lock_of_libc(site, address) &&
       would_store(site.atomic, frame, reinterpret_cast<void*>(address)) &&
       goes_on(task, site.address)) {
     note_written();
@@ -207,7 +208,7 @@ void on_atomic(Frame& frame, const Site& site) {
     return;
   }
   begin_turn(EventKind::kAtomic);
-  if (plan().is_isolated() && address && (!task.ahead || is_owned_elsewhere(task, address))) {
+  if (plan().is_isolated() && address && (!task.turn.ahead || is_owned_elsewhere(task, address))) {
     need_turn();
     use_object(address, is_lock_of_libc(site, address) && page::store_extent(address));
   }
@@ -231,7 +232,7 @@ void on_atomic(Frame& frame, const Site& site) {
     return;
   }
   end_turn();
-  if (task.keeps_for == kKeptForRetry) end_kept_turn();
+  if (task.turn.keeps_for == kKeptForRetry) end_kept_turn();
 }
 
 void on_rdtsc(Frame& frame, const Site& site) {
@@ -281,7 +282,8 @@ void on_call(Frame& frame) {
 
 void on_site(Frame& frame) {
   frame.shown = frame.rip;
-  if (frame.site != trap::kPreempted && frame.site != trap::kLeaveExecutor) self().passes++;
+  if (frame.site != trap::kPreempted && frame.site != trap::kLeaveExecutor)
+    self().recorded.passes++;
   if (frame.site == kUpcall) {
     on_call(frame);
     return;
@@ -291,14 +293,14 @@ void on_site(Frame& frame) {
     return;
   }
   if (frame.site == trap::kLeaveExecutor) {
-    frame.rip = self().preempted_rip;
+    frame.rip = self().signals.preempted_rip;
     leave_executor();
     give_up_turn();
     return;
   }
   if (frame.site == trap::kMadeCpuid) {
     constexpr uint64_t kLength = 2;
-    frame.rip = frame.shown = self().preempted_rip + kLength;
+    frame.rip = frame.shown = self().signals.preempted_rip + kLength;
     on_answer(frame, [&] { on_cpuid(frame); });
     return;
   }
@@ -336,13 +338,13 @@ void on_told(Frame& frame) {
   const Told& told = *reinterpret_cast<const Told*>(&frame + 1);
   frame.rip = frame.shown = told.back;
   Task& task = self();
-  if (!task.in_vfork) happens::on_told(frame, told);
+  if (!task.identity.in_vfork) happens::on_told(frame, told);
   frame.rip = trap::seek_place(task, frame.rip);
 }
 
 // View coherent: who makes calls that are no events, in a loop, is asked for pages, too.
 void give_pages_if_asked(Task& task) {
-  if (task.turn_depth || task.in_vfork || task.alone_section) return;
+  if (task.turn.depth || task.identity.in_vfork || task.alone_section) return;
   if (!input::happens(input::What::kAskedForPages, [&] { return view::coherent::is_asked(task); }))
     return;
   begin_turn(EventKind::kOther);
@@ -352,21 +354,21 @@ void give_pages_if_asked(Task& task) {
 // Program code goes on within a turn that is kept as long as the next event is near.
 void go_on_counted(Frame& frame) {
   Task& task = self();
-  if (task.keeps_for != kKeptForGap || task.turn_depth != 1 ||
+  if (task.turn.keeps_for != kKeptForGap || task.turn.depth != 1 ||
       (input::has_signals(task) && !task.alone_section))
     return;
   const bool alone = !order::is_waited_for(task);
-  task.counted = alone || task.looks_for_spin || wants_count(task);
-  if (alone || !task.counted) return;
+  task.turn.counted = alone || task.turn.looks_for_spin || wants_count(task);
+  if (alone || !task.turn.counted) return;
   if (recording::is_looked_at()) {
     count::on_patched_text();
     if (count::is_breakpoint(frame.rip))
       return;  // it goes on uncounted, as nothing of it could be; the turn stays as it was recorded
   }
-  const uint64_t budget = task.looks_for_spin ? 1 : gap_budget(task);
+  const uint64_t budget = task.turn.looks_for_spin ? 1 : gap_budget(task);
   if (const uint64_t at = count::enter(task, frame.rip, budget)) {
     frame.rip = at;
-  } else if (!task.held && !task.alone_section) {
+  } else if (!task.turn.held && !task.alone_section) {
     give_turn_on();
   }
 }
@@ -404,7 +406,7 @@ static void come_in(weir::Frame* frame) {
   if (input::replaying() && runtime::g_intercepting) trap::go_on_as_recorded(self(), *frame);
   if (!g_tasks_active) return;
   go_on_counted(*frame);
-  if (self().turn_depth)
+  if (self().turn.depth)
     note_written();  // by program code, from here on: whatever the turn is kept for, and whatever
                      // ends it
 }

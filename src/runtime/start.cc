@@ -96,15 +96,15 @@ bool ensure_memory() {
 }
 
 bool grow_heap(uint32_t heap, size_t segments, uint64_t* start) {
-  if (g_tasks_active && segments == 1 && shared().heap_reserve[heap]) {
-    *start = shared().heap_reserve[heap];
-    shared().heap_reserve[heap] = 0;
+  if (g_tasks_active && segments == 1 && shared().heap.reserve[heap]) {
+    *start = shared().heap.reserve[heap];
+    shared().heap.reserve[heap] = 0;
     // Counting ends at a system call, and whether one is made here depends on what this process has
     // looked at (view/).
-    if (self().keeps_for != kKeptForGap) page::dump_used();
+    if (self().turn.keeps_for != kKeptForGap) page::dump_used();
     return true;
   }
-  if (!g_tasks_active || self().in_vfork) {
+  if (!g_tasks_active || self().identity.in_vfork) {
     const bool taken = heap_take_segments(segments, start);
     page::dump_used();
     return taken;
@@ -144,13 +144,13 @@ void go_multi() {
     page::convert_all();
     page::map_alias();
   }
-  s.multi = 1;
+  s.program.multi = 1;
   if (!plan().has_processes()) share_sites();
   // Before the split: the pages that it changes are then this process's alone. Unrecorded, what was
   // loaded meanwhile comes to the runtime from now on.
   // Of which nothing was seen.
-  const bool is_late = s.text_pending || (!input::is_on() && !plan().has_processes());
-  s.text_pending = 0;
+  const bool is_late = s.memory.text_pending || (!input::is_on() && !plan().has_processes());
+  s.memory.text_pending = 0;
   if (plan().orders_atomics() || is_late)
     patch_all((plan().orders_atomics() ? kPatchAtomic : PatchKinds{}) |
               (is_late ? first_patch_kinds() : PatchKinds{}));
@@ -164,8 +164,8 @@ void go_multi() {
     tasks::split_monitor();
     if (!view::current().open_tracking()) die(125);
   }
-  s.mapping_sequence = 0;
-  s.processes[g_process].mapping_sequence = 0;
+  s.mapping_log.sequence = 0;
+  s.processes.slots[g_process].mapping_sequence = 0;
   g_tasks_active = true;
   object::g_kept = plan().is_order_only();
   object::g_ordered = object::g_kept || (plan().checks_races() && !input::is_on());
@@ -175,7 +175,7 @@ void go_multi() {
   if (plan().has_keys()) start_rehasher();
   note_first_thread();
   recording::end_start();
-  s.conversions_us += (sys::monotonic_ns() - begin) / 1000;
+  s.spent.conversions_us += (sys::monotonic_ns() - begin) / 1000;
 }
 
 }  // namespace runtime
@@ -229,12 +229,12 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   if (!libc::learn()) die(125);
   runtime::start_counts();
   if (!constant::attach()) die(125);
-  shared().arguments = reinterpret_cast<uint64_t>(argv[0]);
-  shared().stack_begin = reinterpret_cast<uint64_t>(argv) - sizeof(uint64_t);
+  shared().program.arguments = reinterpret_cast<uint64_t>(argv[0]);
+  shared().program.stack_begin = reinterpret_cast<uint64_t>(argv) - sizeof(uint64_t);
   tasks::make_first(task_at(0));
-  task_at(0).state = TaskState::kRunning;
-  shared().high_task = 1;
-  shared().live = 1;
+  task_at(0).order.state = TaskState::kRunning;
+  shared().order.high_task = 1;
+  shared().order.live = 1;
   if (!libc::unregister_rseq()) die(125);
   syscalls::choose_handled(false);
   // On the runtime's stack: what is left there depends on whether plans were kept, and the

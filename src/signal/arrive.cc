@@ -65,7 +65,7 @@ void redirect(Task& task, ucontext_t& context) {
 
 // Copies the kernel's frame onto the program's stack and enters the program's handler.
 [[noreturn]] void enter_handler(Task& task, int signal, siginfo_t* info, ucontext_t* context) {
-  KernelSigaction action = shared().actions[signal];
+  KernelSigaction action = shared().signals.actions[signal];
   if (action.flags & SA_RESETHAND) {
     KernelSigaction reset{};
     sigaction(signal, &reset, nullptr);
@@ -78,8 +78,9 @@ void redirect(Task& task, ucontext_t& context) {
   const uint64_t info_at = reinterpret_cast<uint64_t>(info);
   const uint64_t head = (info_at > frame ? info_at + 128 : frame + 8 + 304) - frame;
   uint64_t top = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RSP]) - 128;
-  const uint64_t base = task.altstack[0], size = task.altstack[2];
-  if ((action.flags & SA_ONSTACK) && size && !(task.altstack[1] & SS_DISABLE) && top - base >= size)
+  const uint64_t base = task.signals.altstack[0], size = task.signals.altstack[2];
+  if ((action.flags & SA_ONSTACK) && size && !(task.signals.altstack[1] & SS_DISABLE) &&
+      top - base >= size)
     top = base + size;
   const uint64_t new_state = (top - state_size) & ~uint64_t{63};
   const uint64_t new_frame = ((new_state - head) & ~uint64_t{15}) - 8;
@@ -154,13 +155,13 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
 // process and the monitor; the monitor's copy is the one that counts.
 bool for_this_task(int signal, const siginfo_t* info) {
   Shared& s = shared();
-  if (!s.monitor) return true;
+  if (!s.program.monitor) return true;
   if (info->si_code == SI_KERNEL) {
     return signal != SIGINT && signal != SIGQUIT && signal != SIGTSTP && signal != SIGHUP &&
            signal != SIGWINCH && signal != SIGCONT && signal != SIGTTIN && signal != SIGTTOU;
   }
   return info->si_code != SI_USER ||
-         info->si_pid == s.monitor;  // what send_to_program has chosen a task for
+         info->si_pid == s.program.monitor;  // what send_to_program has chosen a task for
 }
 
 void fix_sender(siginfo_t* info) {
@@ -169,8 +170,9 @@ void fix_sender(siginfo_t* info) {
       info->si_code == SI_TKILL || info->si_code == SI_USER || info->si_code == SI_QUEUE;
   if (!is_sent && info->si_signo != SIGCHLD) return;
   Shared& s = shared();
-  for (uint32_t p = 0; p < s.high_process; p++) {
-    if (is_sent && s.processes[p].pid == info->si_pid && s.monitor) info->si_pid = s.shown_pid;
+  for (uint32_t p = 0; p < s.processes.high; p++) {
+    if (is_sent && s.processes.slots[p].pid == info->si_pid && s.program.monitor)
+      info->si_pid = s.program.shown_pid;
   }
   if (constant::has_pid()) info->si_pid = constant::shown_id(info->si_pid);
 }
@@ -235,9 +237,9 @@ bool claim_trap_site(const Arrived& a) {
 // is to meet there.
 bool claim_for_own_process(const Arrived& a) {
   if (!runtime::g_executor || in_runtime(a.task, *a.context)) return false;
-  if (!is_ours(a.signal) && !is_of_instruction(a.signal, *a.info) && !a.task.wanted_back)
+  if (!is_ours(a.signal) && !is_of_instruction(a.signal, *a.info) && !a.task.in_place.wanted_back)
     return false;
-  if (a.is(sys::g_probe_signal) && !a.task.wanted_back) return false;
+  if (a.is(sys::g_probe_signal) && !a.task.in_place.wanted_back) return false;
   interrupt_for_own(a.task, *a.context);
   return true;
 }
@@ -251,9 +253,9 @@ bool claim_probe(const Arrived& a) {
   }
   note_probe();
   // All others stand still, and wait for this.
-  if (__atomic_load_n(&shared().catch_up, __ATOMIC_ACQUIRE)) {
+  if (__atomic_load_n(&shared().mapping_log.catch_up, __ATOMIC_ACQUIRE)) {
     runtime::apply_mappings(a.task);
-    a.task.caught_up = 1;
+    a.task.signals.caught_up = 1;
   }
   // It sleeps in the kernel, and another task has sent it a signal.
   if (a.task.inbox_count) redirect(a.task, *a.context);
@@ -277,7 +279,8 @@ bool claim_instruction(const Arrived& a) {
 
 bool claim_unhandled(const Arrived& a) {
   if (handled(a.signal)) return false;
-  const bool ignored = reinterpret_cast<uint64_t>(shared().actions[a.signal].handler) == kIgnore;
+  const bool ignored =
+      reinterpret_cast<uint64_t>(shared().signals.actions[a.signal].handler) == kIgnore;
   if (is_ours(a.signal) && !ignored) program_fault(a.task, a.signal, a.info, a.context);
   return true;
 }

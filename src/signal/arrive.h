@@ -37,7 +37,7 @@ inline bool is_of_instruction(int signal, const siginfo_t& info) {
 
 // By a function of the program's.
 inline bool handled(int signal) {
-  uint64_t handler = reinterpret_cast<uint64_t>(shared().actions[signal].handler);
+  uint64_t handler = reinterpret_cast<uint64_t>(shared().signals.actions[signal].handler);
   return handler != kDefault && handler != kIgnore;
 }
 

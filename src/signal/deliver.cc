@@ -43,8 +43,9 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame*) {
   uint64_t all = sys::kAllButFaults, mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
            reinterpret_cast<long>(&mask), 8);
-  if (input::is_on()) mask = task.deliver_mask;
-  const uint64_t after = (task.has_wait_mask ? task.wait_mask : mask) & ~sys::never_blocked();
+  if (input::is_on()) mask = task.recorded.deliver_mask;
+  const uint64_t after =
+      (task.signals.has_wait_mask ? task.signals.wait_mask : mask) & ~sys::never_blocked();
   if (!input::is_on()) trap::take_queued(task, after);
   auto raise = [&](PendingSignal& noted) {
     auto* info = reinterpret_cast<siginfo_t*>(noted.info);
@@ -53,22 +54,22 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame*) {
     const bool marks = counts || input::is_on();
     if (marks) info->si_errno = trap::kRaisedAgain;
     if (input::is_on() && noted.signal < sys::kFirstRealTime)
-      task.raised_once |= sys::signal_bit(noted.signal);
+      task.recorded.raised_once |= sys::signal_bit(noted.signal);
     // Isolated: no id is left below the program's stack, where a replay would leave another one.
     const long result =
         plan().has_processes()
-            ? sys::raw(SYS_rt_tgsigqueueinfo, task.tid, task.tid, noted.signal,
+            ? sys::raw(SYS_rt_tgsigqueueinfo, task.identity.tid, task.identity.tid, noted.signal,
                        reinterpret_cast<long>(info))
             : sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid),
                        noted.signal, reinterpret_cast<long>(info));
-    if (counts && result == 0) task.raised_again[noted.signal - sys::kFirstRealTime]++;
+    if (counts && result == 0) task.signals.raised_again[noted.signal - sys::kFirstRealTime]++;
   };
   constexpr int kOurs = sys::kNeverBlockedCount;
   PendingSignal at_once[kOurs];  // these come while they are raised, so the list must be done with
   int count_at_once = 0;
   const uint32_t count = task.pending;
   for (uint32_t i = 0; i < count; i++) {
-    PendingSignal& noted = task.pending_signals[i];
+    PendingSignal& noted = task.signals.pending_signals[i];
     if (!(sys::never_blocked() & sys::signal_bit(noted.signal))) {
       raise(noted);
     } else if (count_at_once < kOurs) {
@@ -80,12 +81,13 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame*) {
   task.in_runtime = 0;
   constexpr uint32_t kMany = 1024;
   if (count > kMany) {
-    sys::raw(SYS_madvise, reinterpret_cast<long>(task.pending_signals),
+    sys::raw(SYS_madvise, reinterpret_cast<long>(task.signals.pending_signals),
              static_cast<long>(page_up(count * sizeof(PendingSignal))), MADV_REMOVE);
   }
   for (int i = 0; i < count_at_once; i++) raise(at_once[i]);
-  if (task.has_wait_mask) {  // the handlers run as if the wait with its own mask still went on
-    task.has_wait_mask = 0;
+  if (task.signals
+          .has_wait_mask) {  // the handlers run as if the wait with its own mask still went on
+    task.signals.has_wait_mask = 0;
     sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&after), 0, 8);
   }
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);

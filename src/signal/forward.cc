@@ -64,7 +64,7 @@ bool blocks(int tid, int signal) {
 // The virtual id of the one task that a timer tells, 0 where it tells the program.
 int timer_target(const siginfo_t* info) {
   if (info->si_code != SI_TIMER) return 0;
-  for (const auto& timer : shared().timers) {
+  for (const auto& timer : shared().signals.timers) {
     if (timer.target && timer.id == info->si_timerid) return timer.target;
   }
   return 0;
@@ -74,29 +74,30 @@ int timer_target(const siginfo_t* info) {
 // it has told it the signal might be dropped, or end the program.
 void bring_up_to_date(const Task& target, int tid) {
   Shared& s = shared();
-  const ProcessSlot& slot = s.processes[target.process];
+  const ProcessSlot& slot = s.processes.slots[target.identity.process];
   auto behind = [&] {
     return __atomic_load_n(&slot.mapping_sequence, __ATOMIC_ACQUIRE) !=
-           __atomic_load_n(&s.mapping_sequence, __ATOMIC_ACQUIRE);
+           __atomic_load_n(&s.mapping_log.sequence, __ATOMIC_ACQUIRE);
   };
   if (!behind()) return;
-  __atomic_fetch_add(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
+  __atomic_fetch_add(&s.mapping_log.catch_up, 1u, __ATOMIC_SEQ_CST);
   sys::raw(SYS_tkill, tid, sys::g_probe_signal);
   for (int i = 0; i < 1000 && behind(); i++) {  // a fork may keep it for a while
     const sys::Timespec pause{0, 50'000};
     sys::raw(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);
   }
-  __atomic_fetch_sub(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
+  __atomic_fetch_sub(&s.mapping_log.catch_up, 1u, __ATOMIC_SEQ_CST);
 }
 
 // One in the executor: its process blocks everything, and takes the signal when the task comes back
 // (task/in_place_process.h).
 bool lets_through(const Task& task, int signal) {
   for (int looks = 0; looks < 1000; looks++) {
-    const uint32_t holds = __atomic_load_n(&task.own_mask_holds, __ATOMIC_SEQ_CST);
-    if (holds == 2) return !(task.own_mask & sys::signal_bit(signal));
-    if (holds == 0 && !blocks(task.tid, signal)) return true;
-    if (holds == 0 && __atomic_load_n(&task.own_mask_holds, __ATOMIC_SEQ_CST) == 0) return false;
+    const uint32_t holds = __atomic_load_n(&task.in_place.mask_holds, __ATOMIC_SEQ_CST);
+    if (holds == 2) return !(task.in_place.mask & sys::signal_bit(signal));
+    if (holds == 0 && !blocks(task.identity.tid, signal)) return true;
+    if (holds == 0 && __atomic_load_n(&task.in_place.mask_holds, __ATOMIC_SEQ_CST) == 0)
+      return false;
     sys::raw(SYS_sched_yield);  // on its way
   }
   return false;
@@ -106,25 +107,27 @@ bool lets_through(const Task& task, int signal) {
 // it by sigwait blocks it; one that lets it through is better, the first is as good as any.
 Task* who_takes(int signal) {
   Shared& s = shared();
-  for (TaskId i = 0; i < s.high_task; i++) {
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     Task& task = s.tasks[i];
-    if (task.state != TaskState::kFree && task.tid > 0 && lets_through(task, signal)) return &task;
-  }
-  SpinGuard guard(s.signal_lock);
-  for (TaskId i = 0; i < s.high_task; i++) {
-    Task& task = s.tasks[i];
-    if (task.state != TaskState::kFree && (task.signal_wait & sys::signal_bit(signal)))
+    if (task.order.state != TaskState::kFree && task.identity.tid > 0 && lets_through(task, signal))
       return &task;
   }
-  return s.signalfd_mask & sys::signal_bit(signal) ? &s.tasks[s.signalfd_task] : nullptr;
+  SpinGuard guard(s.signals.lock);
+  for (TaskId i = 0; i < s.order.high_task; i++) {
+    Task& task = s.tasks[i];
+    if (task.order.state != TaskState::kFree && (task.signals.wait_set & sys::signal_bit(signal)))
+      return &task;
+  }
+  return s.signals.signalfd_mask & sys::signal_bit(signal) ? &s.tasks[s.signals.signalfd_task]
+                                                           : nullptr;
 }
 
 // A task that has just been made has an id of the kernel's when its process has come so far, and 0
 // where it could not be made.
 int tid_soon(const Task& task) {
   for (;;) {
-    const int tid = __atomic_load_n(&task.tid, __ATOMIC_ACQUIRE);
-    if (tid || load_enum<__ATOMIC_ACQUIRE>(task.state) == TaskState::kFree) return tid;
+    const int tid = __atomic_load_n(&task.identity.tid, __ATOMIC_ACQUIRE);
+    if (tid || load_enum<__ATOMIC_ACQUIRE>(task.order.state) == TaskState::kFree) return tid;
     sys::raw(SYS_sched_yield);
   }
 }
@@ -143,7 +146,7 @@ bool ends_by_default(int signal) {
 // for a moment looks like one of the program's: so it is offered again.
 void pass_on_kept(int signal) {
   const uint64_t bit = sys::signal_bit(signal);
-  if (!(__atomic_load_n(&shared().program_pending, __ATOMIC_ACQUIRE) & bit)) {
+  if (!(__atomic_load_n(&shared().signals.program_pending, __ATOMIC_ACQUIRE) & bit)) {
     g_kept &= ~bit;
     return;
   }
@@ -164,9 +167,9 @@ void continue_tasks(const Task* told) {
   siginfo_t info{};
   info.si_signo = SIGCONT;
   info.si_code = kContinuesOnly;
-  for (uint32_t p = 0; p < s.high_process; p++) {
-    const int pid = s.processes[p].pid;
-    if (pid <= 0 || (told && told->tid == pid)) continue;
+  for (uint32_t p = 0; p < s.processes.high; p++) {
+    const int pid = s.processes.slots[p].pid;
+    if (pid <= 0 || (told && told->identity.tid == pid)) continue;
     sys::raw(SYS_rt_tgsigqueueinfo, pid, pid, SIGCONT, reinterpret_cast<long>(&info));
   }
 }
@@ -180,21 +183,21 @@ bool is_orphaned() {
 
 void pass_on(int signal, const siginfo_t* info) {
   Shared& s = shared();
-  const auto handler = reinterpret_cast<uint64_t>(s.actions[signal].handler);
+  const auto handler = reinterpret_cast<uint64_t>(s.signals.actions[signal].handler);
   if (signal == SIGCONT && handler == 1) continue_tasks(nullptr);
   if (handler == 1) return;
   if (handler == 0) {
     if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
       if (is_orphaned()) return;
-      for (uint32_t p = 0; p < s.high_process; p++) {
-        if (s.processes[p].pid > 0) sys::raw(SYS_kill, s.processes[p].pid, SIGSTOP);
+      for (uint32_t p = 0; p < s.processes.high; p++) {
+        if (s.processes.slots[p].pid > 0) sys::raw(SYS_kill, s.processes.slots[p].pid, SIGSTOP);
       }
       sys::raw(SYS_kill, sys::raw(SYS_getpid), SIGSTOP);
       return;
     }
     if (signal == SIGCONT) {
-      for (uint32_t p = 0; p < s.high_process; p++) {
-        if (s.processes[p].pid > 0) sys::raw(SYS_kill, s.processes[p].pid, SIGCONT);
+      for (uint32_t p = 0; p < s.processes.high; p++) {
+        if (s.processes.slots[p].pid > 0) sys::raw(SYS_kill, s.processes.slots[p].pid, SIGCONT);
       }
       return;
     }
@@ -287,13 +290,13 @@ void describe_child(int status, int& code, int& value) {
 }
 
 void forward_child(int signal, int pid, uint32_t user, int status) {
-  const sys::KernelSigaction& action = shared().actions[signal];
+  const sys::KernelSigaction& action = shared().signals.actions[signal];
   const bool ended = WIFEXITED(status) || WIFSIGNALED(status);
   if (!ended && (action.flags & SA_NOCLDSTOP)) return;
   if (signal == SIGCHLD && reinterpret_cast<uint64_t>(action.handler) < 2) {
     bool waited = false;
-    for (TaskId i = 0; i < shared().high_task; i++)
-      waited |= (shared().tasks[i].signal_wait & sys::signal_bit(SIGCHLD)) != 0;
+    for (TaskId i = 0; i < shared().order.high_task; i++)
+      waited |= (shared().tasks[i].signals.wait_set & sys::signal_bit(SIGCHLD)) != 0;
     if (!waited) return;
   }
   siginfo_t info{};

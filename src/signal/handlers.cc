@@ -6,15 +6,15 @@ namespace weir::trap {
 
 namespace {
 
-constexpr uint32_t kMost = sizeof(Task::handlers) / sizeof(uint64_t);
+constexpr uint32_t kMost = sizeof(TaskSignals::handlers) / sizeof(uint64_t);
 
 }  // namespace
 
 void note_handler(Task& task, uint64_t frame) {
   happens::acquire(happens::kSignals);
   is_in_handler(task, frame);  // those that have returned go
-  if (task.handler_count < kMost) task.handlers[task.handler_count] = frame;
-  if (task.handler_count <= kMost) task.handler_count++;
+  if (task.signals.handler_count < kMost) task.signals.handlers[task.signals.handler_count] = frame;
+  if (task.signals.handler_count <= kMost) task.signals.handler_count++;
   if (happens::g_checked && !happens::g_replayed) view::guarded::pin(task, frame);
 }
 
@@ -22,16 +22,18 @@ void note_handler(Task& task, uint64_t frame) {
 // back above.
 bool is_in_handler(Task& task, uint64_t rsp) {
   constexpr uint64_t kLargeStack = uint64_t{1} << 30;
-  if (task.handler_count > kMost) return true;  // too many at once to know
-  while (task.handler_count && task.handlers[task.handler_count - 1] - rsp >= kLargeStack)
-    task.handler_count--;
-  return task.handler_count;
+  if (task.signals.handler_count > kMost) return true;  // too many at once to know
+  while (task.signals.handler_count &&
+         task.signals.handlers[task.signals.handler_count - 1] - rsp >= kLargeStack)
+    task.signals.handler_count--;
+  return task.signals.handler_count;
 }
 
 uint64_t frame_above(const Task& task, uint64_t rsp) {
   uint64_t lowest = ~uint64_t{0};
-  for (uint32_t i = 0; i < task.handler_count && i < kMost; i++) {
-    if (task.handlers[i] >= rsp && task.handlers[i] < lowest) lowest = task.handlers[i];
+  for (uint32_t i = 0; i < task.signals.handler_count && i < kMost; i++) {
+    if (task.signals.handlers[i] >= rsp && task.signals.handlers[i] < lowest)
+      lowest = task.signals.handlers[i];
   }
   return lowest;
 }

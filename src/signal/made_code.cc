@@ -79,7 +79,7 @@ void look_at(uint64_t address, const Range& range) {
     limit = from;
   }
   if (!found) return;
-  if (__atomic_exchange_n(&shared().code_refused, 1u, __ATOMIC_RELAXED)) die(125);
+  if (__atomic_exchange_n(&shared().memory.code_refused, 1u, __ATOMIC_RELAXED)) die(125);
   report(
       "the program makes code at run time with atomic operations in it (at %x), and View isolated "
       "does not see them there: a "
@@ -108,10 +108,10 @@ bool meet_made_code(uint64_t address, const ucontext_t& context) {
 }
 
 void watch_made_code(Task& task) {
-  if (!shared().has_made_code) return;
-  const bool faults = plan().has_processes() ? sys::g_cpuid_faults : task.cpuid_faults;
+  if (!shared().memory.has_made_code) return;
+  const bool faults = plan().has_processes() ? sys::g_cpuid_faults : task.identity.cpuid_faults;
   if (faults) return;
-  task.cpuid_faults = 1;
+  task.identity.cpuid_faults = 1;
   if (sys::let_cpuid_fault(true)) sys::g_cpuid_faults = true;
 }
 

@@ -17,7 +17,7 @@ bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_owned)
   constexpr greg_t kWrite = 2;
   if (!is_owned && !view::coherent::is_ours(address)) return false;
   const bool writes = context.uc_mcontext.gregs[REG_ERR] & kWrite;
-  if (task.stepping && !task.peeks) end_stepping(task, context);
+  if (task.spin.stepping && !task.pages.peeks) end_stepping(task, context);
   const uint32_t in_runtime = task.in_runtime;
   task.in_runtime = 1;
   const bool is_met = !is_owned || owned::on_fault(task, address, writes);

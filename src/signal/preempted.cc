@@ -17,8 +17,8 @@ namespace {
 
 // Other programs may store to memory that is none of the store's; nobody tells this one.
 bool reads_foreign_memory(const Task& task) {
-  for (uint32_t i = 0; i < task.spin_reads; i++) {
-    if (page::store_extent(task.spin_read[i].address) == 0) return true;
+  for (uint32_t i = 0; i < task.spin.read_count; i++) {
+    if (page::store_extent(task.spin.read[i].address) == 0) return true;
   }
   return false;
 }
@@ -29,19 +29,19 @@ void park(Task& task) {
   if (plan().memory == Plan::Memory::kCoherent &&
       !reads_foreign_memory(
           task)) {  // a page that it reads must be taken from it before anybody writes to it
-    if (task.gave_pages) return;  // as was done when its turn began
-    task.spins_on_pages = 1;
+    if (task.pages.gave_pages) return;  // as was done when its turn began
+    task.pages.spins_on_pages = 1;
     block(kSpinnerKey + task.id, ~0u, 0, "spinning on memory");
-    task.spins_on_pages = 0;
+    task.pages.spins_on_pages = 0;
   } else if (!plan().has_processes()) {
-    block(0, 0, task.spin_reads ? kLook : 1, "spinning on memory");
+    block(0, 0, task.spin.read_count ? kLook : 1, "spinning on memory");
   } else if (reads_foreign_memory(task)) {
     int64_t pause[2] = {0, kLook};
     outside_begin("spinning on memory that programs share");
     sys::raw(SYS_nanosleep, reinterpret_cast<long>(pause), 0);
     outside_end();
   } else {
-    block(0, 0, task.spin_reads ? 0 : 1, "spinning on memory");
+    block(0, 0, task.spin.read_count ? 0 : 1, "spinning on memory");
   }
 }
 
@@ -51,13 +51,15 @@ constexpr uint64_t kAside = 1'000'000'000;  // virtual nanoseconds: tens of thou
 }  // namespace
 
 void stand_aside_if_asked(Task& task) {
-  if ((task.turn_depth && (task.keeps_for != kKeptForGap || task.turn_depth > 1 || task.held)) ||
+  if ((task.turn.depth &&
+       (task.turn.keeps_for != kKeptForGap || task.turn.depth > 1 || task.turn.held)) ||
       task.alone_section)
     return;
-  if (!input::happens(input::What::kAskedIn,
-                      [&] { return __atomic_load_n(&task.asked_in, __ATOMIC_ACQUIRE) != 0; }))
+  if (!input::happens(input::What::kAskedIn, [&] {
+        return __atomic_load_n(&task.identity.asked_in, __ATOMIC_ACQUIRE) != 0;
+      }))
     return;
-  task.asked_in = 0;
+  task.identity.asked_in = 0;
   begin_turn(EventKind::kSpin);
   block(0, 0, kAside, "the end of the program");
   end_turn();
@@ -65,16 +67,17 @@ void stand_aside_if_asked(Task& task) {
 
 void on_preempted(Frame& frame) {
   Task& task = self();
-  frame.rip = frame.shown = task.preempted_rip;
-  if (task.at_place && !g_tasks_active) keep_place(task);
-  const bool spins = task.spinning, aside = task.asked_in;
-  task.spinning = task.asked_in = 0;
+  frame.rip = frame.shown = task.signals.preempted_rip;
+  if (task.recorded.at_place && !g_tasks_active) keep_place(task);
+  const bool spins = task.spin.spinning, aside = task.identity.asked_in;
+  task.spin.spinning = task.identity.asked_in = 0;
   if (!g_tasks_active) {
-    task.sampled_event = ~uint64_t{0};  // another spin may follow without an event
+    task.spin.sampled_event = ~uint64_t{0};  // another spin may follow without an event
     owned::give_at_spin(task);
     return;
   }
-  const uint32_t depth = task.keeps_for == kKeptForGap && !task.held ? 0 : task.turn_depth;
+  const uint32_t depth =
+      task.turn.keeps_for == kKeptForGap && !task.turn.held ? 0 : task.turn.depth;
   if (depth) {
     // Inside a critical section that holds the turn: the turn goes on, the section stays open.
     task.flags |= 1u;
@@ -82,14 +85,14 @@ void on_preempted(Frame& frame) {
     begin_turn(EventKind::kSpin);
   }
   if (spins) {
-    task.counters.spins++;
+    task.spent.counters.spins++;
     if (!spin_sees_change(task)) park(task);
   } else if (aside) {
     block(0, 0, kAside, "the end of the program");
   } else if (depth) {
     block(0, 0, 1, "preempted");
   }
-  task.spin_reads = 0;
+  task.spin.read_count = 0;
   if (depth) {
     task.flags |= 1u;  // block() published; what follows is to be published too
   } else {

@@ -18,28 +18,28 @@ namespace {
 
 SignalNode& node(uint32_t number) { return reinterpret_cast<SignalNode*>(kSignalNodes)[number]; }
 
-// REQUIRES: signal_lock.
+// REQUIRES: SignalState::lock.
 void unlink(SignalList& list, uint32_t before, uint32_t number, PendingSignal& out) {
   Shared& s = shared();
   SignalNode& taken = node(number);
   (before ? node(before).next : list.first) = taken.next;
   if (list.last == number) list.last = before;
   copy_bytes(&out, &taken.what, sizeof out);
-  taken.next = s.free_signal_node;
-  s.free_signal_node = number;
-  s.signals_queued--;
+  taken.next = s.signals.free_signal_node;
+  s.signals.free_signal_node = number;
+  s.signals.signals_queued--;
 }
 
-// REQUIRES: signal_lock.
+// REQUIRES: SignalState::lock.
 bool append(SignalList& list, int signal, const void* info, uint64_t most) {
   Shared& s = shared();
-  if (s.signals_queued >= most) return false;
-  uint32_t number = s.free_signal_node;
+  if (s.signals.signals_queued >= most) return false;
+  uint32_t number = s.signals.free_signal_node;
   if (number) {
-    s.free_signal_node = node(number).next;
+    s.signals.free_signal_node = node(number).next;
   } else {
-    if (s.signal_nodes_made + 1 >= kSignalNodeCount) return false;
-    number = ++s.signal_nodes_made;
+    if (s.signals.signal_nodes_made + 1 >= kSignalNodeCount) return false;
+    number = ++s.signals.signal_nodes_made;
   }
   SignalNode& fresh = node(number);
   fresh.next = 0;
@@ -47,7 +47,7 @@ bool append(SignalList& list, int signal, const void* info, uint64_t most) {
   copy_bytes(fresh.what.info, info, sizeof fresh.what.info);
   (list.last ? node(list.last).next : list.first) = number;
   list.last = number;
-  s.signals_queued++;
+  s.signals.signals_queued++;
   return true;
 }
 
@@ -63,12 +63,12 @@ uint64_t most_for(const void* info) {
 
 bool put_signal(SignalList& list, int signal, const void* info) {
   const uint64_t most = most_for(info);
-  SpinGuard guard(shared().signal_lock);
+  SpinGuard guard(shared().signals.lock);
   return append(list, signal, info, most);
 }
 
 bool take_signal(SignalList& list, PendingSignal& out) {
-  SpinGuard guard(shared().signal_lock);
+  SpinGuard guard(shared().signals.lock);
   if (!list.first) return false;
   unlink(list, 0, list.first, out);
   return true;
@@ -77,46 +77,47 @@ bool take_signal(SignalList& list, PendingSignal& out) {
 bool keep_program_signal(int signal, const void* info) {
   Shared& s = shared();
   const uint64_t most = most_for(info);
-  SpinGuard guard(s.signal_lock);
-  if (signal < sys::kFirstRealTime && (s.program_pending & sys::signal_bit(signal)))
+  SpinGuard guard(s.signals.lock);
+  if (signal < sys::kFirstRealTime && (s.signals.program_pending & sys::signal_bit(signal)))
     return true;  // standard signals do not queue
-  if (!append(s.program_signals, signal, info, most)) return false;
-  __atomic_fetch_or(&s.program_pending, sys::signal_bit(signal),
+  if (!append(s.signals.program_signals, signal, info, most)) return false;
+  __atomic_fetch_or(&s.signals.program_pending, sys::signal_bit(signal),
                     __ATOMIC_RELEASE);  // for who looks without the lock
   return true;
 }
 
 int take_program_signal(uint64_t set, void* info) {
   Shared& s = shared();
-  if (!(__atomic_load_n(&s.program_pending, __ATOMIC_ACQUIRE) & set)) return 0;
-  SpinGuard guard(s.signal_lock);
-  if (!(s.program_pending & set)) return 0;
-  const int signal = __builtin_ctzll(s.program_pending & set) + 1;
-  uint32_t before = 0, at = s.program_signals.first;
+  if (!(__atomic_load_n(&s.signals.program_pending, __ATOMIC_ACQUIRE) & set)) return 0;
+  SpinGuard guard(s.signals.lock);
+  if (!(s.signals.program_pending & set)) return 0;
+  const int signal = __builtin_ctzll(s.signals.program_pending & set) + 1;
+  uint32_t before = 0, at = s.signals.program_signals.first;
   while (node(at).what.signal != signal) {
     before = at;
     at = node(at).next;
   }
   uint32_t more = node(at).next;
   while (more && node(more).what.signal != signal) more = node(more).next;
-  if (!more) __atomic_fetch_and(&s.program_pending, ~sys::signal_bit(signal), __ATOMIC_RELEASE);
+  if (!more)
+    __atomic_fetch_and(&s.signals.program_pending, ~sys::signal_bit(signal), __ATOMIC_RELEASE);
   PendingSignal found;
-  unlink(s.program_signals, before, at, found);
+  unlink(s.signals.program_signals, before, at, found);
   copy_bytes(info, found.info, sizeof found.info);
   return signal;
 }
 
 void forget_signals() {
   Shared& s = shared();
-  s.program_signals = SignalList{};
-  s.program_pending = 0;
-  s.free_signal_node = s.signal_nodes_made = s.signals_queued = 0;
+  s.signals.program_signals = SignalList{};
+  s.signals.program_pending = 0;
+  s.signals.free_signal_node = s.signals.signal_nodes_made = s.signals.signals_queued = 0;
 }
 
 void take_queued(Task& task, uint64_t blocked) {
   uint64_t queued = 0;
   for (uint32_t i = 0; i < task.pending; i++)
-    queued |= sys::signal_bit(task.pending_signals[i].signal);
+    queued |= sys::signal_bit(task.signals.pending_signals[i].signal);
   queued &= ~blocked & ~(sys::signal_bit(sys::kFirstRealTime) - 1);
   alignas(8) uint8_t info[128];
   const sys::Timespec none{0, 0};

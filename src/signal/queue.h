@@ -1,5 +1,5 @@
 // Signals on their way that are not in the kernel's hands: lists of nodes from one pool in memory
-// that all tasks see. Guarded by: Shared::signal_lock, which these take. Not for handlers that may
+// that all tasks see. Guarded by: SignalState::lock, which these take. Not for handlers that may
 // interrupt its holder.
 #pragma once
 

@@ -13,7 +13,7 @@ namespace weir::trap {
 inline constexpr int kRaisedAgain = 0x57454952;
 inline bool overtakes(Task& task, int signal, siginfo_t* info) {
   if (signal < sys::kFirstRealTime) return false;
-  uint16_t& outstanding = task.raised_again[signal - sys::kFirstRealTime];
+  uint16_t& outstanding = task.signals.raised_again[signal - sys::kFirstRealTime];
   if (!outstanding) return false;
   if (info->si_errno != kRaisedAgain) return true;
   info->si_errno = 0;

@@ -38,18 +38,18 @@ bool send(Task& target, int signal, const void* info) {
   if (!plan().has_processes() || !handled(signal) || is_ours(signal)) return false;
   // What it blocks the kernel keeps for it, behind the others of that number, and knows how many it
   // may.
-  if (is_in(target.signal_wait | target.signal_mask, signal)) return false;
-  if (!put_signal(target.inbox, signal, info)) return false;
+  if (is_in(target.signals.wait_set | target.signals.mask, signal)) return false;
+  if (!put_signal(target.signals.inbox, signal, info)) return false;
   bool outside = false;
   {
-    SpinGuard guard(s.order_lock);
+    SpinGuard guard(s.order.lock);
     target.inbox_count++;
-    outside = target.state == TaskState::kOutside;
+    outside = target.order.state == TaskState::kOutside;
   }
   if (!outside) order::note_signal(target);
-  const bool computes =
-      (input::recording() || plan().checks_races()) && plan().gives_pages() && target.computes;
-  if (outside || computes) sys::raw(SYS_tkill, target.tid, sys::g_probe_signal);
+  const bool computes = (input::recording() || plan().checks_races()) && plan().gives_pages() &&
+                        target.order.computes;
+  if (outside || computes) sys::raw(SYS_tkill, target.identity.tid, sys::g_probe_signal);
   return true;
 }
 
@@ -57,16 +57,18 @@ long send_to_program(int signal, const void* info) {
   if (!plan().has_processes() || !handled(signal) || is_ours(signal)) return 0;
   Shared& s = shared();
   Task* waiting = nullptr;
-  for (TaskId i = 0; i < s.high_task; i++) {  // the kernel, too, looks at the first thread first
+  for (TaskId i = 0; i < s.order.high_task;
+       i++) {  // the kernel, too, looks at the first thread first
     Task& task = s.tasks[i];
-    if (task.state == TaskState::kFree) continue;
-    if (!is_in(task.signal_mask, signal) && send(task, signal, info)) return 1;
-    if (!waiting && is_in(task.signal_wait, signal)) waiting = &task;
+    if (task.order.state == TaskState::kFree) continue;
+    if (!is_in(task.signals.mask, signal) && send(task, signal, info)) return 1;
+    if (!waiting && is_in(task.signals.wait_set, signal)) waiting = &task;
   }
-  if (!waiting && is_in(s.signalfd_mask, signal)) waiting = &s.tasks[s.signalfd_task];
+  if (!waiting && is_in(s.signals.signalfd_mask, signal))
+    waiting = &s.tasks[s.signals.signalfd_task];
   if (!waiting) return keep_program_signal(signal, info) ? 1 : -EAGAIN;
-  const long result = sys::raw(SYS_rt_tgsigqueueinfo, waiting->tid, waiting->tid, signal,
-                               reinterpret_cast<long>(Forwarded(info).bytes));
+  const long result = sys::raw(SYS_rt_tgsigqueueinfo, waiting->identity.tid, waiting->identity.tid,
+                               signal, reinterpret_cast<long>(Forwarded(info).bytes));
   return result == 0 ? 1 : result;
 }
 
@@ -76,11 +78,11 @@ void take_inbox(Task& task) {
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
            reinterpret_cast<long>(&mask), 8);
   uint32_t count = 0;
-  for (PendingSignal next; take_signal(task.inbox, next); count++) {
+  for (PendingSignal next; take_signal(task.signals.inbox, next); count++) {
     note_pending(task, next.signal, reinterpret_cast<siginfo_t*>(next.info));
   }
   {
-    SpinGuard guard(shared().order_lock);
+    SpinGuard guard(shared().order.lock);
     task.inbox_count -= count;
   }
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
@@ -90,9 +92,9 @@ long interruptible(long number, long a, long b, long c, long d, long e, long f) 
   Task& task = self();
   long result;
   do {
-    task.caught_up = 0;
+    task.signals.caught_up = 0;
     result = weir_interruptible(number, a, b, c, d, e, f);
-  } while (result == -EINTR && task.caught_up && !task.pending && !task.inbox_count);
+  } while (result == -EINTR && task.signals.caught_up && !task.pending && !task.inbox_count);
   return result;
 }
 
@@ -101,7 +103,8 @@ namespace {
 bool all_restart() {
   Task& task = self();
   for (uint32_t i = 0; i < task.pending; i++) {
-    if (!(shared().actions[task.pending_signals[i].signal].flags & SA_RESTART)) return false;
+    if (!(shared().signals.actions[task.signals.pending_signals[i].signal].flags & SA_RESTART))
+      return false;
   }
   return task.pending > 0;
 }

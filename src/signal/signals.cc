@@ -89,22 +89,22 @@ bool on_signal_stack(const Task& task, const ucontext_t& context) {
 }
 
 void note_pending(Task& task, int signal, const siginfo_t* info) {
-  if (!task.pending_signals) {
-    task.pending_signals = reinterpret_cast<PendingSignal*>(kNoted + task.id * kNotedSize +
-                                                            (task.in_vfork ? kNotedSize / 2 : 0));
+  if (!task.signals.pending_signals) {
+    task.signals.pending_signals = reinterpret_cast<PendingSignal*>(
+        kNoted + task.id * kNotedSize + (task.identity.in_vfork ? kNotedSize / 2 : 0));
   }
   for (uint32_t i = 0; i < task.pending; i++) {
-    if (task.pending_signals[i].signal == signal && signal < sys::kFirstRealTime)
+    if (task.signals.pending_signals[i].signal == signal && signal < sys::kFirstRealTime)
       return;  // standard signals do not queue
   }
   if (task.pending == kNotedCapacity) return;
-  PendingSignal& slot = task.pending_signals[task.pending];
+  PendingSignal& slot = task.signals.pending_signals[task.pending];
   slot.signal = signal;
   copy_bytes(slot.info, info, sizeof slot.info);
   __atomic_store_n(&task.pending, task.pending + 1, __ATOMIC_SEQ_CST);
   // Where it is about to sleep until others wake it, or the kernel goes on with that sleep after
   // the handler (SA_RESTART).
-  __atomic_store_n(&task.wake_word, 1u, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&task.order.wake_word, 1u, __ATOMIC_SEQ_CST);
 }
 
 void set_signal_stack(uint32_t process) {
@@ -130,7 +130,7 @@ void open_mask() {
 }
 
 void install(int signal) {
-  const KernelSigaction& wanted = shared().actions[signal];
+  const KernelSigaction& wanted = shared().signals.actions[signal];
   KernelSigaction action{};
   action.restorer = reinterpret_cast<void*>(weir_sigreturn);
   action.flags = sys::kSaRestorer;
@@ -155,19 +155,19 @@ void install(int signal) {
 void take_over() {
   Shared& s = shared();
   for (int signal = 1; signal <= sys::kSignals; signal++) {
-    kernel_sigaction(signal, nullptr, &s.actions[signal]);
+    kernel_sigaction(signal, nullptr, &s.signals.actions[signal]);
     if (is_ours(signal) || handled(signal)) install(signal);
   }
   uint64_t mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&mask), 8);
   Task& task = self();
-  task.signal_mask = mask;
+  task.signals.mask = mask;
   KernelStack stack{};
   sys::raw(SYS_sigaltstack, 0, reinterpret_cast<long>(&stack));
-  task.altstack[0] = stack.base;
-  task.altstack[1] = static_cast<uint64_t>(stack.flags);
-  task.altstack[2] = stack.size;
-  set_signal_stack(static_cast<uint32_t>(task.process));
+  task.signals.altstack[0] = stack.base;
+  task.signals.altstack[1] = static_cast<uint64_t>(stack.flags);
+  task.signals.altstack[2] = stack.size;
+  set_signal_stack(static_cast<uint32_t>(task.identity.process));
   set_mask(mask);
 }
 
@@ -179,9 +179,9 @@ long sigaction(int signal, const KernelSigaction* action, KernelSigaction* old) 
   KernelSigaction wanted{};
   if (action) wanted = *action;
   {
-    SpinGuard guard(s.signal_lock);
-    previous = s.actions[signal];
-    if (action) s.actions[signal] = wanted;
+    SpinGuard guard(s.signals.lock);
+    previous = s.signals.actions[signal];
+    if (action) s.signals.actions[signal] = wanted;
   }
   if (action) install(signal);
   if (old) *old = previous;
@@ -191,23 +191,24 @@ long sigaction(int signal, const KernelSigaction* action, KernelSigaction* old) 
 long sigaltstack(const uint64_t* stack, uint64_t* old) {
   Task& task = self();
   const uint64_t rsp = task.frame->rsp;
-  const bool on = task.altstack[2] && rsp - task.altstack[0] < task.altstack[2];
-  const uint64_t previous[3] = {task.altstack[0],
-                                on                 ? uint64_t{SS_ONSTACK}
-                                : task.altstack[2] ? 0
-                                                   : uint64_t{SS_DISABLE},
-                                task.altstack[2]};
+  const bool on =
+      task.signals.altstack[2] && rsp - task.signals.altstack[0] < task.signals.altstack[2];
+  const uint64_t previous[3] = {task.signals.altstack[0],
+                                on                         ? uint64_t{SS_ONSTACK}
+                                : task.signals.altstack[2] ? 0
+                                                           : uint64_t{SS_DISABLE},
+                                task.signals.altstack[2]};
   if (stack) {
     if (on) return -EPERM;
     const uint32_t flags = static_cast<uint32_t>(stack[1]);
     if (flags & ~uint32_t{SS_DISABLE | SS_ONSTACK | (1u << 31)}) return -EINVAL;
     if (flags & SS_DISABLE) {
-      task.altstack[0] = task.altstack[1] = task.altstack[2] = 0;
+      task.signals.altstack[0] = task.signals.altstack[1] = task.signals.altstack[2] = 0;
     } else {
       if (stack[2] < 2048) return -ENOMEM;
-      task.altstack[0] = stack[0];
-      task.altstack[1] = 0;
-      task.altstack[2] = stack[2];
+      task.signals.altstack[0] = stack[0];
+      task.signals.altstack[1] = 0;
+      task.signals.altstack[2] = stack[2];
     }
   }
   if (old) copy_bytes(old, previous, sizeof previous);

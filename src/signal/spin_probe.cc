@@ -115,25 +115,25 @@ void anchor_at(Probe& p, const Registers& registers, const ucontext_t& context) 
 
 // True where the task has been met often enough in states that it had been met in before.
 bool seems_to_wait(Task& task, const Registers& registers) {
-  constexpr uint32_t kSamples = sizeof task.samples / sizeof task.samples[0];
-  if (sys::cycles() - task.sampled_at < kLookGap) return false;
-  if (task.sampled_event != task.counters.events + task.passes) {
-    task.sampled_event = task.counters.events + task.passes;
-    task.sampled = task.repeats = task.vain_steppings = 0;
+  constexpr uint32_t kSamples = sizeof task.spin.samples / sizeof task.spin.samples[0];
+  if (sys::cycles() - task.spin.sampled_at < kLookGap) return false;
+  if (task.spin.sampled_event != task.spent.counters.events + task.recorded.passes) {
+    task.spin.sampled_event = task.spent.counters.events + task.recorded.passes;
+    task.spin.sampled = task.spin.repeats = task.spin.vain_steppings = 0;
   }
   const uint64_t hash =
       hash_words(registers.rip ^ (registers.rflags & kStatusFlags) << 48, registers.general, 16);
-  const uint32_t known = task.sampled < kSamples ? task.sampled : kSamples;
+  const uint32_t known = task.spin.sampled < kSamples ? task.spin.sampled : kSamples;
   for (uint32_t i = 0; i < known; i++) {
-    if (task.samples[i] != hash) continue;
-    task.repeats++;
+    if (task.spin.samples[i] != hash) continue;
+    task.spin.repeats++;
     break;
   }
-  task.samples[task.sampled++ % kSamples] = hash;
-  task.sampled_at = sys::cycles();
-  if (task.repeats < kFewRepeats << task.vain_steppings) return false;
-  task.sampled = task.repeats = 0;
-  if (task.vain_steppings < 8) task.vain_steppings++;
+  task.spin.samples[task.spin.sampled++ % kSamples] = hash;
+  task.spin.sampled_at = sys::cycles();
+  if (task.spin.repeats < kFewRepeats << task.spin.vain_steppings) return false;
+  task.spin.sampled = task.spin.repeats = 0;
+  if (task.spin.vain_steppings < 8) task.spin.vain_steppings++;
   return true;
 }
 
@@ -222,7 +222,7 @@ uint64_t digest(const Probe& p, const ucontext_t& context) {
 // another there: what counts is what it holds at the smallest state, where the task will wait. Of
 // all else it is the value that the cycle read: it may have changed since.
 void note_reads(const Probe& p, Task& task) {
-  task.spin_reads = 0;
+  task.spin.read_count = 0;
   if (p.too_many_reads) return;
   for (size_t i = 0; i < p.reads; i++) {
     const Touched& read = p.read[i];
@@ -234,7 +234,8 @@ void note_reads(const Probe& p, Task& task) {
       load(read.address, read.size, &value);
       break;
     }
-    task.spin_read[task.spin_reads++] = {read.address, static_cast<uint32_t>(read.size), 0, value};
+    task.spin.read[task.spin.read_count++] = {read.address, static_cast<uint32_t>(read.size), 0,
+                                              value};
   }
 }
 
@@ -244,7 +245,7 @@ void enter_runtime(Task& task, ucontext_t& context, uint64_t site) {
   auto* slot = reinterpret_cast<uint64_t*>(task.stack_top - 8);
   *slot = site;
   task.scratch_rsp = static_cast<uint64_t>(gregs[REG_RSP]);
-  task.preempted_rip = static_cast<uint64_t>(gregs[REG_RIP]);
+  task.signals.preempted_rip = static_cast<uint64_t>(gregs[REG_RIP]);
   gregs[REG_RSP] = reinterpret_cast<greg_t>(slot);
   gregs[REG_RIP] = reinterpret_cast<greg_t>(&weir_site_entry);
 }
@@ -260,7 +261,7 @@ bool makes_alone(const Site& site, uint64_t number) {
 
 void stop(Task& task, ucontext_t& context) {
   context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
-  task.stepping = 0;
+  task.spin.stepping = 0;
   __atomic_store_n(&g_probing, 0u, __ATOMIC_RELEASE);
 }
 
@@ -286,7 +287,7 @@ void on_step(Task& task, ucontext_t& context) {
     if (registers == p.smallest && digest(p, context) == p.smallest_rest) {
       note_reads(p, task);
       stop(task, context);
-      task.spinning = 1;
+      task.spin.spinning = 1;
       enter_runtime(task, context, kPreempted);
     } else if (p.steps > p.length) {
       stop(task, context);  // the cycle was left: somebody's store came through
@@ -320,7 +321,7 @@ void on_step(Task& task, ucontext_t& context) {
   }
   if (p.steps >= p.limit) {
     if (p.limit >=
-        (plan().gives_pages() && !shared().has_made_code ? kWindowBesidePlaces : kWindow)) {
+        (plan().gives_pages() && !shared().memory.has_made_code ? kWindowBesidePlaces : kWindow)) {
       stop(task, context);
       return;
     }
@@ -340,12 +341,12 @@ void enter_where_it_stands(Task& task, ucontext_t& context) {
 }
 
 void enter_at_cpuid(Task& task, ucontext_t& context) {
-  if (task.stepping) stop(task, context);
+  if (task.spin.stepping) stop(task, context);
   enter_runtime(task, context, kMadeCpuid);
 }
 
 void interrupt_for_own(Task& task, ucontext_t& context) {
-  if (task.stepping) stop(task, context);
+  if (task.spin.stepping) stop(task, context);
   enter_runtime(task, context, kLeaveExecutor);
 }
 
@@ -380,10 +381,10 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   if (doubt::walks()) {
     const bool goes_on = is_step && doubt::on_step(static_cast<uint64_t>(gregs[REG_RIP]));
     if (!is_step) doubt::end_walk();
-    if (!goes_on && !task.stepping) gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
-    if (is_step && !task.stepping) return true;
+    if (!goes_on && !task.spin.stepping) gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
+    if (is_step && !task.spin.stepping) return true;
   }
-  if (task.stepping && is_step) {
+  if (task.spin.stepping && is_step) {
     on_step(task, context);
     return true;
   }
@@ -397,7 +398,7 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   if (info->si_code != SI_KERNEL) return false;
   const Site* site = find_trap_site(static_cast<uint64_t>(gregs[REG_RIP]) - 1);
   if (!site) return false;
-  if (task.stepping) stop(task, context);
+  if (task.spin.stepping) stop(task, context);
   gregs[REG_RIP]--;
   if (!input::is_on() && makes_alone(*site, static_cast<uint64_t>(gregs[REG_RAX]))) {
     gregs[REG_RAX] = sys::raw(gregs[REG_RAX], gregs[REG_RDI], gregs[REG_RSI], gregs[REG_RDX],
@@ -419,13 +420,13 @@ bool is_in_the_way(Task& task) {
       (plan().memory == Plan::Memory::kCoherent && view::coherent::is_asked(task)) ||
       (owned::g_active && owned::is_awaited(task));
   if (!is_asked) return false;
-  return task.vain_steppings || task.sampled >= (task.repeats ? kMostLooks : kLooks);
+  return task.spin.vain_steppings || task.spin.sampled >= (task.spin.repeats ? kMostLooks : kLooks);
 }
 
 }  // namespace
 
 void on_probe(Task& task, ucontext_t& context) {
-  if (task.stepping) return;
+  if (task.spin.stepping) return;
   if (task.inbox_count && stop_at_place(task, context, true)) return;
   const bool is_alone = !g_tasks_active;  // asked by another process: of what both share
   if (is_alone && (!owned::g_active || !owned::is_awaited(task))) return;
@@ -434,16 +435,16 @@ void on_probe(Task& task, ucontext_t& context) {
     task.in_runtime = 1;
     view::guarded::catch_up(task);
     task.in_runtime = 0;
-    if (shared().turn == kNoTask && !task.asked_in && !task.inbox_count) return;
+    if (shared().order.turn == kNoTask && !task.identity.asked_in && !task.inbox_count) return;
   }
-  if (!is_alone && (!order::config().exact() || plan().checks_races() || task.asked_in)) {
+  if (!is_alone && (!order::config().exact() || plan().checks_races() || task.identity.asked_in)) {
     forget_started(context);
     enter_runtime(task, context, kPreempted);
     return;
   }
   Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   const bool waits = seems_to_wait(task, registers);
-  if (!waits || task.vain_steppings > 1 || !uses(Optimization::kSpins)) {
+  if (!waits || task.spin.vain_steppings > 1 || !uses(Optimization::kSpins)) {
     if (is_in_the_way(task) && stop_at_place(task, context, false)) return;
     if (!waits || !uses(Optimization::kSpins)) return;
   }
@@ -458,13 +459,13 @@ void on_probe(Task& task, ucontext_t& context) {
   g_probe.limit = 32;
   anchor_at(g_probe, registers, context);
   note_accesses(g_probe, registers);
-  task.stepping = 1;
+  task.spin.stepping = 1;
   context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
 }
 
 bool spin_sees_change(const Task& task) {
-  for (uint32_t i = 0; i < task.spin_reads; i++) {
-    const auto& read = task.spin_read[i];
+  for (uint32_t i = 0; i < task.spin.read_count; i++) {
+    const auto& read = task.spin.read[i];
     const uint64_t at = plan().has_processes() ? page::alias_of(read.address) : read.address;
     if (!holds(at, read.size, read.value)) return true;
   }

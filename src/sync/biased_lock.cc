@@ -31,11 +31,11 @@
 // 2. While a task that is in program code owns an object, nobody else changes it, except in turns
 //    whose effects are published before the task runs again. So the owner's own mapping shows it as
 //    it is.
-// 3. Task::owned_operations > 0 while the task has operations on owned objects that are not
+// 3. TaskLocks::owned_operations > 0 while the task has operations on owned objects that are not
 //    published.
 // 4. Only operations that succeed at once are made without a turn. Who must wait, or fails, makes
 //    an event.
-// 5. A lock in Task::releases is held in the store, and free in the task's own mapping.
+// 5. A lock in TaskLocks::releases is held in the store, and free in the task's own mapping.
 //
 // What must not be owned: a word that tasks change by locked instructions in general. On x86 such
 // an instruction is also a fence between the task's other stores and its later loads (Dekker's
@@ -54,23 +54,25 @@ namespace {
 
 bool is_unpublished(const OwnerTable::User& user) {
   const Task& task = task_at(user.task);
-  return task.state == TaskState::kArrived && task.creation == user.creation &&
-         task.owned_operations > 0;
+  return task.order.state == TaskState::kArrived && task.identity.creation == user.creation &&
+         task.locks.owned_operations > 0;
 }
 
 }  // namespace
 
 void wake_released(Task& task) {
-  for (uint32_t i = 0; i < task.release_count; i++) {
-    if (wake(task.releases[i], 1, ~0u)) owners().note_wait(object_at_word(task.releases[i]));
+  for (uint32_t i = 0; i < task.locks.release_count; i++) {
+    if (wake(task.locks.releases[i], 1, ~0u))
+      owners().note_wait(object_at_word(task.locks.releases[i]));
   }
-  task.release_count = 0;
+  task.locks.release_count = 0;
 }
 
 void use_object(uint64_t address, bool may_own) {
   const Task& task = self();
   const uint64_t object = object_at_word(address);
-  while (!owners().use(object, {task.creation, task.id}, shared().round, may_own, is_unpublished)) {
+  while (!owners().use(object, {task.identity.creation, task.id}, shared().order.round, may_own,
+                       is_unpublished)) {
     block(0, 0, 1, "the end of the round: an object's owner has yet to publish");
   }
 }

@@ -24,9 +24,9 @@ inline OwnerTable& owners() { return *reinterpret_cast<OwnerTable*>(kOwners); }
 
 // One operation more without an event; false: it is time for one.
 inline bool goes_without_event(Task& task) {
-  if (task.owned_operations >= kOwnedOperations) return false;
-  task.owned_operations++;
-  task.counters.owned++;
+  if (task.locks.owned_operations >= kOwnedOperations) return false;
+  task.locks.owned_operations++;
+  task.spent.counters.owned++;
   return true;
 }
 
@@ -35,17 +35,18 @@ inline bool goes_without_event(Task& task) {
 // it spins on for long, so it has few tries.)
 inline bool polls(Task& task, uint64_t object) {
   constexpr uint32_t kOperations = 2;  // one section
-  if (task.used_object != object) {
-    task.used_object = object;
-    task.uses = 0;
+  if (task.locks.used_object != object) {
+    task.locks.used_object = object;
+    task.locks.uses = 0;
   }
-  return task.uses++ % kOperations == 0 && task.uses > 1;
+  return task.locks.uses++ % kOperations == 0 && task.locks.uses > 1;
 }
 
 // In program code under View isolated: the task may change the object in its own mapping now.
 // Counts the operation, which is published with the task's next event.
 inline bool operates_alone(Task& task, uint64_t address) {
-  return owners().is_owner(object_at_word(address), task.creation) && goes_without_event(task);
+  return owners().is_owner(object_at_word(address), task.identity.creation) &&
+         goes_without_event(task);
 }
 inline bool takes_alone(Task& task, uint64_t address) {  // the same for a lock of the program's
   return operates_alone(task, address) && !polls(task, object_at_word(address));
@@ -54,11 +55,12 @@ inline bool takes_alone(Task& task, uint64_t address) {  // the same for a lock 
 // The same for the release of a lock that the task holds and others may use: they see it with the
 // task's next event.
 inline bool releases_later(Task& task, uint64_t address) {
-  constexpr uint32_t kMost = sizeof task.releases / sizeof task.releases[0];
+  constexpr uint32_t kMost = sizeof task.locks.releases / sizeof task.locks.releases[0];
   const uint64_t object = object_at_word(address);
-  if (task.release_count == kMost || owners().is_waited_for(object) || !goes_without_event(task))
+  if (task.locks.release_count == kMost || owners().is_waited_for(object) ||
+      !goes_without_event(task))
     return false;
-  task.releases[task.release_count++] = address;
+  task.locks.releases[task.locks.release_count++] = address;
   return true;
 }
 // Within a turn, when the task has published: who has begun to wait for such a lock tries again.
@@ -69,7 +71,7 @@ inline void note_release(uint64_t address) { owners().note_release(object_at_wor
 // Within a turn under View isolated: what the task does to the object through its own mapping would
 // miss another's doing.
 inline bool is_owned_elsewhere(const Task& task, uint64_t address) {
-  return owners().is_foreign(object_at_word(address), task.creation);
+  return owners().is_foreign(object_at_word(address), task.identity.creation);
 }
 
 // Within a turn under View isolated, before the object is looked at: afterwards the store has all

@@ -37,9 +37,9 @@ inline constexpr uint32_t kCountEvery = 8;
 inline bool is_near(Task& task, uint64_t key) {
   key *= 0x9E3779B97F4A7C15;
   const uint32_t index = static_cast<uint32_t>(key >> 32) % kGaps;
-  Gap& gap = shared().gaps[index];
+  Gap& gap = shared().order.gaps[index];
   if (gap.key != static_cast<uint32_t>(key)) gap = {static_cast<uint32_t>(key), 0, 0, 0, 0};
-  task.gap = index;
+  task.turn.gap = index;
   if (gap.skip == 0) return true;
   gap.skip--;
   return false;
@@ -47,15 +47,15 @@ inline bool is_near(Task& task, uint64_t key) {
 
 // So many instructions may be executed before the next event.
 inline uint64_t gap_budget(const Task& task) {
-  return kNear + shared().gaps[task.gap].pages * kNearPerPage;
+  return kNear + shared().order.gaps[task.turn.gap].pages * kNearPerPage;
 }
 
 // The event was far, and the task has come to it in a parallel phase, in which it changed `pages`.
 inline void note_price(Task& task, uint64_t pages) {
   constexpr uint64_t kMost = 500;
-  if (!task.far_gap) return;
-  Gap& gap = shared().gaps[task.far_gap - 1];
-  task.far_gap = 0;
+  if (!task.turn.far_gap) return;
+  Gap& gap = shared().order.gaps[task.turn.far_gap - 1];
+  task.turn.far_gap = 0;
   const uint64_t before = gap.pages;
   gap.pages = static_cast<uint16_t>(pages < kMost ? pages : kMost);
   if (gap.pages > 2 * before + 4)
@@ -63,7 +63,7 @@ inline void note_price(Task& task, uint64_t pages) {
 }
 
 inline void note_near(const Task& task) {
-  Gap& gap = shared().gaps[task.gap];
+  Gap& gap = shared().order.gaps[task.turn.gap];
   if (gap.doubt) gap.doubt = gap.doubt / 2;
   gap.sure = gap.sure < kMostSure ? gap.sure + 1 : kSure;
 }
@@ -72,12 +72,12 @@ inline void note_near(const Task& task) {
 // counted now and then only; not in a program that looks at memory for what other tasks do: who has
 // the turn would look in vain, and be found out late.
 inline bool wants_count(const Task& task) {
-  const Gap& gap = shared().gaps[task.gap];
-  return shared().waits_by_looking || gap.sure < kSure || gap.sure % kCountEvery == 0;
+  const Gap& gap = shared().order.gaps[task.turn.gap];
+  return shared().order.waits_by_looking || gap.sure < kSure || gap.sure % kCountEvery == 0;
 }
 
 inline void note_far(const Task& task) {
-  Gap& gap = shared().gaps[task.gap];
+  Gap& gap = shared().order.gaps[task.turn.gap];
   if (gap.doubt < kMostDoubt) gap.doubt++;
   gap.sure = 0;
   gap.skip = static_cast<uint16_t>((1u << gap.doubt) - 1);
@@ -86,12 +86,13 @@ inline void note_far(const Task& task) {
 // In a turn that is kept so, an operation is made at once that needs no more than the turn: counts
 // it. False: the turn is to be given up.
 inline bool goes_on(Task& task, uint64_t key) {
-  if (task.keeps_for != kKeptForGap || task.kept_events >= kMostInGap) return false;
-  if (!task.away && task.kept_events == kWorthMoving) return false;  // an event: it moves there
+  if (task.turn.keeps_for != kKeptForGap || task.turn.kept_events >= kMostInGap) return false;
+  if (!task.in_place.away && task.turn.kept_events == kWorthMoving)
+    return false;  // an event: it moves there
   note_near(task);
-  if (!is_near(task, key) || (!task.counted && wants_count(task))) return false;
-  task.kept_events++;
-  task.looks_for_spin = 0;
+  if (!is_near(task, key) || (!task.turn.counted && wants_count(task))) return false;
+  task.turn.kept_events++;
+  task.turn.looks_for_spin = 0;
   // One instruction changes the count, since a signal may do so too (code/translate/counted.cc).
   const int64_t more = static_cast<int64_t>(gap_budget(task)) - count_state().left;
   sys::add_at_once(count_state().left, more);

@@ -15,11 +15,11 @@ struct GapTest : ::testing::Test {
     mapped = at != MAP_FAILED;
     mmap(reinterpret_cast<void*>(kCountState), sizeof(CountState), PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    std::memset(shared().gaps, 0, sizeof shared().gaps);
-    shared().waits_by_looking = 0;
+    std::memset(shared().order.gaps, 0, sizeof shared().order.gaps);
+    shared().order.waits_by_looking = 0;
     std::memset(&task, 0, sizeof task);
-    task.keeps_for = kKeptForGap;
-    task.counted = 1;
+    task.turn.keeps_for = kKeptForGap;
+    task.turn.counted = 1;
   }
   ~GapTest() override {
     if (mapped) munmap(reinterpret_cast<void*>(kControl), sizeof(Shared));
@@ -69,13 +69,13 @@ TEST_F(GapTest, PagesOfTheParallelPhaseRaiseTheCount) {
   is_near(task, 1);
   EXPECT_EQ(gap_budget(task), kNear);
   note_far(task);
-  task.far_gap = task.gap + 1;
+  task.turn.far_gap = task.turn.gap + 1;
   note_price(task, 10);
   skipped(1);
   EXPECT_EQ(gap_budget(task), kNear + 10 * kNearPerPage);
   note_price(task, 99);  // of another interval
   EXPECT_EQ(gap_budget(task), kNear + 10 * kNearPerPage);
-  task.far_gap = task.gap + 1;
+  task.turn.far_gap = task.turn.gap + 1;
   note_price(task, uint64_t{1} << 40);
   EXPECT_LT(gap_budget(task), uint64_t{1} << 26);
 }
@@ -99,29 +99,29 @@ TEST_F(GapTest, OneThatWasAlwaysNearIsCountedNowAndThen) {
 TEST_F(GapTest, ManyNearOnesDoNotOverflow) {
   is_near(task, 1);
   for (int i = 0; i < 200'000; i++) note_near(task);
-  EXPECT_GE(shared().gaps[task.gap].sure, kSure);
+  EXPECT_GE(shared().order.gaps[task.turn.gap].sure, kSure);
 }
 
 TEST_F(GapTest, AProgramThatLooksForOthersIsAlwaysCounted) {
   is_near(task, 1);
   for (int i = 0; i < 3 * kSure + 1; i++) note_near(task);
   EXPECT_FALSE(wants_count(task));
-  shared().waits_by_looking = 1;
+  shared().order.waits_by_looking = 1;
   EXPECT_TRUE(wants_count(task));
 }
 
 TEST_F(GapTest, AnOperationSetsTheCountAgain) {
   is_near(task, 1);
-  task.kept_events = kWorthMoving + 1;
+  task.turn.kept_events = kWorthMoving + 1;
   count_state().left = 5;
   EXPECT_TRUE(goes_on(task, 2));
   EXPECT_EQ(count_state().left, static_cast<int64_t>(kNear));
-  EXPECT_EQ(task.kept_events, kWorthMoving + 2);
+  EXPECT_EQ(task.turn.kept_events, kWorthMoving + 2);
 }
 
 TEST_F(GapTest, ASignalThatCalledTheTaskInIsNotForgotten) {
   is_near(task, 1);
-  task.kept_events = kWorthMoving + 1;
+  task.turn.kept_events = kWorthMoving + 1;
   const int64_t before = -(int64_t{1} << 62);
   count_state().left = before;
   // What a handler does between the look at the count and its change.
@@ -132,14 +132,14 @@ TEST_F(GapTest, ASignalThatCalledTheTaskInIsNotForgotten) {
 
 TEST_F(GapTest, TheTurnEndsInTheEnd) {
   is_near(task, 1);
-  task.away = 1;
+  task.in_place.away = 1;
   uint32_t count = 0;
   while (goes_on(task, 1)) count++;
   EXPECT_EQ(count, kMostInGap);
 }
 
 TEST_F(GapTest, OutsideAKeptTurnNothingGoesOn) {
-  task.keeps_for = kKeptForNothing;
+  task.turn.keeps_for = kKeptForNothing;
   EXPECT_FALSE(goes_on(task, 1));
 }
 

@@ -2,7 +2,7 @@
 // the View to publish.
 //
 // Invariants
-// 1. turn_depth > 0 exactly while the task holds the turn (or is inside block/outside_begin, which
+// 1. turn.depth > 0 exactly while the task holds the turn (or is inside block/outside_begin, which
 //    give it away and have it again when they return).
 // 2. Between the first begin_turn() and the last end_turn() of a task nobody else publishes, so
 //    nested events touch the task's own mapping, which is current, and what they wrote is published
@@ -13,7 +13,7 @@
 //    would take that back. So what a turn wrote through the task's own mapping is published before
 //    the turn is passed on; program code that goes on with the turn always counts as having written
 //    (weir_on_site), also where no event of its own follows before something else ends the turn.
-// 4. A task whose critical section keeps the turn (held > 0) runs program code with turn_depth 1;
+// 4. A task whose critical section keeps the turn (held > 0) runs program code with turn.depth 1;
 //    its own mapping holds what it wrote there. Any event but the section's own mutexes first gives
 //    the turn on, so no section can keep it while it waits for another task, by whatever means.
 
@@ -103,17 +103,17 @@ bool goes_on_in_gap(EventKind kind) {
 // Program code runs with a turn that was kept; another event than it was kept for gives it on
 // first.
 void give_up_kept(Task& task, EventKind kind) {
-  if (task.held) {
+  if (task.turn.held) {
     give_up_turn();
-  } else if (task.keeps_for == kKeptForGap) {
+  } else if (task.turn.keeps_for == kKeptForGap) {
     if (kind == EventKind::kSpin) {
       note_far(task);
-      shared().waits_by_looking = 1;
+      shared().order.waits_by_looking = 1;
     }
     if (!goes_on_in_gap(kind)) give_turn_on();
-  } else if (task.keeps_for && (task.keeps_for == kKeptForCreate ||
-                                !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
-                                ++task.kept_events > kMostKept)) {
+  } else if (task.turn.keeps_for && (task.turn.keeps_for == kKeptForCreate ||
+                                     !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
+                                     ++task.turn.kept_events > kMostKept)) {
     give_turn_on();
   }
 }
@@ -132,52 +132,52 @@ bool gives_all(EventKind kind) {
   return !uses(Optimization::kDemand) && kind != EventKind::kFault && kind != EventKind::kSpin;
 }
 
-// The task stands at an event, with turn_depth counted already.
+// The task stands at an event, with turn.depth counted already.
 void enter(Task& task, EventKind kind) {
-  task.kept_events = 0;
-  task.counters.events++;
+  task.turn.kept_events = 0;
+  task.spent.counters.events++;
   enter_phase(task, Phase::kWaiting);
   inject_delay(task);
   view::current().find_writes(task);
   {
     const owned::SleepScope sleeps(task);
     order::take_turn(task, kind);
-    if (task.at_place) trap::keep_place(task);
+    if (task.recorded.at_place) trap::keep_place(task);
   }
-  WEIR_DEBUG_CHECK(shared().turn == task.id);
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id);
   if (object::g_kept) object::meet_others(task);
   if (plan().is_isolated()) {
-    order::note_interval(task, task.changed_count);
-    note_price(task, task.changed_count);
+    order::note_interval(task, task.copies.changed_count);
+    note_price(task, task.copies.changed_count);
   }
   if (keeps_turns()) {
-    task.interval_key = key_of(task, kind);
+    task.order.interval_key = key_of(task, kind);
     order::foretell(task);
   }
   enter_phase(task, Phase::kTurn);
-  task.counters.serial_cycles -= sys::cycles();
+  task.spent.counters.serial_cycles -= sys::cycles();
   if (plan().gives_pages()) {
-    if (kind != EventKind::kFault) task.fault_run = 0;
-    task.gave_pages = !task.holds_call && view::current().serve_unless_kept(task);
+    if (kind != EventKind::kFault) task.pages.fault_run = 0;
+    task.pages.gave_pages = !task.pages.holds_call && view::current().serve_unless_kept(task);
     runtime::apply_mappings(task);
     if (gives_all(kind)) {
       view::current().hand_out(task);
-      if (task.holds_call) input::hold_memory(task);
+      if (task.pages.holds_call) input::hold_memory(task);
     }
   }
   if (plan().is_isolated()) {
-    const uint64_t word = task.start_word;
+    const uint64_t word = task.turn.start_word;
     const bool awaited = word && *static_cast<int32_t*>(in_store(word)) == kAwaitedStart;
     view::current().publish(task);
-    task.owned_operations = 0;
+    task.locks.owned_operations = 0;
     runtime::apply_mappings(task);
     wake_released(task);
     if (awaited) order::wake(word, 1, ~0u);
-    task.start_word = 0;
+    task.turn.start_word = 0;
   }
   heap_exchange(task.heap, in_store);
   view::current().refresh();
-  if (task.holds_call && owned::g_active)
+  if (task.pages.holds_call && owned::g_active)
     input::hold_memory(task);  // others may have taken some meanwhile
 }
 
@@ -195,22 +195,23 @@ bool next_is_near(Task& task) {
     return false;
   if (trap::is_in_handler(task, task.frame->rsp)) return false;
   if (is_near(task, gap_key_of(task))) return true;
-  task.far_gap = task.gap + 1;
+  task.turn.far_gap = task.turn.gap + 1;
   return false;
 }
 
 void stay(Task& task) {
-  if (task.kept_events >= kMostInGap) {  // all others first
-    task.kept_events = 0;
-    task.gap_events = kMostInGap;
+  if (task.turn.kept_events >= kMostInGap) {  // all others first
+    task.turn.kept_events = 0;
+    task.turn.gap_events = kMostInGap;
     block(0, 0, 1, "the turns of all others");
   }
   if (task.flags & kWritten) {
     task.flags &= ~kWritten;
     publish_now(task);
   }
-  const bool is_worth_it = task.kept_events >= kWorthMoving || task.gap_events >= kWorthMoving ||
-                           shared().gaps[task.gap].pages >= kWorthMoving;
+  const bool is_worth_it = task.turn.kept_events >= kWorthMoving ||
+                           task.turn.gap_events >= kWorthMoving ||
+                           shared().order.gaps[task.turn.gap].pages >= kWorthMoving;
   Executor& executor = shared().executor;
   const bool is_there = executor.tried || (is_worth_it && executor.wishes++ >= kWorthMaking);
   if (!runtime::g_executor && (!is_worth_it || !is_there || !tasks::go_to_executor(task))) {
@@ -238,30 +239,30 @@ bool has_short_turns() { return order::config().by_arrival; }
 bool tasks_active() { return g_tasks_active; }
 
 void count_exhausted(Task& task) {
-  if (task.keeps_for != kKeptForGap || task.turn_depth != 1) return;
-  if (task.held || task.alone_section) return;  // a section is not cut
+  if (task.turn.keeps_for != kKeptForGap || task.turn.depth != 1) return;
+  if (task.turn.held || task.alone_section) return;  // a section is not cut
   const Frame& frame = *task.frame;
   const uint64_t state =
       hash_words(frame.rip ^ frame.rsp << 1, reinterpret_cast<const uint64_t*>(&frame), 15);
-  if (!task.looks_for_spin) {
+  if (!task.turn.looks_for_spin) {
     note_far(task);
-    task.looks_for_spin = kSpinBlocks;
-    task.gap_state = state;
+    task.turn.looks_for_spin = kSpinBlocks;
+    task.turn.gap_state = state;
     return;
   }
-  if (state == task.gap_state) {
-    task.looks_for_spin = 0;
-    shared().waits_by_looking = 1;
+  if (state == task.turn.gap_state) {
+    task.turn.looks_for_spin = 0;
+    shared().order.waits_by_looking = 1;
     block(0, 0, 1, "the next round: it seems to wait for another task");
     stay(task);
-  } else if (--task.looks_for_spin == 0) {
-    task.far_gap = task.gap + 1;
+  } else if (--task.turn.looks_for_spin == 0) {
+    task.turn.far_gap = task.turn.gap + 1;
     give_turn_on();
   }
 }
 
 void* alias(uint64_t address) {
-  const bool elsewhere = plan().gives_pages() || (plan().is_isolated() && self().turn_depth <= 1);
+  const bool elsewhere = plan().gives_pages() || (plan().is_isolated() && self().turn.depth <= 1);
   return reinterpret_cast<void*>(elsewhere && g_tasks_active ? page::alias_of(address) : address);
 }
 
@@ -270,12 +271,13 @@ void note_failure() {
   // Successes in between count little: std::lock takes one mutex, fails at the next and begins
   // again.
   constexpr uint32_t kWeight = 8, kPatience = 3 * kWeight, kMost = 12 * kWeight;
-  if (task.keeps_for == kKeptForGap) task.kept_events = kMostInGap;
-  if (task.failures < kMost) task.failures += kWeight;
-  if (task.failures <= kPatience || task.turn_depth != 1) return;
-  const uint32_t excess = (task.failures - kPatience) / kWeight;
+  if (task.turn.keeps_for == kKeptForGap) task.turn.kept_events = kMostInGap;
+  if (task.locks.failures < kMost) task.locks.failures += kWeight;
+  if (task.locks.failures <= kPatience || task.turn.depth != 1) return;
+  const uint32_t excess = (task.locks.failures - kPatience) / kWeight;
   const uint32_t width = excess < 5 ? excess : 5;
-  uint64_t x = (task.creation + 1) * 0x9E3779B97F4A7C15 + task.counters.events * 0xBF58476D1CE4E5B9;
+  uint64_t x = (task.identity.creation + 1) * 0x9E3779B97F4A7C15 +
+               task.spent.counters.events * 0xBF58476D1CE4E5B9;
   x ^= x >> 31;
   const uint64_t rounds = (x * 0x94D049BB133111EB >> 40) & ((uint64_t{1} << width) - 1);
   if (rounds) block(0, 0, rounds * order::kQuantum, "another task");
@@ -283,7 +285,7 @@ void note_failure() {
 
 void note_success() {
   Task& task = self();
-  if (task.failures) task.failures--;
+  if (task.locks.failures) task.locks.failures--;
 }
 
 void section_begins(uint64_t lock) {
@@ -299,54 +301,54 @@ void note_written() { self().flags |= kWritten; }
 void begin_turn(EventKind kind) {
   Task& task = self();
   give_up_kept(task, kind);
-  if (task.turn_depth) {
-    if (task.ahead && !is_part_of_life(kind)) need_turn();
+  if (task.turn.depth) {
+    if (task.turn.ahead && !is_part_of_life(kind)) need_turn();
     if (runtime::g_executor && !goes_on_in_gap(kind)) leave_executor();
-    if (task.keeps_for == kKeptForGap && task.turn_depth == 1) {
-      task.counters.events++;
-      task.kept_events++;
-      task.looks_for_spin = 0;
-      task.late_since = 0;
+    if (task.turn.keeps_for == kKeptForGap && task.turn.depth == 1) {
+      task.spent.counters.events++;
+      task.turn.kept_events++;
+      task.turn.looks_for_spin = 0;
+      task.order.late_since = 0;
       note_near(task);
       order::note_further(task, kind);
     }
-    task.turn_depth++;
+    task.turn.depth++;
     task.flags |= kWritten;
     return;
   }
-  task.turn_depth = 1;
+  task.turn.depth = 1;
   enter(task, kind);
 }
 
 void begin_create() {
   Task& task = self();
   if (has_short_turns()) return;  // its steps are events each
-  if (task.keeps_for == kKeptForCreate) {
-    task.keeps_for = kKeptForNothing;
+  if (task.turn.keeps_for == kKeptForCreate) {
+    task.turn.keeps_for = kKeptForNothing;
     return;
   }
-  if (task.keeps_for == kKeptForGap && task.turn_depth == 1 && !task.held) give_turn_on();
-  if (task.turn_depth || !order::go_ahead(task)) {
+  if (task.turn.keeps_for == kKeptForGap && task.turn.depth == 1 && !task.turn.held) give_turn_on();
+  if (task.turn.depth || !order::go_ahead(task)) {
     begin_turn(EventKind::kCreate);
     return;
   }
-  task.ahead = 1;
-  task.turn_depth = kAheadDepth;
+  task.turn.ahead = 1;
+  task.turn.depth = kAheadDepth;
 }
 
 void end_create() {
   Task& task = self();
   if (has_short_turns()) return;
-  if (task.ahead) {
-    task.ahead = 0;
-    task.turn_depth = 0;
+  if (task.turn.ahead) {
+    task.turn.ahead = 0;
+    task.turn.depth = 0;
     task.flags &= ~kWritten;
-    task.solo = 0;
+    task.turn.solo = 0;
     runtime::apply_mappings(task);
     trap::take_inbox(task);
-  } else if (!plan().has_processes() && keeps_turns() && task.turn_depth == 1 && !task.held) {
-    task.keeps_for = kKeptForCreate;
-  } else if (task.turn_depth == 1 && !task.keeps_for && !task.held) {
+  } else if (!plan().has_processes() && keeps_turns() && task.turn.depth == 1 && !task.turn.held) {
+    task.turn.keeps_for = kKeptForCreate;
+  } else if (task.turn.depth == 1 && !task.turn.keeps_for && !task.turn.held) {
     give_turn_on();  // the new task begins when the turn is over
   } else {
     end_turn();
@@ -355,19 +357,19 @@ void end_create() {
 
 void need_turn() {
   Task& task = self();
-  if (!task.ahead) return;
-  task.ahead = 0;
-  task.turn_depth -= kAheadDepth - 1;
+  if (!task.turn.ahead) return;
+  task.turn.ahead = 0;
+  task.turn.depth -= kAheadDepth - 1;
   enter(task, EventKind::kCreate);
   task.flags |= kWritten;
 }
 
 void keep_turn(uint32_t what_for) {
   Task& task = self();
-  if (task.turn_depth == 1 && !task.held && !task.keeps_for &&
+  if (task.turn.depth == 1 && !task.turn.held && !task.turn.keeps_for &&
       (!has_short_turns() || what_for == kKeptForRetry)) {
-    task.keeps_for = what_for;
-    task.kept_events = 0;
+    task.turn.keeps_for = what_for;
+    task.turn.kept_events = 0;
   } else {
     end_turn();
   }
@@ -375,61 +377,62 @@ void keep_turn(uint32_t what_for) {
 
 void end_kept_turn() {
   Task& task = self();
-  if (task.keeps_for && task.keeps_for != kKeptForGap) give_turn_on();
+  if (task.turn.keeps_for && task.turn.keeps_for != kKeptForGap) give_turn_on();
 }
 
 void end_turn() {
   Task& task = self();
-  WEIR_CHECK(task.turn_depth > 0);
-  const bool is_nested = task.turn_depth > 1;
-  if (is_nested &&
-      (--task.turn_depth > 1 || task.keeps_for != kKeptForGap || task.held || task.in_wait_section))
+  WEIR_CHECK(task.turn.depth > 0);
+  const bool is_nested = task.turn.depth > 1;
+  if (is_nested && (--task.turn.depth > 1 || task.turn.keeps_for != kKeptForGap || task.turn.held ||
+                    task.turn.in_wait_section))
     return;
   if (!next_is_near(task)) {
     give_turn_on();
     return;
   }
   if (!is_nested) {
-    task.keeps_for = kKeptForGap;
-    task.kept_events = 0;
+    task.turn.keeps_for = kKeptForGap;
+    task.turn.kept_events = 0;
   }
   stay(task);
 }
 
 void give_up_turn() {
   Task& task = self();
-  if (task.held) {
-    task.held = 0;
-    task.broken_section = task.section;
+  if (task.turn.held) {
+    task.turn.held = 0;
+    task.turn.broken_section = task.turn.section;
   }
-  if (task.turn_depth) give_turn_on();
+  if (task.turn.depth) give_turn_on();
 }
 
 void give_up_gap() {
-  if (self().keeps_for == kKeptForGap) give_up_turn();
+  if (self().turn.keeps_for == kKeptForGap) give_up_turn();
 }
 
 void give_turn_on() {
   Task& task = self();
-  WEIR_CHECK(task.turn_depth == 1);
-  WEIR_DEBUG_CHECK(!task.held && !task.ahead && shared().turn == task.id);
-  task.keeps_for = kKeptForNothing;
-  task.turn_depth = 0;
-  task.gap_events =
-      task.kept_events > task.gap_events * 3 / 4 ? task.kept_events : task.gap_events * 3 / 4;
-  task.looks_for_spin = 0;
+  WEIR_CHECK(task.turn.depth == 1);
+  WEIR_DEBUG_CHECK(!task.held && !task.ahead && shared().order.turn == task.id);
+  task.turn.keeps_for = kKeptForNothing;
+  task.turn.depth = 0;
+  task.turn.gap_events = task.turn.kept_events > task.turn.gap_events * 3 / 4
+                             ? task.turn.kept_events
+                             : task.turn.gap_events * 3 / 4;
+  task.turn.looks_for_spin = 0;
   if (task.flags & kWritten) {
     task.flags &= ~kWritten;
     publish_now(task);
   }
   const bool by_arrival = has_short_turns();
-  const bool is_alone = shared().live == 1;
+  const bool is_alone = shared().order.live == 1;
   if (by_arrival) {  // afterwards others may act at any moment: what follows from turns is decided
                      // before
     view::current().serve_unless_kept(task);
     trap::take_inbox(task);
   }
-  task.counters.serial_cycles += sys::cycles();
+  task.spent.counters.serial_cycles += sys::cycles();
   {
     const owned::SleepScope sleeps(task);
     order::pass_turn(task, TaskState::kServed);
@@ -437,9 +440,11 @@ void give_turn_on() {
     order::wait_to_run(task);
   }
   if (by_arrival) {
-    task.solo = is_alone ? kAloneForGood : 0;
+    task.turn.solo = is_alone ? kAloneForGood : 0;
   } else {
-    task.solo = !order::alone(task) ? 0 : shared().live == 1 ? kAloneForGood : kSoloOperations;
+    task.turn.solo = !order::alone(task)        ? 0
+                     : shared().order.live == 1 ? kAloneForGood
+                                                : kSoloOperations;
   }
   go_on();
   if (!by_arrival) trap::take_inbox(task);

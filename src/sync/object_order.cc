@@ -45,7 +45,7 @@ uint32_t index_of(uint64_t address) {
 // --- recording
 
 uint32_t stream(const Task& task) {
-  uint32_t& known = shared().point_streams[task.id];
+  uint32_t& known = shared().recording.point_streams[task.id];
   if (!recording::find_stream(task.id | trace::kPointsOf, known)) return 0;
   return known;
 }
@@ -89,7 +89,7 @@ void count_expected(OpenPoints& open) {
 }
 
 uint64_t number_word(const Task& task, const Slot& slot) {
-  return uint64_t{(task.object - 1) & kSlotMask} << trace::kPointNumberBits |
+  return uint64_t{(task.point.object - 1) & kSlotMask} << trace::kPointNumberBits |
          static_cast<uint32_t>(slot.number);
 }
 
@@ -152,9 +152,10 @@ bool stands(const Task& waiter) {
   const Shared& s = shared();
   const trace::Header& h = recording::header();
   if (__atomic_load_n(&h.at_end, __ATOMIC_ACQUIRE) || h.stop.place || h.stop.pid) return false;
-  for (TaskId i = 0; i < s.high_task; i++) {
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     const Task& task = s.tasks[i];
-    if (&task != &waiter && task.state == TaskState::kRunning && !task.in_runtime) return false;
+    if (&task != &waiter && task.order.state == TaskState::kRunning && !task.in_runtime)
+      return false;
   }
   return true;
 }
@@ -205,7 +206,7 @@ void take_slot(Task& task, uint32_t index, const Point* told) {
   if (!told && slot.last != task.id + 1)
     differs(task, {PointKind::kExpected, false, 0, 0},
             "an operation on an object that another task had before");
-  task.object = index + 1;
+  task.point.object = index + 1;
 }
 
 bool begin_again(Task& task, uint64_t address) {
@@ -218,8 +219,9 @@ bool begin_again(Task& task, uint64_t address) {
   if (told && point.kind == PointKind::kAfter) {
     take(task);
     wait_until(
-        task, [&] { return __atomic_load_n(&shared().decisions, __ATOMIC_ACQUIRE) >= point.value; },
-        &shared().turn_sleepers, &shared().turn_calls);
+        task,
+        [&] { return __atomic_load_n(&shared().order.decisions, __ATOMIC_ACQUIRE) >= point.value; },
+        &shared().order.turn_sleepers, &shared().order.turn_calls);
     told = point.more;
     if (told) point = peek(task);
     if (told && point.kind == PointKind::kEnd) recording::ended(task);
@@ -232,7 +234,7 @@ bool begin_again(Task& task, uint64_t address) {
 void give_slot_on(Task& task, Slot& slot) {
   slot.last = task.id + 1;
   __atomic_store_n(&slot.number, slot.number + 1, __ATOMIC_RELEASE);
-  task.object = 0;
+  task.point.object = 0;
   slot.lock.unlock();
   if (input::replaying()) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);  // against wait_until: either it sees the number, or
@@ -244,8 +246,8 @@ void give_slot_on(Task& task, Slot& slot) {
 // Not kept: what may only be done in a turn waits for one.
 bool counts_apart(Task& task) {
   inject_delay(task);
-  if (!task.pending && ++task.points < kMostApart) return true;
-  task.points = 0;
+  if (!task.pending && ++task.point.in_row < kMostApart) return true;
+  task.point.in_row = 0;
   return false;
 }
 
@@ -262,13 +264,13 @@ bool begin_apart(Task& task, uint64_t address) {
     lock.unlock();
     return false;
   }
-  task.object = index + 1;
+  task.point.object = index + 1;
   return true;
 }
 
 void give_slot_back(Task& task) {
   Slot& slot = slot_of(task);
-  task.object = 0;
+  task.point.object = 0;
   slot.lock.unlock();
 }
 
@@ -277,37 +279,38 @@ void give_slot_back(Task& task) {
 bool may_go_apart(Task& task) { return counts_apart(task) && !runtime::lacks_mappings(); }
 
 bool begin(Task& task, uint64_t address) {
-  WEIR_CHECK(!task.object);
+  WEIR_CHECK(!task.point.object);
   if (!g_kept) return begin_apart(task, address);
   if (input::replaying()) return begin_again(task, address);
   OpenPoints& open = with_room(task);
   const uint64_t now = sys::cycles();
-  const bool takes_turn = task.pending || ++task.points >= kMostInRow || now - task.point_at > kFar;
-  task.point_at = now;
+  const bool takes_turn =
+      task.pending || ++task.point.in_row >= kMostInRow || now - task.point.at > kFar;
+  task.point.at = now;
   if (takes_turn) {
-    task.points = 0;
+    task.point.in_row = 0;
     put(open, PointKind::kTurn, 0);
     return false;
   }
   const uint32_t index = index_of(address);
   objects().slots[index].lock.lock();
-  task.object = index + 1;
-  task.point_after = __atomic_load_n(&shared().decisions, __ATOMIC_ACQUIRE);
+  task.point.object = index + 1;
+  task.point.after = __atomic_load_n(&shared().order.decisions, __ATOMIC_ACQUIRE);
   return true;
 }
 
 void end(Task& task) {
   if (!g_kept) {
-    task.counters.owned++;
+    task.spent.counters.owned++;
     return give_slot_back(task);
   }
   Slot& slot = slot_of(task);
   if (!input::replaying()) {
     OpenPoints& open = open_of(task);
     const bool is_last = slot.last == task.id + 1;
-    if (task.point_after != task.known_after) {
-      put(open, PointKind::kAfter, task.point_after, !is_last);
-      task.known_after = task.point_after;
+    if (task.point.after != task.point.known_after) {
+      put(open, PointKind::kAfter, task.point.after, !is_last);
+      task.point.known_after = task.point.after;
       if (!is_last) put(open, PointKind::kNumber, number_word(task, slot));
     } else if (is_last) {
       count_expected(open);
@@ -318,7 +321,7 @@ void end(Task& task) {
   Counter& counter = objects().counters[task.id];
   __atomic_store_n(&counter.done, counter.done + 1,
                    __ATOMIC_RELEASE);  // who counts it comes after it
-  task.counters.owned++;
+  task.spent.counters.owned++;
   give_slot_on(task, slot);
   if (input::replaying()) call(counter.sleepers, counter.calls);
 }
@@ -327,9 +330,9 @@ void give_up(Task& task, const char* what) {
   if (!g_kept) return give_slot_back(task);
   if (input::replaying()) recording::point_differs(task, "an operation that takes no turn", what);
   put(open_of(task), PointKind::kTurn, 0);
-  task.points = 0;
+  task.point.in_row = 0;
   Slot& slot = slot_of(task);
-  task.object = 0;
+  task.point.object = 0;
   slot.lock.unlock();
 }
 
@@ -362,11 +365,11 @@ bool is_interrupted(Task& task) {
 }
 
 void enter(Task& task, uint64_t address) {
-  WEIR_CHECK(!task.object);
+  WEIR_CHECK(!task.point.object);
   const uint32_t index = index_of(address);
   if (!g_kept) {
     objects().slots[index].lock.lock();
-    task.object = index + 1;
+    task.point.object = index + 1;
     return;
   }
   if (input::replaying()) {
@@ -378,7 +381,7 @@ void enter(Task& task, uint64_t address) {
   }
   with_room(task);
   objects().slots[index].lock.lock();
-  task.object = index + 1;
+  task.point.object = index + 1;
 }
 
 void leave(Task& task) {
@@ -425,7 +428,7 @@ void meet_others(Task& task) {
   const Shared& s = shared();
   bool any = false;
   uint64_t value = 0;
-  for (TaskId i = 0; i < s.high_task; i++) {
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     Counter& counter = objects().counters[i];
     const uint64_t done = __atomic_load_n(&counter.done, __ATOMIC_ACQUIRE);
     if (i == task.id || done == counter.noted) continue;

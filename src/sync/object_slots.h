@@ -33,6 +33,6 @@ static_assert(sizeof(Objects) <= kObjectsSize);
 
 inline Objects& objects() { return *reinterpret_cast<Objects*>(kObjects); }
 // The slot that the task has.
-inline Slot& slot_of(const Task& task) { return objects().slots[task.object - 1]; }
+inline Slot& slot_of(const Task& task) { return objects().slots[task.point.object - 1]; }
 
 }  // namespace weir::object

@@ -26,7 +26,7 @@ void has_turn_again(Task& task) {
   if (object::g_kept) object::meet_others(task);
   go_on();
   view::current().catch_up(task);
-  if (task.holds_call) input::hold_memory(task);
+  if (task.pages.holds_call) input::hold_memory(task);
 }
 
 // Gives the turn on until the wait that the task's record describes has ended, and has it again.
@@ -34,13 +34,13 @@ void has_turn_again(Task& task) {
 int sleep_in_turn(Task& task, uint64_t timeout_ns) {
   Shared& s = shared();
   {
-    SpinGuard guard(s.order_lock);
-    task.wait_sequence = s.next_sequence++;
-    task.deadline = timeout_ns ? order::now() + timeout_ns : 0;
+    SpinGuard guard(s.order.lock);
+    task.order.wait_sequence = s.order.next_sequence++;
+    task.order.deadline = timeout_ns ? order::now() + timeout_ns : 0;
   }
-  const uint32_t depth = task.turn_depth;
-  task.turn_depth = 1;
-  task.counters.serial_cycles += sys::cycles();
+  const uint32_t depth = task.turn.depth;
+  task.turn.depth = 1;
+  task.spent.counters.serial_cycles += sys::cycles();
   const bool away = runtime::g_executor;
   if (away) tasks::will_wait_in_executor(task);
   view::current().serve_before_sleep(task);
@@ -54,8 +54,8 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
   // Who waited for long did so in its own process. Where the task goes on must not depend on that:
   // more depends on it (sync/coalesce.h).
   if (away && !runtime::g_executor) tasks::go_to_executor(task);
-  task.counters.serial_cycles -= sys::cycles();
-  task.turn_depth = depth;
+  task.spent.counters.serial_cycles -= sys::cycles();
+  task.turn.depth = depth;
   return result;
 }
 
@@ -63,8 +63,8 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
 // event.
 bool has_signal(const Task& task) {
   constexpr auto kWhat = input::What::kSignalBefore;
-  if (input::replaying() ? !input::comes(kWhat, task.waits) : !task.pending) return false;
-  input::kept(kWhat, task.waits);
+  if (input::replaying() ? !input::comes(kWhat, task.order.waits) : !task.pending) return false;
+  input::kept(kWhat, task.order.waits);
   return true;
 }
 
@@ -76,35 +76,35 @@ void let_kernel_in(Task& task) { view::current().open_keys(task); }
 
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   Task& task = self();
-  WEIR_CHECK(task.turn_depth > 0);
+  WEIR_CHECK(task.turn.depth > 0);
   need_turn();
   if (task.inbox_count) {  // sent while it waited for this turn, when there was no wait yet that it
                            // could end
     trap::take_inbox(task);
     return EINTR;
   }
-  if (task.flags & kWritten || task.turn_depth > 1) {
+  if (task.flags & kWritten || task.turn.depth > 1) {
     task.flags &= ~kWritten;
     publish_now(task);
   }
-  task.wait_key = key;
-  task.wait_bits = bits;
-  task.wait_result = 0;
-  task.wait_what = what;
-  task.wait_address = key;
+  task.order.wait_key = key;
+  task.order.wait_bits = bits;
+  task.order.wait_result = 0;
+  task.order.wait_what = what;
+  task.order.wait_address = key;
   // A signal that is pending already ends the wait. Not as one that comes from outside does, when
   // the task sees it: another may wake it as well, and which of both was first would be chance.
-  task.waits++;
-  task.had_signal = !order::config().by_arrival && has_signal(task);
-  const uint64_t begin = shared().constant_now;
-  int result = sleep_in_turn(task, task.had_signal ? 1 : timeout_ns);
+  task.order.waits++;
+  task.order.had_signal = !order::config().by_arrival && has_signal(task);
+  const uint64_t begin = shared().order.constant_now;
+  int result = sleep_in_turn(task, task.order.had_signal ? 1 : timeout_ns);
   constexpr uint64_t kOwn = 1;  // a wait of the runtime's own
-  if (result == ETIMEDOUT && timeout_ns > kOwn && !task.had_signal && constant::has_time())
+  if (result == ETIMEDOUT && timeout_ns > kOwn && !task.order.had_signal && constant::has_time())
     constant::pass(begin, timeout_ns);
-  if (task.had_signal && result == ETIMEDOUT) result = EINTR;
-  task.had_signal = 0;
-  if (task.turn_depth > 1) task.flags |= kWritten;
-  task.wait_what = nullptr;
+  if (task.order.had_signal && result == ETIMEDOUT) result = EINTR;
+  task.order.had_signal = 0;
+  if (task.turn.depth > 1) task.flags |= kWritten;
+  task.order.wait_what = nullptr;
   has_turn_again(task);
   trap::take_inbox(task);
   return result;
@@ -112,19 +112,19 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
 
 void wait_for_page(uint64_t key) {
   Task& task = self();
-  WEIR_CHECK(task.turn_depth > 0);
+  WEIR_CHECK(task.turn.depth > 0);
   const PhaseScope phase(task, Phase::kBlocked);
-  const uint64_t waited_key = task.wait_key, waited_address = task.wait_address;
-  const char* const waited_what = task.wait_what;
-  task.wait_key = task.wait_address = key;
-  task.wait_bits = ~0u;
-  task.wait_what = "page";
-  task.waits_for_page = 1;
+  const uint64_t waited_key = task.order.wait_key, waited_address = task.order.wait_address;
+  const char* const waited_what = task.order.wait_what;
+  task.order.wait_key = task.order.wait_address = key;
+  task.order.wait_bits = ~0u;
+  task.order.wait_what = "page";
+  task.pages.waits_for_page = 1;
   sleep_in_turn(task, 0);
-  task.waits_for_page = 0;
-  task.wait_key = waited_key;
-  task.wait_address = waited_address;
-  task.wait_what = waited_what;
+  task.pages.waits_for_page = 0;
+  task.order.wait_key = waited_key;
+  task.order.wait_address = waited_address;
+  task.order.wait_what = waited_what;
   runtime::apply_mappings(task);
   view::current().catch_up(task);
 }
@@ -144,8 +144,8 @@ void outside_begin(const char* what) {
     tasks::return_to_own();
     go_on();  // the kernel is to read what was written there
   }
-  task.wait_what = what;
-  task.counters.serial_cycles += sys::cycles();
+  task.order.wait_what = what;
+  task.spent.counters.serial_cycles += sys::cycles();
   view::current().serve_before_sleep(task, true);
   if (owned::g_active) owned::begin_sleep(task);
   order::pass_turn(task, TaskState::kOutside);
@@ -158,8 +158,8 @@ void outside_end() {
   order::rejoin(task);
   enter_phase(task, Phase::kTurn);
   if (owned::g_active) owned::end_sleep(task);
-  task.counters.serial_cycles -= sys::cycles();
-  task.wait_what = nullptr;
+  task.spent.counters.serial_cycles -= sys::cycles();
+  task.order.wait_what = nullptr;
   has_turn_again(task);  // nothing was written outside (syscall/descriptor.cc)
   trap::take_inbox(task);
 }

@@ -131,11 +131,12 @@ const char* const kMonitorFiles[] = {"/proc/self/cmdline", "/proc/self/environ",
                                      "/proc/self/status", "/proc/self/comm"};
 
 bool rewrite_self_path(const char* path, char* out) {
-  if (!shared().monitor) return false;
+  if (!shared().program.monitor) return false;
   for (const char* file : kMonitorFiles) {
     if (!equal_strings(path, file)) continue;
-    append_text(append_number(append_text(out, "/proc/"), static_cast<uint64_t>(shared().monitor)),
-                path + 10);
+    append_text(
+        append_number(append_text(out, "/proc/"), static_cast<uint64_t>(shared().program.monitor)),
+        path + 10);
     return true;
   }
   return false;

@@ -216,10 +216,10 @@ bool has_second_word(const Call& call) {
 }  // namespace
 
 void note_left_out(long number) {
-  constexpr unsigned long kNumbers = 8 * sizeof(Shared::left_out_calls);
+  constexpr unsigned long kNumbers = 8 * sizeof(ProgramState::left_out_calls);
   const auto bit = static_cast<unsigned long>(number);
   if (bit < kNumbers)
-    __atomic_fetch_or(&shared().left_out_calls[bit / 64], uint64_t{1} << bit % 64,
+    __atomic_fetch_or(&shared().program.left_out_calls[bit / 64], uint64_t{1} << bit % 64,
                       __ATOMIC_RELAXED);
 }
 
@@ -228,7 +228,7 @@ namespace {
 bool is_cancelled() {
   const Task& task = self();
   for (uint32_t i = 0; i < task.pending; i++) {
-    if (task.pending_signals[i].signal == kCancelSignal) return true;
+    if (task.signals.pending_signals[i].signal == kCancelSignal) return true;
   }
   return false;
 }
@@ -236,7 +236,7 @@ bool is_cancelled() {
 }  // namespace
 
 long make_simple(Call& call) {
-  if (self().in_vfork) return call_beside_hidden(call);
+  if (self().identity.in_vfork) return call_beside_hidden(call);
   if (!g_tasks_active) return call_recorded(call);
   return is_descriptor(call.number) ? on_descriptor(call) : call_kernel(call);
 }
@@ -249,7 +249,7 @@ long make_call(Call& call) {
     result = move_through_memory(call);
   } else if (call.number == SYS_execve || call.number == SYS_execveat) {
     result = on_process(call);
-  } else if (self().in_vfork) {
+  } else if (self().identity.in_vfork) {
     result = input::is_on() || constant::is_on() ? call_beside_hidden(call) : call_kernel(call);
   } else if (!input::is_on() && is_left_out(call.number)) {
     note_left_out(call.number);
@@ -294,31 +294,31 @@ void on_syscall(Frame& frame, const Site& site) {
             static_cast<long>(frame.r9)};
   Task& task = self();
   const bool looks_at_owned = owned::g_active;
-  const bool has_keys = plan().has_keys() && g_tasks_active && !task.in_vfork;
+  const bool has_keys = plan().has_keys() && g_tasks_active && !task.identity.in_vfork;
   if (has_keys) view::current().open_keys(task);
   if (is_futex(call.number)) {
     if (looks_at_owned)
       owned::lend(static_cast<uint64_t>(call.a),
                   has_second_word(call) ? static_cast<uint64_t>(call.e) : 0);
-  } else if ((plan().gives_pages() && g_tasks_active && !task.in_vfork) || has_keys ||
+  } else if ((plan().gives_pages() && g_tasks_active && !task.identity.in_vfork) || has_keys ||
              looks_at_owned) {
-    task.holds_call = static_cast<uint32_t>(call.number) + 1;
+    task.pages.holds_call = static_cast<uint32_t>(call.number) + 1;
     if (plan().checks_races() && view::current().has_to_catch_up(task))
       view::current().catch_up(task);
     input::hold_memory(task);
   }
   if (looks_at_owned) owned::begin_call();
-  const bool is_checked = happens::g_checked && !task.in_vfork;
+  const bool is_checked = happens::g_checked && !task.identity.in_vfork;
   if (is_checked) checking::before_call(call.number, call.a, call.b);
   long result = constant::is_on() ? call_constant(call, make_call) : make_call(call);
-  task.holds_call = 0;
+  task.pages.holds_call = 0;
   if (is_checked) checking::after_call(call.number, call.a, call.b, result);
   if (looks_at_owned) {
     if (input::recording()) note_file_change(task, call);
     owned::end_lending();
     owned::end_call(task);
   }
-  if (g_tasks_active) self().counters.syscalls++;
+  if (g_tasks_active) self().spent.counters.syscalls++;
   if (call.again && is_cancel_site(site) && input::value(input::What::kFlags, is_cancelled)) {
     call.again = false;
     result = -EINTR;

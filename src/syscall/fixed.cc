@@ -23,7 +23,8 @@ namespace weir::syscalls {
 namespace {
 
 constexpr int kReadWrite = PROT_READ | PROT_WRITE;
-constexpr uint32_t kMostFixed = sizeof(Shared::fixed_ranges) / sizeof(Shared::fixed_ranges[0]);
+constexpr uint32_t kMostFixed =
+    sizeof(MemoryState::fixed_ranges) / sizeof(MemoryState::fixed_ranges[0]);
 
 long refuse_in_arena(long error) {
   report(
@@ -35,7 +36,8 @@ long refuse_in_arena(long error) {
 
 void add(Range range) {
   Shared& s = shared();
-  if (!range.empty() && s.fixed_count < kMostFixed) s.fixed_ranges[s.fixed_count++] = range;
+  if (!range.empty() && s.memory.fixed_count < kMostFixed)
+    s.memory.fixed_ranges[s.memory.fixed_count++] = range;
 }
 
 }  // namespace
@@ -43,8 +45,8 @@ void add(Range range) {
 void restore_arena(uint64_t start, uint64_t size) {
   Shared& s = shared();
   const Range range{start, start + page_up(size)};
-  for (uint32_t i = 0; i < s.fixed_count;) {
-    const Range old = s.fixed_ranges[i];
+  for (uint32_t i = 0; i < s.memory.fixed_count;) {
+    const Range old = s.memory.fixed_ranges[i];
     if (!old.overlaps(range)) {
       i++;
       continue;
@@ -52,8 +54,9 @@ void restore_arena(uint64_t start, uint64_t size) {
     const uint64_t first = old.start > range.start ? old.start : range.start,
                    limit = old.limit < range.limit ? old.limit : range.limit;
     sys::raw(SYS_mmap, static_cast<long>(first), static_cast<long>(limit - first), kReadWrite,
-             MAP_SHARED | MAP_FIXED | MAP_NORESERVE, s.store, static_cast<long>(first - kArena));
-    s.fixed_ranges[i] = s.fixed_ranges[--s.fixed_count];
+             MAP_SHARED | MAP_FIXED | MAP_NORESERVE, s.memory.store,
+             static_cast<long>(first - kArena));
+    s.memory.fixed_ranges[i] = s.memory.fixed_ranges[--s.memory.fixed_count];
     add({old.start, first});
     add({limit, old.limit});
   }
@@ -77,7 +80,7 @@ bool is_only_read(const Call& call) {
 
 long map_file_in_arena(Call& call, uint64_t start, uint64_t size) {
   Shared& s = shared();
-  if (g_tasks_active || s.fixed_count + 2 > kMostFixed) return refuse_in_arena(-ENOMEM);
+  if (g_tasks_active || s.memory.fixed_count + 2 > kMostFixed) return refuse_in_arena(-ENOMEM);
   restore_arena(start, size);
   const long mapped = call_kernel(call);
   if (sys::failed(mapped)) return mapped;
@@ -86,6 +89,6 @@ long map_file_in_arena(Call& call, uint64_t start, uint64_t size) {
   return mapped;
 }
 
-long check_arena(long error) { return shared().fixed_count ? refuse_in_arena(error) : 0; }
+long check_arena(long error) { return shared().memory.fixed_count ? refuse_in_arena(error) : 0; }
 
 }  // namespace weir::syscalls

@@ -135,7 +135,7 @@ long wake_operation(Call& call) {
 // would, waits are FIFO.
 long lock_pi(Call& call, bool try_only) {
   const auto key = static_cast<uint64_t>(call.a);
-  const auto me = static_cast<uint32_t>(self().virtual_tid);
+  const auto me = static_cast<uint32_t>(self().identity.virtual_tid);
   for (;;) {
     uint64_t timeout = 0;
     {
@@ -162,7 +162,8 @@ long unlock_pi(Call& call) {
     const object::Scope scope(self(), key, !object::g_kept);
     uint32_t word;
     if (const long wrong = load_to_change(key, word)) return wrong;
-    if ((word & FUTEX_TID_MASK) != static_cast<uint32_t>(self().virtual_tid)) return -EPERM;
+    if ((word & FUTEX_TID_MASK) != static_cast<uint32_t>(self().identity.virtual_tid))
+      return -EPERM;
     if (const long wrong = store(key, 0)) return wrong;
   }
   wake(key, 1, ~0u);
@@ -173,8 +174,8 @@ long unlock_pi(Call& call) {
 // other program's.
 bool ends_a_task(uint64_t key) {
   const Shared& s = shared();
-  for (TaskId i = 0; i < s.high_task; i++) {
-    if (s.tasks[i].clear_child_tid == key) return true;
+  for (TaskId i = 0; i < s.order.high_task; i++) {
+    if (s.tasks[i].identity.clear_child_tid == key) return true;
   }
   return false;
 }

@@ -136,7 +136,7 @@ long map_near_code(Call call, uint64_t size, int protection) {
     const long placed = call_kernel(call);
     return sys::failed(placed) ? 0 : placed;
   }
-  if (shared().region_count > kMaxRegions / 2) return 0;
+  if (shared().memory.region_count > kMaxRegions / 2) return 0;
   const long held = sys::raw(
       SYS_mmap, low ? 0 : call.a, static_cast<long>(size), PROT_NONE,
       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (low ? MAP_32BIT : MAP_FIXED_NOREPLACE), -1, 0);
@@ -297,7 +297,7 @@ long on_mprotect(const Call& call) {
   if (g_tasks_active) {
     record_mapping({MappingKind::kProtect, protection, 0, -1, start, size, 0, 0, 0});
     if ((protection & PROT_EXEC) && !page::store_extent(start)) {  // a library's text
-      shared().text_pending = 1;
+      shared().memory.text_pending = 1;
       runtime::patch_pending_text();
     }
   }
@@ -306,18 +306,19 @@ long on_mprotect(const Call& call) {
 
 long on_brk(const Call& call) {
   Shared& s = shared();
-  if (!s.brk_start) return call_kernel(call);
+  if (!s.memory.brk_start) return call_kernel(call);
   const uint64_t wanted = address(call.a);
-  if (wanted < s.brk_start || wanted > s.brk_limit) return static_cast<long>(s.brk_now);
-  if (page_up(wanted) < page_up(s.brk_now)) {
+  if (wanted < s.memory.brk_start || wanted > s.memory.brk_limit)
+    return static_cast<long>(s.memory.brk_now);
+  if (page_up(wanted) < page_up(s.memory.brk_now)) {
     if (g_tasks_active) {
-      empty_pages(page_up(wanted), page_up(s.brk_now) - page_up(wanted));
+      empty_pages(page_up(wanted), page_up(s.memory.brk_now) - page_up(wanted));
     } else {
       sys::raw(SYS_madvise, static_cast<long>(page_up(wanted)),
-               static_cast<long>(page_up(s.brk_now) - page_up(wanted)), MADV_REMOVE);
+               static_cast<long>(page_up(s.memory.brk_now) - page_up(wanted)), MADV_REMOVE);
     }
   }
-  s.brk_now = wanted;
+  s.memory.brk_now = wanted;
   return static_cast<long>(wanted);
 }
 
@@ -399,7 +400,7 @@ long on_memory(Call& call) {
   if (plan().has_processes() && is_droppable) call.d = (call.d & ~long{MAP_TYPE}) | MAP_PRIVATE;
   const bool makes_code = (call.number == SYS_mprotect || call.number == SYS_mmap) &&
                           (call.c & PROT_EXEC) && !maps_library(call);
-  if (makes_code) shared().has_made_code = 1;
+  if (makes_code) shared().memory.has_made_code = 1;
   if (!plan().has_processes()) {
     if (!g_tasks_active) return note_code(call, call_kernel(call));
     if (call.number == SYS_madvise) return call_kernel(call);
@@ -415,20 +416,20 @@ long on_memory(Call& call) {
   }
   // glibc gives an ended thread's stack back before it keeps it for the next; what it keeps in all
   // is bounded.
-  if (call.number == SYS_madvise && self().keeps_for == kKeptForEnd) return 0;
+  if (call.number == SYS_madvise && self().turn.keeps_for == kKeptForEnd) return 0;
   begin_turn(EventKind::kMemory);
   // Nested in a longer turn: what this task wrote goes to the store first, where the changes below
   // work.
   Task& task = self();
   if (!fits_creation(call)) need_turn();
-  if (task.turn_depth > 1 && !task.ahead) {
+  if (task.turn.depth > 1 && !task.turn.ahead) {
     view::current().find_writes(task);
     view::current().publish(task);
   }
   if (call.number == SYS_mincore) note_written();
   long result = change(call);
   // The store may have changed. Everything was published, but by who creates a task without a turn.
-  if (call.number != SYS_mincore && !task.ahead) view::current().refresh();
+  if (call.number != SYS_mincore && !task.turn.ahead) view::current().refresh();
   end_turn();
   return result;
 }

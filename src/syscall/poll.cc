@@ -273,8 +273,8 @@ long poll_in_turns(Call& call, Mask& mask) {
     long count = descriptors_of(call, sets, list, big ? 64 : kCapacity);
     const long wait_ms = left < 0 ? -1 : static_cast<long>((left + 999999) / 1000000);
     constexpr long kSlice = 20;
-    const bool sliced =
-        plan().has_processes() && shared().signalfd_mask && (wait_ms < 0 || wait_ms > kSlice);
+    const bool sliced = plan().has_processes() && shared().signals.signalfd_mask &&
+                        (wait_ms < 0 || wait_ms > kSlice);
     if (sliced && count >= 0) {  // a signalfd's own wait queue is that of the process that made it:
                                  // looked at now and then
       result = wait_ready(call, list, count, kSlice, "descriptors", mask.argument());
@@ -315,8 +315,8 @@ long poll_alone(Call& call) {
   const long result =
       input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
   if (mask.given && result == -EINTR) {
-    task.wait_mask = mask.set;
-    task.has_wait_mask = 1;
+    task.signals.wait_mask = mask.set;
+    task.signals.has_wait_mask = 1;
   }
   return result;
 }
@@ -325,13 +325,13 @@ long poll_in_order(Call& call) {
   Task& task = self();
   Mask mask;
   if (const long wrong = read_mask(call, mask)) return wrong;
-  const uint64_t before = task.signal_mask;
-  if (mask.given) task.signal_mask = mask.set;
+  const uint64_t before = task.signals.mask;
+  if (mask.given) task.signals.mask = mask.set;
   long result = poll_in_turns(call, mask);
-  task.signal_mask = before;
+  task.signals.mask = before;
   if (mask.given && result == -EINTR) {
-    task.wait_mask = mask.set;
-    task.has_wait_mask = 1;
+    task.signals.wait_mask = mask.set;
+    task.signals.has_wait_mask = 1;
   }
   call.again = false;  // polls are never restarted
   return result;

@@ -103,12 +103,13 @@ long on_waitid(Call& call) {
 // child.
 long on_setpgid(const Call& call) {
   Shared& s = shared();
-  const long pid = call.a ? call.a : s.shown_pid;
+  const long pid = call.a ? call.a : s.program.shown_pid;
   const long group = call.b ? call.b : pid;
   begin_turn(EventKind::kSyscall);
   const long result = tasks::send_errand(SYS_setpgid, pid, group);
-  for (uint32_t p = 0; result == 0 && pid == s.shown_pid && p < s.high_process; p++) {
-    if (s.processes[p].pid > 0) tasks::send_errand(SYS_setpgid, s.processes[p].pid, group);
+  for (uint32_t p = 0; result == 0 && pid == s.program.shown_pid && p < s.processes.high; p++) {
+    if (s.processes.slots[p].pid > 0)
+      tasks::send_errand(SYS_setpgid, s.processes.slots[p].pid, group);
   }
   end_turn();
   return result;
@@ -131,7 +132,7 @@ long execute_by_monitor(const Call& call) {
 // execve, execveat.
 long on_execute(Call& call) {
   const bool at = call.number == SYS_execveat,
-             monitored = g_tasks_active && plan().has_processes() && !self().in_vfork;
+             monitored = g_tasks_active && plan().has_processes() && !self().identity.in_vfork;
   if (at) runtime::say_if_outside(static_cast<int>(call.a), call.b, static_cast<int>(call.e));
   else runtime::say_if_outside(AT_FDCWD, call.a, 0);
   if (monitored) begin_turn(EventKind::kSyscall);
@@ -166,19 +167,19 @@ long with_real_tid(Call& call, long Call::*which) {
 // The call is for the thread alone, and stays with it as long as it lives.
 void note_changed(const Call& call, int tid) {
   Task* task = tid > 0 ? tasks::find_by_virtual_tid(tid) : &self();
-  if (call.number == SYS_prctl && call.a == PR_SET_NAME) shared().named = 1;
+  if (call.number == SYS_prctl && call.a == PR_SET_NAME) shared().program.named = 1;
   if (call.number == SYS_prctl && (call.a == PR_SET_NAME || call.a == PR_GET_NAME)) return;
-  if (task) task->changed = 1;
+  if (task) task->identity.changed = 1;
 }
 
 // Children are the monitor's.
 long on_subreaper(const Call& call) {
   Shared& s = shared();
   if (call.a == PR_GET_CHILD_SUBREAPER)
-    return trap::to_program(call.b, static_cast<int>(s.subreaper));
+    return trap::to_program(call.b, static_cast<int>(s.processes.subreaper));
   begin_turn(EventKind::kSyscall);
   const long result = tasks::send_errand(SYS_prctl, call.a, call.b);
-  if (result == 0) s.subreaper = call.b != 0;
+  if (result == 0) s.processes.subreaper = call.b != 0;
   end_turn();
   return result;
 }
@@ -189,8 +190,8 @@ long on_get_robust_list(Call& call) {
   Task* task = call.a ? tasks::find_by_virtual_tid(static_cast<int>(call.a)) : &self();
   if (!task) return call_kernel(call);
   constexpr uint64_t kHeadSize = 24;  // linux/futex.h, struct robust_list_head
-  const bool wrong =
-      trap::to_program(call.c, kHeadSize) != 0 || trap::to_program(call.b, task->robust_list) != 0;
+  const bool wrong = trap::to_program(call.c, kHeadSize) != 0 ||
+                     trap::to_program(call.b, task->identity.robust_list) != 0;
   return wrong ? -EFAULT : 0;
 }
 
@@ -201,14 +202,15 @@ long on_limits(Call& call) {
   const long wanted = old_form ? call.b : call.c;
   long result = call_kernel(call);
   if (!g_tasks_active || !plan().has_processes() || result != 0 || !wanted ||
-      (pid != 0 && pid != shared().shown_pid))
+      (pid != 0 && pid != shared().program.shown_pid))
     return result;
   Shared& s = shared();
   const long resource = old_form ? call.a : call.b;
-  for (uint32_t p = 0; p < s.high_process && !input::replaying(); p++) {
-    if (s.processes[p].pid > 0) sys::raw(SYS_prlimit64, s.processes[p].pid, resource, wanted, 0);
+  for (uint32_t p = 0; p < s.processes.high && !input::replaying(); p++) {
+    if (s.processes.slots[p].pid > 0)
+      sys::raw(SYS_prlimit64, s.processes.slots[p].pid, resource, wanted, 0);
   }
-  if (!input::replaying()) sys::raw(SYS_prlimit64, s.monitor, resource, wanted, 0);
+  if (!input::replaying()) sys::raw(SYS_prlimit64, s.program.monitor, resource, wanted, 0);
   return 0;
 }
 
@@ -290,21 +292,21 @@ long on_process(Call& call) {
     case SYS_waitid: return on_waitid(call);
     case SYS_pidfd_open: return processes ? on_pidfd_open(call) : call_kernel(call);
     case SYS_setpgid: return processes ? on_setpgid(call) : call_kernel(call);
-    case SYS_getpid: return processes ? s.shown_pid : call_kernel(call);
+    case SYS_getpid: return processes ? s.program.shown_pid : call_kernel(call);
     case SYS_gettid:
-      return g_tasks_active || input::is_on() ? self().virtual_tid : call_kernel(call);
+      return g_tasks_active || input::is_on() ? self().identity.virtual_tid : call_kernel(call);
     case SYS_getppid:
       if (!processes) return call_kernel(call);
-      return s.parent;
+      return s.program.parent;
     case SYS_set_robust_list:
       if (!g_tasks_active) return call_kernel(call);
-      self().robust_list = static_cast<uint64_t>(call.a);
+      self().identity.robust_list = static_cast<uint64_t>(call.a);
       return 0;
     case SYS_get_robust_list: return on_get_robust_list(call);
     case SYS_set_tid_address:
       if (!g_tasks_active) return call_kernel(call);
-      self().clear_child_tid = static_cast<uint64_t>(call.a);
-      return self().virtual_tid;
+      self().identity.clear_child_tid = static_cast<uint64_t>(call.a);
+      return self().identity.virtual_tid;
     case SYS_setrlimit:
     case SYS_prlimit64: return on_limits(call);
     case SYS_signalfd4: {
@@ -312,8 +314,8 @@ long on_process(Call& call) {
       long result = call_kernel(call);
       uint64_t mask;
       if (result >= 0 && trap::from_program(mask, call.b) == 0) {
-        s.signalfd_mask |= mask;
-        s.signalfd_task = self().id;
+        s.signals.signalfd_mask |= mask;
+        s.signals.signalfd_task = self().id;
       }
       if (g_tasks_active) end_turn();
       return result;

@@ -109,7 +109,7 @@ long reserve(uint64_t size) {
   Shared& s = shared();
   const uint64_t start = page::take_reserved(size);
   if (!start) return 0;
-  const uint64_t limit = start + page_up(size), high = page::kReserve + s.reserve_high;
+  const uint64_t limit = start + page_up(size), high = page::kReserve + s.memory.reserve_high;
   if (limit <= high) return static_cast<long>(start);  // it was given back, and is closed
   const uint64_t from = start > high ? start : high;
   const long at =
@@ -119,7 +119,7 @@ long reserve(uint64_t size) {
     page::give_reserved(start, size);
     return 0;
   }
-  s.reserve_high = limit - page::kReserve;
+  s.memory.reserve_high = limit - page::kReserve;
   record_mapping({MappingKind::kReserve, PROT_NONE, 0, -1, from, limit - from, 0, 0, 0});
   return static_cast<long>(start);
 }

@@ -54,15 +54,15 @@ void raise_program_signals(uint64_t open_set) {
 // Recorded, a signal is handed over at the end of an event. One that has come to a task that
 // computed must be before the task blocks it: a thread blocks all before it ends.
 bool comes_first(Task& task, const Call& call, uint64_t mask) {
-  if (!input::is_on() || !call.b || call.a == SIG_UNBLOCK || task.in_vfork) return false;
+  if (!input::is_on() || !call.b || call.a == SIG_UNBLOCK || task.identity.in_vfork) return false;
   if (g_tasks_active && has_short_turns() &&
-      !task.turn_depth) {  // what other tasks have sent is found in turns
+      !task.turn.depth) {  // what other tasks have sent is found in turns
     begin_turn(EventKind::kSyscall);
     end_turn();
   }
   return input::happens(input::What::kSignalFirst, [&] {
     for (uint32_t i = 0; i < task.pending; i++) {
-      if (!(mask & sys::signal_bit(task.pending_signals[i].signal))) return true;
+      if (!(mask & sys::signal_bit(task.signals.pending_signals[i].signal))) return true;
     }
     return false;
   });
@@ -76,7 +76,7 @@ long on_sigprocmask(Call& call) {
   if (call.d != 8) return -EINVAL;
   if (call.b && trap::from_program(given, call.b) != 0) return -EFAULT;
   sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&mask), 8);
-  const uint64_t old = mask | (task.signal_mask & sys::never_blocked());
+  const uint64_t old = mask | (task.signals.mask & sys::never_blocked());
   if (comes_first(task, call, old)) {
     call.again = true;
     return 0;
@@ -89,7 +89,7 @@ long on_sigprocmask(Call& call) {
       default: return -EINVAL;
     }
     mask &= ~(sys::signal_bit(SIGKILL) | sys::signal_bit(SIGSTOP));
-    task.signal_mask = mask;
+    task.signals.mask = mask;
     trap::set_mask(mask);
     raise_program_signals(~mask);
   }
@@ -108,7 +108,7 @@ long on_sigpending(const Call& call) {
   uint64_t set = 0;
   if (call.b > 8) return -EINVAL;
   sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&set), 8);
-  set |= __atomic_load_n(&shared().program_pending, __ATOMIC_ACQUIRE) & self().signal_mask;
+  set |= __atomic_load_n(&shared().signals.program_pending, __ATOMIC_ACQUIRE) & self().signals.mask;
   input::bytes(&set, sizeof set);
   return trap::to_program(call.a, &set, static_cast<uint64_t>(call.b));
 }
@@ -141,33 +141,33 @@ long on_signal_sleep(Call& call) {
   if (waits) {
     alignas(8) uint8_t info[128];
     {
-      SpinGuard guard(shared().signal_lock);
-      task.signal_wait = mask;
+      SpinGuard guard(shared().signals.lock);
+      task.signals.wait_set = mask;
     }
     if (long signal = input::value(input::What::kReady,
                                    [&] { return trap::take_program_signal(mask, info); })) {
       input::bytes(info, sizeof info);
-      task.signal_wait = 0;
+      task.signals.wait_set = 0;
       if (call.b) signal = give_info(call.b, info, signal);
       if (g_tasks_active) end_turn();
       return signal;
     }
   } else {
-    raise_program_signals(call.number == SYS_rt_sigsuspend ? ~mask : ~task.signal_mask);
+    raise_program_signals(call.number == SYS_rt_sigsuspend ? ~mask : ~task.signals.mask);
   }
-  const uint64_t before = task.signal_mask;
-  if (call.number == SYS_rt_sigsuspend) task.signal_mask = mask;
+  const uint64_t before = task.signals.mask;
+  if (call.number == SYS_rt_sigsuspend) task.signals.mask = mask;
   alignas(8) uint8_t info[128];
   const long info_at = call.b;
   if (waits && info_at) call.b = reinterpret_cast<long>(info);  // see descriptor.cc's invariant
   long result = sleep_in_kernel(call, "signal");
   if (waits && info_at && result > 0) result = give_info(info_at, info, result);
   if (call.number == SYS_rt_sigsuspend && result == -EINTR) {
-    task.wait_mask = mask;
-    task.has_wait_mask = 1;
+    task.signals.wait_mask = mask;
+    task.signals.has_wait_mask = 1;
   }
-  task.signal_mask = before;
-  task.signal_wait = 0;
+  task.signals.mask = before;
+  task.signals.wait_set = 0;
   if (g_tasks_active) end_turn();
   call.again = false;
   return result;
@@ -177,7 +177,7 @@ void fill_info(siginfo_t* info, int signal, int code) {
   info->si_signo = signal;
   info->si_code = code;
   info->si_pid =
-      static_cast<int>(plan().has_processes() ? shared().shown_pid : sys::raw(SYS_getpid));
+      static_cast<int>(plan().has_processes() ? shared().program.shown_pid : sys::raw(SYS_getpid));
   info->si_uid = static_cast<uint32_t>(sys::raw(SYS_getuid));
 }
 
@@ -194,7 +194,7 @@ long send_to_process(Call& call) {
   }
   begin_turn(EventKind::kSyscall);
   long result = 0;
-  if (plan().has_processes() && call.a == shared().shown_pid && signal > 0 &&
+  if (plan().has_processes() && call.a == shared().program.shown_pid && signal > 0 &&
       signal <= sys::kSignals) {
     result = trap::send_to_program(signal, info);
   }

@@ -43,7 +43,7 @@ int* timer_event_words(uint8_t* event) { return reinterpret_cast<int*>(event); }
 long watched_clock(clockid_t clock) {
   constexpr int kScheduler = 2,
                 kPerThread = 4;  // low bits of a CPU clock's id; above is the task's id, inverted
-  int tid = self().tid;
+  int tid = self().identity.tid;
   if (clock < 0) {
     const int named = static_cast<int>(~static_cast<unsigned>(clock >> 3));
     if ((clock & kPerThread) && named != 0) tid = tasks::real_tid(named);
@@ -54,7 +54,8 @@ long watched_clock(clockid_t clock) {
 }
 
 void say_watched(const char* what) {
-  if (input::replaying() || __atomic_exchange_n(&shared().cpu_timer_told, 1u, __ATOMIC_RELAXED))
+  if (input::replaying() ||
+      __atomic_exchange_n(&shared().program.cpu_timer_told, 1u, __ATOMIC_RELAXED))
     return;
   report(
       "a timer of timer_create() on the program's CPU time watches only %s: setitimer(ITIMER_PROF) "
@@ -70,26 +71,26 @@ bool is_program_time(clockid_t clock) {
 long create_in_monitor(const Call& call) {
   Shared& s = shared();
   if (is_program_time(static_cast<clockid_t>(call.a))) say_watched("the thread that makes it");
-  auto* target = s.timers;
+  auto* target = s.signals.timers;
   int thread = 0;
   if (call.b) {
-    if (trap::from_program(s.errand.given, call.b, kEvent) != 0) return -EFAULT;
-    int* words = timer_event_words(s.errand.given);
+    if (trap::from_program(s.monitor_call.given, call.b, kEvent) != 0) return -EFAULT;
+    int* words = timer_event_words(s.monitor_call.given);
     if (words[3] == kThreadId) {
       thread = words[4];
       if (!tasks::find_by_virtual_tid(thread)) return -EINVAL;
       words[3] = SIGEV_SIGNAL;
-      while (target < s.timers + kMaxTimers && target->target) target++;
-      if (target == s.timers + kMaxTimers) return -EAGAIN;
+      while (target < s.signals.timers + kMaxTimers && target->target) target++;
+      if (target == s.signals.timers + kMaxTimers) return -EAGAIN;
     }
   }
   const long clock = watched_clock(static_cast<clockid_t>(call.a));
   if (clock != call.a) s.executor.closed = 1;
   const long result = tasks::send_errand(SYS_timer_create, clock,
-                                         call.b ? reinterpret_cast<long>(s.errand.given) : 0,
-                                         reinterpret_cast<long>(s.errand.answer));
+                                         call.b ? reinterpret_cast<long>(s.monitor_call.given) : 0,
+                                         reinterpret_cast<long>(s.monitor_call.answer));
   if (result != 0) return result;
-  const int id = *reinterpret_cast<int*>(s.errand.answer);
+  const int id = *reinterpret_cast<int*>(s.monitor_call.answer);
   if (trap::to_program(call.c, id) != 0) {
     tasks::send_errand(SYS_timer_delete, id);
     return -EFAULT;
@@ -101,7 +102,7 @@ long create_in_monitor(const Call& call) {
 // The last two arguments of the call are the new times and where the old ones go; either may be
 // null.
 long exchange_in_monitor(long number, long a, long b, long given, long answer) {
-  auto& errand = shared().errand;
+  auto& errand = shared().monitor_call;
   if (given && trap::from_program(errand.given, given, kTimes) != 0) return -EFAULT;
   const long from = given ? reinterpret_cast<long>(errand.given) : 0;
   const long to = answer ? reinterpret_cast<long>(errand.answer) : 0;
@@ -117,7 +118,7 @@ long exchange_in_monitor(long number, long a, long b, long given, long answer) {
 long delete_in_monitor(int id) {
   const long result = tasks::send_errand(SYS_timer_delete, id);
   if (result != 0) return result;
-  for (auto& timer : shared().timers) {
+  for (auto& timer : shared().signals.timers) {
     if (timer.id == id) timer.target = 0;
   }
   return 0;
@@ -146,7 +147,7 @@ long set_profile(const Call& call) {
   if (result == 0) {
     const int which = static_cast<int>(call.a);  // all that the kernel looks at
     tasks::set_profile(which, times[2] * kSecond + times[3], times[0] * kSecond + times[1]);
-    shared().profiles[which].armed = 1;
+    shared().signals.profiles[which].armed = 1;
     runtime::record_mapping({MappingKind::kProfile, 0, 0, -1, 0, 0, 0, 0, 0});
   }
   end_turn();
@@ -167,11 +168,11 @@ long create_in_program(Call& call) {
 }  // namespace
 
 void note_timer(const Call& call) {
-  if (is_program_time(static_cast<clockid_t>(call.a))) shared().has_cpu_timer = 1;
+  if (is_program_time(static_cast<clockid_t>(call.a))) shared().program.has_cpu_timer = 1;
 }
 
 void say_timer_is_left() {
-  if (shared().has_cpu_timer) say_watched("what the program did before its first thread");
+  if (shared().program.has_cpu_timer) say_watched("what the program did before its first thread");
 }
 
 bool is_timer(long number) {

@@ -71,7 +71,7 @@ long wait_in_kernel(Task& task, long number, Arguments... arguments) {
   begin_kernel_sleep(task);
   const long result = sys::raw(number, arguments...);
   end_kernel_sleep(task);
-  if (task.holds_call) input::hold_memory(task);
+  if (task.pages.holds_call) input::hold_memory(task);
   return result;
 }
 
@@ -216,7 +216,7 @@ long poll_apart(Call& call) {
 }  // namespace
 
 bool goes_apart(Task& task) {
-  return plan().checks_races() && object::is_unkept() && !task.turn_depth &&
+  return plan().checks_races() && object::is_unkept() && !task.turn.depth &&
          object::may_go_apart(task);
 }
 
@@ -228,7 +228,7 @@ long make_apart(Call& call, Way way) {
     case Way::kOrdered:
       if (call.number == SYS_sched_yield)
         return kInTurns;  // who yields in a loop waits for the others
-      if (call.number == SYS_close && shared().text_pending) return kInTurns;
+      if (call.number == SYS_close && shared().memory.text_pending) return kInTurns;
       if (opens_fifo(call)) return kInTurns;
       return make_ordered(call);
     default: return kInTurns;

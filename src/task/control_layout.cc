@@ -68,24 +68,24 @@ bool is_copied_by_kernel(const Area& area) { return area.copied && !plan().has_p
 // nobody has ever touched, and which to read would fill, too.
 void copy_shared(Shared& to, const Shared& from) {
   const Range ends[] = {
-      {reinterpret_cast<uint64_t>(from.regions + from.region_count),
-       reinterpret_cast<uint64_t>(from.regions + kMaxRegions)},
-      {reinterpret_cast<uint64_t>(from.free_extents + from.free_count),
-       reinterpret_cast<uint64_t>(&from.free_extents + 1)},
-      {reinterpret_cast<uint64_t>(from.protected_ranges + from.protected_count),
-       reinterpret_cast<uint64_t>(&from.protected_ranges + 1)},
-      {reinterpret_cast<uint64_t>(from.file_sources + from.file_source_high),
-       reinterpret_cast<uint64_t>(&from.file_sources + 1)},
-      {reinterpret_cast<uint64_t>(from.children + from.child_high),
-       reinterpret_cast<uint64_t>(&from.children + 1)},
-      {reinterpret_cast<uint64_t>(from.tasks + from.high_task),
+      {reinterpret_cast<uint64_t>(from.memory.regions + from.memory.region_count),
+       reinterpret_cast<uint64_t>(from.memory.regions + kMaxRegions)},
+      {reinterpret_cast<uint64_t>(from.memory.free_extents + from.memory.free_count),
+       reinterpret_cast<uint64_t>(&from.memory.free_extents + 1)},
+      {reinterpret_cast<uint64_t>(from.memory.protected_ranges + from.memory.protected_count),
+       reinterpret_cast<uint64_t>(&from.memory.protected_ranges + 1)},
+      {reinterpret_cast<uint64_t>(from.memory.file_sources + from.memory.file_source_high),
+       reinterpret_cast<uint64_t>(&from.memory.file_sources + 1)},
+      {reinterpret_cast<uint64_t>(from.processes.children + from.processes.child_high),
+       reinterpret_cast<uint64_t>(&from.processes.children + 1)},
+      {reinterpret_cast<uint64_t>(from.tasks + from.order.high_task),
        reinterpret_cast<uint64_t>(&from.tasks + 1)},
   };
-  static_assert(offsetof(Shared, regions) < offsetof(Shared, free_extents) &&
-                offsetof(Shared, free_extents) < offsetof(Shared, protected_ranges) &&
-                offsetof(Shared, protected_ranges) < offsetof(Shared, file_sources) &&
-                offsetof(Shared, file_sources) < offsetof(Shared, children) &&
-                offsetof(Shared, children) < offsetof(Shared, tasks));
+  static_assert(offsetof(Shared, memory.regions) < offsetof(Shared, memory.free_extents) &&
+                offsetof(Shared, memory.free_extents) < offsetof(Shared, memory.protected_ranges) &&
+                offsetof(Shared, memory.protected_ranges) < offsetof(Shared, memory.file_sources) &&
+                offsetof(Shared, memory.file_sources) < offsetof(Shared, processes.children) &&
+                offsetof(Shared, processes.children) < offsetof(Shared, tasks));
   const auto begin = reinterpret_cast<uint64_t>(&from);
   uint64_t at = begin;
   const auto copy_to = [&](uint64_t limit) {
@@ -122,10 +122,10 @@ bool map_control() {
   done = true;
   g_control_mapped = true;
   Shared& s = shared();
-  s.turn = kNoTask;
-  s.store = -1;
-  s.exec_buffer = reinterpret_cast<uint8_t*>(kExecBuffer);
-  set_broken_word(&s.is_broken);
+  s.order.turn = kNoTask;
+  s.memory.store = -1;
+  s.exec.buffer = reinterpret_cast<uint8_t*>(kExecBuffer);
+  set_broken_word(&s.program.is_broken);
   return true;
 }
 

@@ -266,7 +266,7 @@ ExecutedEnvironment::ExecutedEnvironment(Task& task, long variables)
       sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(room), PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (mapped != static_cast<long>(at)) return;
-  task_.environment_room = room;
+  task_.identity.environment_room = room;
   if (count && trap::from_program(reinterpret_cast<void*>(at), variables, count * 8) != 0) return;
   Builder builder(at, count);
   const int put = put_own(builder);
@@ -279,10 +279,10 @@ ExecutedEnvironment::ExecutedEnvironment(Task& task, long variables)
 ExecutedEnvironment::~ExecutedEnvironment() { end_borrowed_environment(task_); }
 
 void end_borrowed_environment(Task& borrower) {
-  if (!borrower.environment_room) return;
+  if (!borrower.identity.environment_room) return;
   sys::raw(SYS_munmap, static_cast<long>(vector_of(borrower)),
-           static_cast<long>(borrower.environment_room));
-  borrower.environment_room = 0;
+           static_cast<long>(borrower.identity.environment_room));
+  borrower.identity.environment_room = 0;
 }
 
 }  // namespace weir::tasks

@@ -71,7 +71,7 @@ bool will_execute(const File& file, int depth) {
 class Arguments {
  public:
   uint64_t put(long text) {
-    auto* at = shared().exec_buffer + used_;
+    auto* at = shared().exec.buffer + used_;
     const uint64_t room = kExecBufferLimit - used_;
     const uint64_t most = room < kLongest ? room : kLongest;
     const long length = trap::string_from_program(reinterpret_cast<char*>(at), text, most);
@@ -89,7 +89,7 @@ class Arguments {
       if (!text) break;
     }
     used_ = (used_ + 7) & ~uint64_t{7};
-    auto* table = reinterpret_cast<uint64_t*>(shared().exec_buffer + used_);
+    auto* table = reinterpret_cast<uint64_t*>(shared().exec.buffer + used_);
     if (used_ + (count + 1) * 8 > kExecBufferLimit) return 0;
     used_ += (count + 1) * 8;
     pointers_ += (count ? count : 1) * 8;
@@ -122,9 +122,9 @@ class Arguments {
 long execute_program(int directory, long path, long argv, long envp, int flags) {
   Shared& s = shared();
   Arguments arguments;
-  s.exec_path = arguments.put(path);
-  if (!s.exec_path || (flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))) return kAskKernel;
-  const auto* name = reinterpret_cast<const char*>(s.exec_path);
+  s.exec.path = arguments.put(path);
+  if (!s.exec.path || (flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW))) return kAskKernel;
+  const auto* name = reinterpret_cast<const char*>(s.exec.path);
   if (!name[0]) {
     if (!(flags & AT_EMPTY_PATH)) return kAskKernel;
     const File file(directory);
@@ -134,35 +134,35 @@ long execute_program(int directory, long path, long argv, long envp, int flags) 
     if (closes < 0 ||
         ((closes & FD_CLOEXEC) && file.read(head, 2, 0) == 2 && head[0] == '#' && head[1] == '!'))
       return kAskKernel;
-    if (sys::raw(SYS_faccessat2, directory, s.exec_path, 1, AT_EMPTY_PATH) != 0) return kAskKernel;
+    if (sys::raw(SYS_faccessat2, directory, s.exec.path, 1, AT_EMPTY_PATH) != 0) return kAskKernel;
     if (sys::raw(SYS_fcntl, directory, F_GETFL) & O_PATH) {
       // Nothing can be read through it.
     } else if (!will_execute(file, 0)) {
       return kAskKernel;
     }
   } else {
-    if (sys::raw(SYS_faccessat, directory, s.exec_path, 1) != 0) return kAskKernel;
+    if (sys::raw(SYS_faccessat, directory, s.exec.path, 1) != 0) return kAskKernel;
     const File file(directory, name, flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0);
     if (!will_execute(file, 0)) return kAskKernel;
   }
-  s.exec_argv = arguments.put_all(argv);
-  s.exec_envp = s.exec_argv ? arguments.put_all(envp) : 0;
-  if (!s.exec_envp || arguments.too_many()) return kAskKernel;
-  s.exec_directory = directory;
-  s.exec_flags = flags;
-  s.exec_mask = self().signal_mask;
+  s.exec.argv = arguments.put_all(argv);
+  s.exec.envp = s.exec.argv ? arguments.put_all(envp) : 0;
+  if (!s.exec.envp || arguments.too_many()) return kAskKernel;
+  s.exec.directory = directory;
+  s.exec.flags = flags;
+  s.exec.mask = self().signals.mask;
   // The task may have given up rights since the monitor was split off: the new program gets what
   // the task has.
-  uint32_t* u = s.exec_users;
-  uint32_t* g = s.exec_groups;
+  uint32_t* u = s.exec.users;
+  uint32_t* g = s.exec.groups;
   sys::raw(SYS_getresuid, reinterpret_cast<long>(u), reinterpret_cast<long>(u + 1),
            reinterpret_cast<long>(u + 2));
   sys::raw(SYS_getresgid, reinterpret_cast<long>(g), reinterpret_cast<long>(g + 1),
            reinterpret_cast<long>(g + 2));
-  constexpr long kMostGroups = sizeof s.exec_more_groups / sizeof s.exec_more_groups[0];
-  s.exec_group_count = static_cast<int>(
-      sys::raw(SYS_getgroups, kMostGroups, reinterpret_cast<long>(s.exec_more_groups)));
-  s.exec_requested = 1;
+  constexpr long kMostGroups = sizeof s.exec.more_groups / sizeof s.exec.more_groups[0];
+  s.exec.group_count = static_cast<int>(
+      sys::raw(SYS_getgroups, kMostGroups, reinterpret_cast<long>(s.exec.more_groups)));
+  s.exec.requested = 1;
   for (;;) sys::raw(SYS_exit_group, 0);  // the monitor does the rest
 }
 

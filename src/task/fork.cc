@@ -63,7 +63,7 @@ constexpr uint64_t kForkStack = 64 << 10;
 long g_meeting = 0;
 
 bool has_handler(int signal) {
-  return reinterpret_cast<uint64_t>(shared().actions[signal].handler) > 1;
+  return reinterpret_cast<uint64_t>(shared().signals.actions[signal].handler) > 1;
 }
 
 // CLONE_CLEAR_SIGHAND: what is ignored stays so.
@@ -87,36 +87,38 @@ void become_single_after_fork() {
   const Task copy = task;
   // The copy may have been taken while the monitor, or a task about to sleep, held a lock for a
   // moment.
-  s.order_lock.reset();
-  s.memory_lock.reset();
-  s.process_lock.reset();
-  s.signal_lock.reset();
-  for (TaskId i = 0; i < s.high_task; i++)
-    s.tasks[i].state = TaskState::kFree, s.tasks[i].is_unnoted = 0;
-  for (uint32_t p = 0; p < s.high_process; p++) s.processes[p].pid = 0, s.processes[p].taken = 0;
+  s.order.lock.reset();
+  s.memory.lock.reset();
+  s.processes.lock.reset();
+  s.signals.lock.reset();
+  for (TaskId i = 0; i < s.order.high_task; i++)
+    s.tasks[i].order.state = TaskState::kFree, s.tasks[i].order.is_unnoted = 0;
+  for (uint32_t p = 0; p < s.processes.high; p++)
+    s.processes.slots[p].pid = 0, s.processes.slots[p].taken = 0;
   task = copy;
-  s.multi = 0;
-  s.monitor = s.shown_pid = 0;
-  s.live = 1;
-  s.high_task = task.id + 1;
-  s.high_process = static_cast<uint32_t>(task.process) + 1;
-  s.idle_processes = 0;
-  s.lookers = 0;
-  s.child_high = 0;
-  s.making_signal = -1;
+  s.program.multi = 0;
+  s.program.monitor = s.program.shown_pid = 0;
+  s.order.live = 1;
+  s.order.high_task = task.id + 1;
+  s.processes.high = static_cast<uint32_t>(task.identity.process) + 1;
+  s.processes.idle = 0;
+  s.order.lookers = 0;
+  s.processes.child_high = 0;
+  s.processes.making_signal = -1;
   forget_profiles();
-  for (auto& timer : s.timers) timer.target = 0;
-  s.exiting = 0;
-  s.exec_requested = 0;
-  s.heap_user = 0;
-  task.tid = static_cast<int>(sys::raw(SYS_gettid));
-  task.virtual_tid = constant::has_pid() ? constant::shown_id(task.tid) : task.tid;
-  task.turn_depth = 0;
-  task.held = 0;
-  task.ahead = task.keeps_for = 0;
+  for (auto& timer : s.signals.timers) timer.target = 0;
+  s.program.exiting = 0;
+  s.exec.requested = 0;
+  s.heap.user = 0;
+  task.identity.tid = static_cast<int>(sys::raw(SYS_gettid));
+  task.identity.virtual_tid =
+      constant::has_pid() ? constant::shown_id(task.identity.tid) : task.identity.tid;
+  task.turn.depth = 0;
+  task.turn.held = 0;
+  task.turn.ahead = task.turn.keeps_for = 0;
   task.flags = 0;
-  s.processes[task.process].pid = task.tid;
-  s.processes[task.process].taken = 1;
+  s.processes.slots[task.identity.process].pid = task.identity.tid;
+  s.processes.slots[task.identity.process].taken = 1;
   g_tasks_active = false;
   forget_executor();
 }
@@ -144,7 +146,7 @@ void fork_child(uint64_t argument) {
   runtime::start_counts();
   input::begin_process(ordinal);
   // Ids that no relative uses: a mutex may lie in memory that both share.
-  shared().tid_base = (work->tid_base + 1) * 0x10000 % 0x08000000;
+  shared().order.tid_base = (work->tid_base + 1) * 0x10000 % 0x08000000;
   if (was_multi) syscalls::choose_handled(false);
   if (was_multi) view::current().close_tracking();
   me->frame = reinterpret_cast<Frame*>(me->stack_top - sizeof(Frame));
@@ -152,11 +154,11 @@ void fork_child(uint64_t argument) {
   me->frame->rax = 0;
   if (request.stack) me->frame->rsp = request.stack;
   if (request.flags & CLONE_CHILD_SETTID)
-    (void)!trap::to_program(static_cast<long>(request.child_tid), me->virtual_tid);
+    (void)!trap::to_program(static_cast<long>(request.child_tid), me->identity.virtual_tid);
   if (request.flags & CLONE_CLEAR_SIGHAND) clear_handlers();
   me->in_runtime = 1;
   me->pending = me->inbox_count = 0;
-  me->inbox = SignalList{};
+  me->signals.inbox = SignalList{};
   trap::set_mask(work->mask);
   trap::forget_places();
   if (input::replaying()) trap::go_on_as_recorded(*me, *me->frame);
@@ -176,7 +178,7 @@ void borrowing_child(uint64_t argument) {
   const ForkRequest& request = *work.request;  // in the maker's stack, who sleeps
   sys::raw(SYS_arch_prctl, ARCH_SET_GS, reinterpret_cast<long>(work.task));
   if (constant::is_on()) constant::begin_process(work.identity);
-  input::begin_borrower(*work.task, work.task->ordinal);
+  input::begin_borrower(*work.task, work.task->recorded.ordinal);
   if (request.flags & CLONE_CLEAR_SIGHAND) {
     for (int signal = 1; signal <= sys::kSignals; signal++) {
       // The dispositions that the program sees are its maker's, too; and the runtime's own handlers
@@ -219,7 +221,7 @@ void leave_meeting() {
 
 long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
   const bool multi = g_tasks_active && plan().has_processes();
-  while (multi && shared().heap_user) wait_for_page(kHeapKey);
+  while (multi && shared().heap.user) wait_for_page(kHeapKey);
   leave_meeting();
   const uint32_t ordinal = input::is_on()
                                ? input::new_process()
@@ -235,7 +237,7 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
   work->request = request;
   work->ordinal = ordinal;
   work->identity = constant::is_on() ? constant::next_child() : 0;
-  work->tid_base = shared().tid_base / 0x10000 * 16 + shared().children_made++;
+  work->tid_base = shared().order.tid_base / 0x10000 * 16 + shared().order.children_made++;
   uint64_t all = sys::kAllButFaults;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
            reinterpret_cast<long>(&work->mask), 8);
@@ -247,12 +249,13 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
     view::current().drop_residents();
   }
   int descriptor = -1;
-  shared().making_signal = told_by_monitor(request, multi);
+  shared().processes.making_signal = told_by_monitor(request, multi);
   view::current().hold_still();
   long pid = weir_clone(passed_on(request, multi), static_cast<uint64_t>(area) + kForkStack - 64,
                         &descriptor, nullptr, 0, fork_child, static_cast<uint64_t>(area));
-  if (pid > 0 && plan().has_processes()) note_child(static_cast<int>(pid), shared().making_signal);
-  shared().making_signal = -1;
+  if (pid > 0 && plan().has_processes())
+    note_child(static_cast<int>(pid), shared().processes.making_signal);
+  shared().processes.making_signal = -1;
   if (pid > 0) {
     while (!__atomic_load_n(&work->copied, __ATOMIC_ACQUIRE)) {
       sys::futex_wait(&work->copied, 0, 20'000'000);
@@ -284,11 +287,11 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   auto* copy = reinterpret_cast<Task*>((top - sizeof(Task) - 64) & ~uint64_t{63});
   copy_bytes(copy, &me, sizeof(Task));
   copy->self = copy;
-  copy->in_vfork = 1;
-  copy->owned_sleeps = 0;
-  if (input::is_on()) copy->ordinal = input::new_process();
+  copy->identity.in_vfork = 1;
+  copy->recorded.owned_sleeps = 0;
+  if (input::is_on()) copy->recorded.ordinal = input::new_process();
   copy->pending = copy->inbox_count = 0;
-  copy->pending_signals = nullptr;
+  copy->signals.pending_signals = nullptr;
   copy->stack_top = reinterpret_cast<uint64_t>(copy) & ~uint64_t{63};
   copy->frame = reinterpret_cast<Frame*>(copy->stack_top - sizeof(Frame));
   *copy->frame = frame;
@@ -302,7 +305,7 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
     view::current().lend_all();
   }
   owned::begin_borrowing(me);
-  shared().making_signal = told_by_monitor(request, multi);
+  shared().processes.making_signal = told_by_monitor(request, multi);
   const uint64_t flags =
       passed_on(request, multi) | (request.flags & (CLONE_VM | CLONE_VFORK | CLONE_SIGHAND));
   long pid = weir_clone(flags, copy->stack_top - 4096, &descriptor, nullptr, 0, borrowing_child,
@@ -314,16 +317,17 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
     view::current().forget_copies();  // the child wrote with this task's mappings, and its faults
                                       // are not this task's
   }
-  if (pid > 0 && plan().has_processes()) note_child(static_cast<int>(pid), shared().making_signal);
-  shared().making_signal = -1;
+  if (pid > 0 && plan().has_processes())
+    note_child(static_cast<int>(pid), shared().processes.making_signal);
+  shared().processes.making_signal = -1;
   pidfd = kept_pidfd(request, pid, descriptor);
-  return input::note_child(pid, copy->ordinal);
+  return input::note_child(pid, copy->recorded.ordinal);
 }
 
 namespace {
 
-// Guarded by: process_lock. What is to be told of the child: a pointer to a wait status, null for
-// nothing.
+// Guarded by: ProcessTable::lock. What is to be told of the child: a pointer to a wait status, null
+// for nothing.
 int* news_of(ChildProcess& child, int options) {
   if (child.ended) return options & WEXITED ? &child.status : nullptr;
   const int wanted = child.change == kContinued ? WCONTINUED : WSTOPPED;
@@ -339,8 +343,8 @@ namespace {
 bool has_orphan(int kind, int id) {
   Shared& s = shared();
   char name[64], text[4096];
-  char* end = append_number(append_text(name, "/proc/"), static_cast<uint64_t>(s.monitor));
-  append_text(append_number(append_text(end, "/task/"), static_cast<uint64_t>(s.monitor)),
+  char* end = append_number(append_text(name, "/proc/"), static_cast<uint64_t>(s.program.monitor));
+  append_text(append_number(append_text(end, "/task/"), static_cast<uint64_t>(s.program.monitor)),
               "/children");
   const long file = sys::open_own(static_cast<const char*>(name));
   if (sys::failed(file)) return false;
@@ -352,7 +356,7 @@ bool has_orphan(int kind, int id) {
     for (; *at >= '0' && *at <= '9'; at++) pid = pid * 10 + (*at - '0');
     while (*at == ' ') at++;
     bool is_task = false;
-    for (uint32_t p = 0; p < s.high_process; p++) is_task |= s.processes[p].pid == pid;
+    for (uint32_t p = 0; p < s.processes.high; p++) is_task |= s.processes.slots[p].pid == pid;
     if (pid && !is_task && (kind != P_PID || pid == id)) return true;
   }
   return false;
@@ -362,10 +366,10 @@ bool has_orphan(int kind, int id) {
 long look_for_child(int kind, int id, int options, FoundChild& found) {
   Shared& s = shared();
   const long group = kind != P_PGID ? 0 : id ? id : sys::raw(SYS_getpgid, 0);
-  bool any = s.subreaper && has_orphan(kind, id);
-  SpinGuard guard(s.process_lock);
-  for (uint32_t i = 0; i < s.child_high; i++) {
-    ChildProcess& child = s.children[i];
+  bool any = s.processes.subreaper && has_orphan(kind, id);
+  SpinGuard guard(s.processes.lock);
+  for (uint32_t i = 0; i < s.processes.child_high; i++) {
+    ChildProcess& child = s.processes.children[i];
     if (child.pid == 0 || child.forgotten || (kind == P_PID && child.pid != id)) continue;
     if (kind == P_PGID) {
       const long now = child.ended ? -ESRCH : sys::raw(SYS_getpgid, child.pid);
@@ -389,7 +393,7 @@ long look_for_child(int kind, int id, int options, FoundChild& found) {
 long wait_child(int kind, int id, int options, FoundChild& found) {
   Shared& s = shared();
   for (;;) {
-    const uint32_t epoch = __atomic_load_n(&s.children_epoch, __ATOMIC_ACQUIRE);
+    const uint32_t epoch = __atomic_load_n(&s.processes.children_epoch, __ATOMIC_ACQUIRE);
     const long pid =
         input::value(input::What::kChild, [&] { return look_for_child(kind, id, options, found); });
     if (pid > 0) input::bytes(&found, sizeof found);
@@ -398,7 +402,7 @@ long wait_child(int kind, int id, int options, FoundChild& found) {
     if (pid != 0 || (options & WNOHANG)) return pid;
     outside_begin("child process");
     const long result = input::value(input::What::kReady, [&] {
-      return trap::interruptible(SYS_futex, reinterpret_cast<long>(&s.children_epoch),
+      return trap::interruptible(SYS_futex, reinterpret_cast<long>(&s.processes.children_epoch),
                                  0 /* FUTEX_WAIT */, epoch, 0, 0, 0);
     });
     outside_end();

@@ -6,15 +6,16 @@ namespace weir::tasks {
 
 Task* find_by_virtual_tid(int tid) {
   Shared& s = shared();
-  for (TaskId i = 0; i < s.high_task; i++) {
-    if (s.tasks[i].state != TaskState::kFree && s.tasks[i].virtual_tid == tid) return &s.tasks[i];
+  for (TaskId i = 0; i < s.order.high_task; i++) {
+    if (s.tasks[i].order.state != TaskState::kFree && s.tasks[i].identity.virtual_tid == tid)
+      return &s.tasks[i];
   }
   return nullptr;
 }
 
 int kernel_tid(const Task& task) {
   for (;;) {  // who is made needs nobody's turn to come so far
-    if (const int tid = __atomic_load_n(&task.tid, __ATOMIC_ACQUIRE)) return tid;
+    if (const int tid = __atomic_load_n(&task.identity.tid, __ATOMIC_ACQUIRE)) return tid;
     sys::raw(SYS_sched_yield);
   }
 }

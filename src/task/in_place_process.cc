@@ -57,11 +57,12 @@ uint32_t components() {
 Task* waiting_task(bool anybody) {
   Shared& s = shared();
   if (!s.executor.waiting) return nullptr;
-  const TaskId turn = __atomic_load_n(&s.turn, __ATOMIC_ACQUIRE);
-  if (turn != kNoTask && s.tasks[turn].in_executor) return &s.tasks[turn];
-  for (TaskId i = 0; i < s.high_task; i++) {
+  const TaskId turn = __atomic_load_n(&s.order.turn, __ATOMIC_ACQUIRE);
+  if (turn != kNoTask && s.tasks[turn].in_place.in_executor) return &s.tasks[turn];
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     Task& task = s.tasks[i];
-    if (task.in_executor && (anybody || __atomic_load_n(&task.wake_word, __ATOMIC_ACQUIRE)))
+    if (task.in_place.in_executor &&
+        (anybody || __atomic_load_n(&task.order.wake_word, __ATOMIC_ACQUIRE)))
       return &task;
   }
   return nullptr;
@@ -70,7 +71,7 @@ Task* waiting_task(bool anybody) {
 // The time that the task ran here is not in the processor time of its own process.
 void count_time(Task& task) {
   const Executor& e = shared().executor;
-  task.cpu_offset += static_cast<int64_t>((sys::cycles() - e.since) * e.ns_a_cycle >> 32);
+  task.identity.cpu_offset += static_cast<int64_t>((sys::cycles() - e.since) * e.ns_a_cycle >> 32);
 }
 
 [[noreturn]] void run(Task& task) {
@@ -83,13 +84,13 @@ void count_time(Task& task) {
 
 // The opposite of will_wait_in_executor().
 void waits_no_more(Task& task) {
-  task.in_executor = 0;
+  task.in_place.in_executor = 0;
   shared().executor.waiting--;
 }
 
 [[noreturn]] void resume(Task& task) {
   waits_no_more(task);
-  __atomic_store_n(&task.wake_word, 0u, __ATOMIC_RELAXED);
+  __atomic_store_n(&task.order.wake_word, 0u, __ATOMIC_RELAXED);
   run(task);
 }
 
@@ -124,8 +125,9 @@ void send_back() {
   count_time(task);
   set_base(ARCH_SET_GS,
            reinterpret_cast<uint64_t>(&e.record));  // a signal that comes now is none of the task's
-  __atomic_store_n(&task.own_word, 1u, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&task.own_sleeps, __ATOMIC_SEQ_CST)) sys::futex_wake(&task.own_word);
+  __atomic_store_n(&task.in_place.word, 1u, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&task.in_place.sleeps, __ATOMIC_SEQ_CST))
+    sys::futex_wake(&task.in_place.word);
   serve();
 }
 
@@ -134,9 +136,9 @@ void send_back() {
 void ask_back(Task& task) {
   uint64_t waiting = 0;
   sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&waiting), 8);
-  if (!(waiting & ~task.own_mask)) return;
-  __atomic_store_n(&task.wanted_back, 1u, __ATOMIC_RELEASE);
-  if (__atomic_load_n(&task.in_executor, __ATOMIC_ACQUIRE)) {
+  if (!(waiting & ~task.in_place.mask)) return;
+  __atomic_store_n(&task.in_place.wanted_back, 1u, __ATOMIC_RELEASE);
+  if (__atomic_load_n(&task.in_place.in_executor, __ATOMIC_ACQUIRE)) {
     order::wake_sleeper(task);
     return;
   }
@@ -146,26 +148,26 @@ void ask_back(Task& task) {
 void wait_in_own() {
   Task& task = self();
   runtime::g_away = true;
-  task.away = 1;
+  task.in_place.away = 1;
   __atomic_store_n(&shared().executor.request, task.id + 1, __ATOMIC_SEQ_CST);
   order::call_executor();
   uint64_t since = 0;
-  while (!__atomic_exchange_n(&task.own_word, 0u, __ATOMIC_SEQ_CST)) {
-    if (order::worth_looking(&task.own_word)) continue;
-    __atomic_store_n(&task.own_sleeps, 1u, __ATOMIC_SEQ_CST);
+  while (!__atomic_exchange_n(&task.in_place.word, 0u, __ATOMIC_SEQ_CST)) {
+    if (order::worth_looking(&task.in_place.word)) continue;
+    __atomic_store_n(&task.in_place.sleeps, 1u, __ATOMIC_SEQ_CST);
     long result = 0;
-    if (!__atomic_load_n(&task.own_word, __ATOMIC_SEQ_CST))
-      result = sys::futex_wait(&task.own_word, 0, kSignalLook);
-    __atomic_store_n(&task.own_sleeps, 0u, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&task.in_place.word, __ATOMIC_SEQ_CST))
+      result = sys::futex_wait(&task.in_place.word, 0, kSignalLook);
+    __atomic_store_n(&task.in_place.sleeps, 0u, __ATOMIC_SEQ_CST);
     if (sys::failed(result)) {
       ask_back(task);
       order::probe_late();
-      if (__atomic_load_n(&task.in_executor, __ATOMIC_ACQUIRE))
+      if (__atomic_load_n(&task.in_place.in_executor, __ATOMIC_ACQUIRE))
         order::lose_patience(task, since);  // it waits there for another
     }
   }
-  task.away = 0;
-  task.wanted_back = 0;
+  task.in_place.away = 0;
+  task.in_place.wanted_back = 0;
   runtime::g_away = false;
   weir_arrive(&moved(task));
 }
@@ -175,7 +177,7 @@ void begin(uint64_t process) {
   Shared& s = shared();
   Executor& e = s.executor;
   sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
-  if (sys::raw(SYS_getppid) != s.monitor) die(125);
+  if (sys::raw(SYS_getppid) != s.program.monitor) die(125);
   runtime::begin_process();
   runtime::g_process = static_cast<uint32_t>(process);
   runtime::g_executor = true;
@@ -185,7 +187,7 @@ void begin(uint64_t process) {
   syscalls::handle_all();  // what no stub hands over otherwise (credentials, say) is the task's own
                            // process's too
   e.tid = static_cast<int>(sys::raw(SYS_gettid));
-  __atomic_store_n(&s.processes[process].pid, e.tid, __ATOMIC_RELEASE);
+  __atomic_store_n(&s.processes.slots[process].pid, e.tid, __ATOMIC_RELEASE);
   serve();
 }
 
@@ -200,13 +202,14 @@ bool make_executor() {
   const uint32_t process = take_new_slot();
   if (process == kMaxProcesses) return false;
   e.components = parts;
-  e.ns_a_cycle =
-      ((sys::monotonic_ns() - s.start_ns) << 20) / ((sys::cycles() - s.start_cycles) >> 12 | 1);
+  e.ns_a_cycle = ((sys::monotonic_ns() - s.program.start_ns) << 20) /
+                 ((sys::cycles() - s.program.start_cycles) >> 12 | 1);
   e.record.self = &e.record;
   e.record.id = kNoTask;
   e.record.in_runtime = 1;
   e.record.stack_top = stack_top_of(process);
-  s.processes[process].mapping_sequence = s.processes[runtime::g_process].mapping_sequence;
+  s.processes.slots[process].mapping_sequence =
+      s.processes.slots[runtime::g_process].mapping_sequence;
   const uint64_t flags =
       CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_PARENT | runtime::clone_signal();
   const long result =
@@ -222,18 +225,18 @@ bool make_executor() {
 }  // namespace
 
 bool go_to_executor(Task& task) {
-  WEIR_DEBUG_CHECK(shared().turn == task.id && !task.away);
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id && !task.away);
   Executor& e = shared().executor;
   if (e.closed || (!e.made && (e.tried || !make_executor()))) return false;
   MovedState& state = moved(task);
   state.components = e.components;
   state.fs_base = sys::fs_base();
   const uint64_t all = ~uint64_t{0};
-  __atomic_store_n(&task.own_mask_holds, 1u, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&task.in_place.mask_holds, 1u, __ATOMIC_SEQ_CST);
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
-           reinterpret_cast<long>(&task.own_mask), 8);
-  __atomic_store_n(&task.own_mask_holds, 2u, __ATOMIC_SEQ_CST);
-  task.counters.moves++;
+           reinterpret_cast<long>(&task.in_place.mask), 8);
+  __atomic_store_n(&task.in_place.mask_holds, 2u, __ATOMIC_SEQ_CST);
+  task.spent.counters.moves++;
   weir_leave(&state, reinterpret_cast<uint64_t>(g_own_stack + sizeof g_own_stack), wait_in_own);
   return true;
 }
@@ -242,17 +245,17 @@ void return_to_own() {
   if (!runtime::g_executor) return;
   Task& task = self();
   weir_leave(&moved(task), stack_top_of(runtime::g_process) - 1024, send_back);
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&task.own_mask), 0, 8);
-  __atomic_store_n(&task.own_mask_holds, 0u, __ATOMIC_SEQ_CST);
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&task.in_place.mask), 0, 8);
+  __atomic_store_n(&task.in_place.mask_holds, 0u, __ATOMIC_SEQ_CST);
 }
 
 void wait_in_executor(Task& task) {
-  if (__atomic_load_n(&shared().turn, __ATOMIC_ACQUIRE) == task.id) {
+  if (__atomic_load_n(&shared().order.turn, __ATOMIC_ACQUIRE) == task.id) {
     waits_no_more(task);
     return;
   }
   weir_leave(&moved(task), stack_top_of(runtime::g_process) - 1024, wait_here);
-  if (__atomic_load_n(&shared().turn, __ATOMIC_ACQUIRE) != task.id) return_to_own();
+  if (__atomic_load_n(&shared().order.turn, __ATOMIC_ACQUIRE) != task.id) return_to_own();
 }
 
 void forget_executor() { shared().executor = Executor{}; }

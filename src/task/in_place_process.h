@@ -9,9 +9,11 @@
 // Invariants
 // 1. Whoever runs in the executor has the turn, and published everything before it went there. Who
 //    gives the turn on there and waits to have it again (block) may stay, marked by
-//    Task::in_executor and counted by Executor::waiting: what it wrote there is in the store.
+//    TaskInPlace::in_executor and counted by Executor::waiting: what it wrote there is in the
+//    store.
 // 2. The task's own process meanwhile stands on a stack of its own, touches neither the task's
-//    stack nor its record but own_word, and blocks all signals but those that Weir never blocks.
+//    stack nor its record but its in_place.word, and blocks all signals but those that Weir never
+//    blocks.
 // 3. In the executor no handler of the program runs, no wait in the kernel begins (outside_begin),
 //    and of the program's system calls only those are made that do the same in every process, since
 //    tasks share files and directories (syscalls::is_same_anywhere): whatever else needs the task's
@@ -34,7 +36,7 @@ void return_to_own();
 // wait. Returns with the turn, there, or in its own process without it, where the task is to wait
 // on.
 inline void will_wait_in_executor(Task& task) {
-  task.in_executor = 1;
+  task.in_place.in_executor = 1;
   shared().executor.waiting++;
 }
 void wait_in_executor(Task& task);

@@ -123,10 +123,11 @@ void apply(const MappingRecord& r) {
 
 uint64_t lag_of(uint32_t process) {
   const Shared& s = shared();
-  if (process == g_process || __atomic_load_n(&s.processes[process].pid, __ATOMIC_ACQUIRE) == 0)
+  if (process == g_process ||
+      __atomic_load_n(&s.processes.slots[process].pid, __ATOMIC_ACQUIRE) == 0)
     return 0;
-  return s.mapping_sequence -
-         __atomic_load_n(&s.processes[process].mapping_sequence, __ATOMIC_ACQUIRE);
+  return s.mapping_log.sequence -
+         __atomic_load_n(&s.processes.slots[process].mapping_sequence, __ATOMIC_ACQUIRE);
 }
 
 // Where a slot lags behind by more than `too_far`: until none does by more than `far`.
@@ -134,21 +135,21 @@ void catch_up(uint64_t too_far, uint64_t far) {
   Shared& s = shared();
   constexpr uint64_t kPatience = 10'000'000'000, kPokeEvery = 20'000'000;
   bool needed = false;
-  for (uint32_t p = 0; p < s.high_process && !needed; p++) needed = lag_of(p) > too_far;
+  for (uint32_t p = 0; p < s.processes.high && !needed; p++) needed = lag_of(p) > too_far;
   if (!needed) return;
-  __atomic_fetch_add(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
+  __atomic_fetch_add(&s.mapping_log.catch_up, 1u, __ATOMIC_SEQ_CST);
   uint64_t least = ~uint64_t{0}, poked = 0;
   for (uint64_t progress = sys::monotonic_ns();;) {
     uint64_t total = 0;
     uint32_t laggard = 0;
     const uint64_t now = sys::monotonic_ns();
     const bool poke = now - poked >= kPokeEvery;
-    for (uint32_t p = 0; p < s.high_process; p++) {
+    for (uint32_t p = 0; p < s.processes.high; p++) {
       const uint64_t lag = lag_of(p);
       if (lag <= far) continue;
       total += lag;
       laggard = p;
-      ProcessSlot& slot = s.processes[p];
+      ProcessSlot& slot = s.processes.slots[p];
       if (!poke) continue;
       if (slot.idle) {
         __atomic_store_n(&slot.go, kGoCatchUp, __ATOMIC_RELEASE);
@@ -164,14 +165,14 @@ void catch_up(uint64_t too_far, uint64_t far) {
       progress = now;
     }
     if (now - progress > kPatience) {
-      const ProcessSlot& slot = s.processes[laggard];
+      const ProcessSlot& slot = s.processes.slots[laggard];
       report("changes of memory wait for process %d (task %u) to repeat them, and it does not",
              int64_t{slot.pid}, uint64_t{slot.task});
       die(125);
     }
     sys::raw(SYS_sched_yield);
   }
-  __atomic_fetch_sub(&s.catch_up, 1u, __ATOMIC_SEQ_CST);
+  __atomic_fetch_sub(&s.mapping_log.catch_up, 1u, __ATOMIC_SEQ_CST);
 }
 
 // The private mapping that `address` lies in, of which no byte is the store's. Empty: there is none
@@ -217,23 +218,25 @@ void publish(MappingRecord record) {
   catch_up(
       kMappingRecords / 2,
       kMappingRecords / 4);  // long before the ring comes round to a record that a slot still needs
-  SpinGuard guard(s.process_lock);
+  SpinGuard guard(s.processes.lock);
   uint32_t others = 0;
-  uint64_t oldest = s.mapping_sequence;
-  for (uint32_t p = 0; p < s.high_process; p++) {
-    if (s.processes[p].pid == 0 || p == g_process) continue;
+  uint64_t oldest = s.mapping_log.sequence;
+  for (uint32_t p = 0; p < s.processes.high; p++) {
+    if (s.processes.slots[p].pid == 0 || p == g_process) continue;
     others++;
-    if (s.processes[p].mapping_sequence < oldest) oldest = s.processes[p].mapping_sequence;
+    if (s.processes.slots[p].mapping_sequence < oldest)
+      oldest = s.processes.slots[p].mapping_sequence;
   }
-  WEIR_CHECK(s.mapping_sequence - oldest < kMappingRecords);
-  WEIR_DEBUG_CHECK(s.turn == self().id || self().ahead);  // a stack, for a task that is made ahead
+  WEIR_CHECK(s.mapping_log.sequence - oldest < kMappingRecords);
+  WEIR_DEBUG_CHECK(s.turn == self().id ||
+                   self().turn.ahead);  // a stack, for a task that is made ahead
   record.waiting = others;
   record.author = g_process;
   if (others == 0) {
     if (record.descriptor >= 0) page::close_hidden(record.descriptor);
   }
-  s.mappings[s.mapping_sequence % kMappingRecords] = record;
-  __atomic_store_n(&s.mapping_sequence, s.mapping_sequence + 1, __ATOMIC_RELEASE);
+  s.mapping_log.records[s.mapping_log.sequence % kMappingRecords] = record;
+  __atomic_store_n(&s.mapping_log.sequence, s.mapping_log.sequence + 1, __ATOMIC_RELEASE);
 }
 
 // Checked tasks see each other's memory without an event in between: what one has mapped or
@@ -257,9 +260,9 @@ void apply_mappings(Task&) {
   if (busy) return;
   busy = true;
   Shared& s = shared();
-  ProcessSlot& slot = s.processes[g_process];
-  while (slot.mapping_sequence < __atomic_load_n(&s.mapping_sequence, __ATOMIC_ACQUIRE)) {
-    MappingRecord& record = s.mappings[slot.mapping_sequence % kMappingRecords];
+  ProcessSlot& slot = s.processes.slots[g_process];
+  while (slot.mapping_sequence < __atomic_load_n(&s.mapping_log.sequence, __ATOMIC_ACQUIRE)) {
+    MappingRecord& record = s.mapping_log.records[slot.mapping_sequence % kMappingRecords];
     if (record.author != g_process) {
       apply(record);
       if (__atomic_sub_fetch(&record.waiting, 1u, __ATOMIC_ACQ_REL) == 0 &&
@@ -275,14 +278,14 @@ void apply_mappings(Task&) {
 
 bool lacks_mappings() {
   const Shared& s = shared();
-  return s.processes[g_process].mapping_sequence <
-         __atomic_load_n(&s.mapping_sequence, __ATOMIC_ACQUIRE);
+  return s.processes.slots[g_process].mapping_sequence <
+         __atomic_load_n(&s.mapping_log.sequence, __ATOMIC_ACQUIRE);
 }
 
 void patch_pending_text() {
   Shared& s = shared();
-  if (!s.text_pending) return;
-  s.text_pending = 0;
+  if (!s.memory.text_pending) return;
+  s.memory.text_pending = 0;
   patch_new_text();
   record_mapping({MappingKind::kPatchText, 0, 0, -1, 0, 0, 0, 0, 0});
 }

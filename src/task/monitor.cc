@@ -38,8 +38,8 @@ constexpr uint64_t kMonitorStack = 64 << 10;
 
 void kill_tasks() {
   Shared& s = shared();
-  for (uint32_t p = 0; p < s.high_process; p++) {
-    if (s.processes[p].pid > 0) sys::raw(SYS_kill, s.processes[p].pid, SIGKILL);
+  for (uint32_t p = 0; p < s.processes.high; p++) {
+    if (s.processes.slots[p].pid > 0) sys::raw(SYS_kill, s.processes.slots[p].pid, SIGKILL);
   }
 }
 
@@ -49,15 +49,15 @@ void reap_tasks() {
   for (;;) {
     kill_tasks();
     bool left = false;
-    for (uint32_t p = 0; p < s.high_process; p++) {
-      const int pid = __atomic_load_n(&s.processes[p].pid, __ATOMIC_ACQUIRE);
+    for (uint32_t p = 0; p < s.processes.high; p++) {
+      const int pid = __atomic_load_n(&s.processes.slots[p].pid, __ATOMIC_ACQUIRE);
       if (pid <= 0) continue;
       sys::raw(SYS_kill, pid, SIGKILL);  // it may have been in the making when all were killed
       long result = sys::raw(SYS_wait4, pid, 0, kWaitAll, 0);
       if (result == -EINTR) {
         left = true;
       } else {
-        s.processes[p].pid = 0;
+        s.processes.slots[p].pid = 0;
       }
     }
     if (!left) return;
@@ -84,12 +84,12 @@ void take_rights() {
   sys::raw(SYS_getresgid, at(group), at(group + 1), at(group + 2));
   bool same = true;
   for (int i = 0; i < 3; i++)
-    same = same && user[i] == s.exec_users[i] && group[i] == s.exec_groups[i];
+    same = same && user[i] == s.exec.users[i] && group[i] == s.exec.groups[i];
   if (same) return;
-  if (s.exec_group_count >= 0)
-    sys::raw(SYS_setgroups, s.exec_group_count, reinterpret_cast<long>(s.exec_more_groups));
-  const long groups = sys::raw(SYS_setresgid, s.exec_groups[0], s.exec_groups[1], s.exec_groups[2]);
-  const long users = sys::raw(SYS_setresuid, s.exec_users[0], s.exec_users[1], s.exec_users[2]);
+  if (s.exec.group_count >= 0)
+    sys::raw(SYS_setgroups, s.exec.group_count, reinterpret_cast<long>(s.exec.more_groups));
+  const long groups = sys::raw(SYS_setresgid, s.exec.groups[0], s.exec.groups[1], s.exec.groups[2]);
+  const long users = sys::raw(SYS_setresuid, s.exec.users[0], s.exec.users[1], s.exec.users[2]);
   if (groups == 0 && users == 0) return;
   report("cannot give the executed program the user and group ids of the task that executes it");
   die(126);
@@ -97,20 +97,20 @@ void take_rights() {
 
 [[noreturn]] void execute() {
   Shared& s = shared();
-  uint64_t mask = s.exec_mask;
+  uint64_t mask = s.exec.mask;
   trap::stop_ticks();
   for (int signal = 1; signal <= sys::kSignals; signal++) {
     sys::KernelSigaction action{};
-    if (s.actions[signal].handler == reinterpret_cast<void*>(1))
-      action.handler = s.actions[signal].handler;
+    if (s.signals.actions[signal].handler == reinterpret_cast<void*>(1))
+      action.handler = s.signals.actions[signal].handler;
     sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(&action), 0, 8);
   }
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
   take_rights();
   long result =
-      sys::raw(SYS_execveat, s.exec_directory, static_cast<long>(s.exec_path),
-               static_cast<long>(s.exec_argv), static_cast<long>(s.exec_envp), s.exec_flags);
-  report("cannot execute %s (error %d)", reinterpret_cast<const char*>(s.exec_path),
+      sys::raw(SYS_execveat, s.exec.directory, static_cast<long>(s.exec.path),
+               static_cast<long>(s.exec.argv), static_cast<long>(s.exec.envp), s.exec.flags);
+  report("cannot execute %s (error %d)", reinterpret_cast<const char*>(s.exec.path),
          int64_t{-result});
   die(126);
 }
@@ -119,8 +119,8 @@ void take_rights() {
 // that again.
 void show_arguments() {
   Shared& s = shared();
-  const uint64_t start = page_down(s.arguments), size = s.stack_limit - start;
-  if (!s.arguments || s.stack_limit <= start) return;
+  const uint64_t start = page_down(s.program.arguments), size = s.program.stack_limit - start;
+  if (!s.program.arguments || s.program.stack_limit <= start) return;
   const uint64_t source = page::alias_of(start);
   long at = sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size),
                      PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -131,9 +131,9 @@ void show_arguments() {
 // Whether it was a task's end; frees the slot.
 bool note_task_end(int pid) {
   Shared& s = shared();
-  for (uint32_t p = 0; p < s.high_process; p++) {
-    if (s.processes[p].pid != pid) continue;
-    s.processes[p].pid = 0;
+  for (uint32_t p = 0; p < s.processes.high; p++) {
+    if (s.processes.slots[p].pid != pid) continue;
+    s.processes.slots[p].pid = 0;
     return true;
   }
   return false;
@@ -141,29 +141,29 @@ bool note_task_end(int pid) {
 
 bool is_task(int pid) {
   const Shared& s = shared();
-  for (uint32_t p = 0; p < s.high_process; p++) {
-    if (s.processes[p].pid == pid) return true;
+  for (uint32_t p = 0; p < s.processes.high; p++) {
+    if (s.processes.slots[p].pid == pid) return true;
   }
   return false;
 }
 
-// Guarded by: process_lock. Null where the table is full. `forgotten` of a slot that is new says
-// that its maker has yet to note the child.
+// Guarded by: ProcessTable::lock. Null where the table is full. `forgotten` of a slot that is new
+// says that its maker has yet to note the child.
 ChildProcess* slot_of(int pid) {
   Shared& s = shared();
-  for (uint32_t i = 0; i < s.child_high; i++) {
-    if (s.children[i].pid == pid) return &s.children[i];
+  for (uint32_t i = 0; i < s.processes.child_high; i++) {
+    if (s.processes.children[i].pid == pid) return &s.processes.children[i];
   }
   // A child may end before the task that made it has noted it.
   for (uint32_t i = 0; i < kMaxChildren; i++) {
-    if (s.children[i].pid != 0) continue;
-    if (i >= s.child_high) s.child_high = i + 1;
-    s.children[i] = ChildProcess{};
-    s.children[i].pid = pid;
-    const int making = __atomic_load_n(&s.making_signal, __ATOMIC_ACQUIRE);
-    s.children[i].signal = making < 0 ? SIGCHLD : making;
-    s.children[i].forgotten = making >= 0;
-    return &s.children[i];
+    if (s.processes.children[i].pid != 0) continue;
+    if (i >= s.processes.child_high) s.processes.child_high = i + 1;
+    s.processes.children[i] = ChildProcess{};
+    s.processes.children[i].pid = pid;
+    const int making = __atomic_load_n(&s.processes.making_signal, __ATOMIC_ACQUIRE);
+    s.processes.children[i].signal = making < 0 ? SIGCHLD : making;
+    s.processes.children[i].forgotten = making >= 0;
+    return &s.processes.children[i];
   }
   return nullptr;
 }
@@ -177,12 +177,12 @@ struct ChildNews {
 
 void note_child(const ChildNews& news) {
   Shared& s = shared();
-  const sys::KernelSigaction& action = s.actions[SIGCHLD];
+  const sys::KernelSigaction& action = s.signals.actions[SIGCHLD];
   bool forgets =
       action.handler == reinterpret_cast<void*>(SIG_IGN) || (action.flags & SA_NOCLDWAIT);
   int signal = SIGCHLD;
   {
-    SpinGuard guard(s.process_lock);
+    SpinGuard guard(s.processes.lock);
     ChildProcess* slot = slot_of(news.pid);
     if (slot && news.ended()) signal = slot->signal;
     forgets = forgets && signal == SIGCHLD;
@@ -202,8 +202,8 @@ void note_child(const ChildNews& news) {
   // Before those that wait go on, since the signal comes first; after the table knows, since its
   // handler asks there.
   if (signal) trap::forward_child(signal, news.pid, news.user, news.status);
-  __atomic_fetch_add(&s.children_epoch, 1u, __ATOMIC_RELEASE);
-  sys::futex_wake(&s.children_epoch, 1 << 30);
+  __atomic_fetch_add(&s.processes.children_epoch, 1u, __ATOMIC_RELEASE);
+  sys::futex_wake(&s.processes.children_epoch, 1 << 30);
 }
 
 // Sleeps until a task or a child has news, and takes them: 0 or -errno. Its group is asked for
@@ -221,10 +221,10 @@ long wait_for_news(ChildNews& news) {
   news.user = seen.si_uid;
   {
     Shared& s = shared();
-    SpinGuard guard(s.process_lock);
-    for (uint32_t i = 0; i < s.child_high; i++) {
-      if (s.children[i].pid == seen.si_pid)
-        s.children[i].group =
+    SpinGuard guard(s.processes.lock);
+    for (uint32_t i = 0; i < s.processes.child_high; i++) {
+      if (s.processes.children[i].pid == seen.si_pid)
+        s.processes.children[i].group =
             news.group;  // the next call forgets it, and somebody may ask before note_child
     }
   }
@@ -243,16 +243,16 @@ void split_monitor() {
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   WEIR_CHECK(!sys::failed(stack));
   forget_reaped_children();
-  s.monitor = static_cast<int>(sys::raw(SYS_getpid));
-  if (!input::is_on()) s.shown_pid = s.monitor;
-  s.parent =
+  s.program.monitor = static_cast<int>(sys::raw(SYS_getpid));
+  if (!input::is_on()) s.program.shown_pid = s.program.monitor;
+  s.program.parent =
       static_cast<int>(input::value(input::What::kParent, [] { return sys::raw(SYS_getppid); }));
   uint64_t all = ~uint64_t{0}, mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
            reinterpret_cast<long>(&mask), 8);
-  s.monitor_stands = 0;
-  s.making_signal = -1;
-  s.subreaper = static_cast<uint32_t>(input::value(input::What::kFlags, [] {
+  s.processes.monitor_stands = 0;
+  s.processes.making_signal = -1;
+  s.processes.subreaper = static_cast<uint32_t>(input::value(input::What::kFlags, [] {
     int is_set = 0;
     sys::raw(SYS_prctl, PR_GET_CHILD_SUBREAPER, reinterpret_cast<long>(&is_set));
     return is_set;
@@ -268,17 +268,17 @@ void split_monitor() {
     die(125);
   }
   sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
-  if (sys::raw(SYS_getppid) != s.monitor) die(125);
+  if (sys::raw(SYS_getppid) != s.program.monitor) die(125);
   runtime::begin_process();
   // The program may look at its arguments in /proc, which are none between two steps of the
   // monitor.
-  while (!__atomic_load_n(&s.monitor_stands, __ATOMIC_ACQUIRE))
-    sys::futex_wait(&s.monitor_stands, 0);
+  while (!__atomic_load_n(&s.processes.monitor_stands, __ATOMIC_ACQUIRE))
+    sys::futex_wait(&s.processes.monitor_stands, 0);
   Task& task = self();
-  task.tid = static_cast<int>(sys::raw(SYS_gettid));
-  task.cpu_offset = used;
+  task.identity.tid = static_cast<int>(sys::raw(SYS_gettid));
+  task.identity.cpu_offset = used;
   arm_profiles();
-  s.processes[task.process].pid = task.tid;
+  s.processes.slots[task.identity.process].pid = task.identity.tid;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
 }
 
@@ -288,16 +288,16 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
   using namespace weir;
   using namespace weir::tasks;
   Shared& s = shared();
-  if (s.processes[0].pid == s.monitor) s.processes[0].pid = leader;
+  if (s.processes.slots[0].pid == s.program.monitor) s.processes.slots[0].pid = leader;
   trap::forward_signals();
   show_arguments();
-  __atomic_store_n(&s.monitor_stands, 1u, __ATOMIC_RELEASE);
-  sys::futex_wake(&s.monitor_stands);
+  __atomic_store_n(&s.processes.monitor_stands, 1u, __ATOMIC_RELEASE);
+  sys::futex_wake(&s.processes.monitor_stands);
   for (;;) {
     ChildNews news;
     const long result = wait_for_news(news);
     if (result == -EINTR) continue;
-    if (result < 0 && s.exiting) leave(s.exit_code);
+    if (result < 0 && s.program.exiting) leave(s.program.exit_code);
     if (result < 0) die(125);
     if (!news.ended()) {
       if (!is_task(news.pid)) note_child(news);
@@ -305,22 +305,22 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
     }
     const int status = news.status;
     const bool of_task = note_task_end(news.pid) || news.pid == leader;
-    if (s.exec_requested) {
+    if (s.exec.requested) {
       reap_tasks();
       execute();
     }
-    if (s.exiting) {
+    if (s.program.exiting) {
       reap_tasks();
-      leave(s.exit_code);
+      leave(s.program.exit_code);
     }
     if (!of_task) {
       note_child(news);
     } else if (WIFSIGNALED(status)) {
-      s.exiting = 1;
+      s.program.exiting = 1;
       reap_tasks();
       end_by_signal(WTERMSIG(status));
     } else if (WEXITSTATUS(status) == 125) {
-      s.exiting = 1;
+      s.program.exiting = 1;
       reap_tasks();
       die(125);
     }

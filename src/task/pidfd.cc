@@ -31,9 +31,9 @@ uint64_t key_of(int descriptor) {
 
 bool has_ended(int pid) {
   Shared& s = shared();
-  SpinGuard guard(s.process_lock);
-  for (uint32_t i = 0; i < s.child_high; i++) {
-    if (s.children[i].pid == pid) return s.children[i].ended;
+  SpinGuard guard(s.processes.lock);
+  for (uint32_t i = 0; i < s.processes.child_high; i++) {
+    if (s.processes.children[i].pid == pid) return s.processes.children[i].ended;
   }
   return false;
 }
@@ -48,10 +48,10 @@ void note_pidfd(int descriptor, int pid) {
   Shared& s = shared();
   const uint64_t key = key_of(descriptor);
   if (!key) return;
-  for (uint32_t i = 0; i < kKnownPidfds && i < s.pidfd_count; i++) {
-    if (s.pidfds[i].key == key) return void(s.pidfds[i].pid = pid);
+  for (uint32_t i = 0; i < kKnownPidfds && i < s.processes.pidfd_count; i++) {
+    if (s.processes.pidfds[i].key == key) return void(s.processes.pidfds[i].pid = pid);
   }
-  auto& entry = s.pidfds[s.pidfd_count++ % kKnownPidfds];
+  auto& entry = s.processes.pidfds[s.processes.pidfd_count++ % kKnownPidfds];
   entry.key = key;
   entry.pid = pid;
 }
@@ -60,8 +60,8 @@ int child_of_pidfd(int descriptor) {
   const Shared& s = shared();
   const uint64_t key = key_of(descriptor);
   if (!key) return -EBADF;
-  for (uint32_t i = 0; i < kKnownPidfds && i < s.pidfd_count; i++) {
-    if (s.pidfds[i].key == key) return s.pidfds[i].pid;
+  for (uint32_t i = 0; i < kKnownPidfds && i < s.processes.pidfd_count; i++) {
+    if (s.processes.pidfds[i].key == key) return s.processes.pidfds[i].pid;
   }
   return -ECHILD;
 }

@@ -47,24 +47,24 @@ void take_profiles() {
 
 void set_profile(int which, uint64_t value, uint64_t interval) {
   Shared& s = shared();
-  s.profiles[which].value = value;
-  s.profiles[which].interval = interval;
+  s.signals.profiles[which].value = value;
+  s.signals.profiles[which].interval = interval;
   if (value) s.executor.closed = 1;  // what a task does there would count for another process
 }
 
 void arm_profiles() {
   if (!plan().has_processes() || input::replaying()) return;
   for (const int which : kTimers) {
-    const auto& profile = shared().profiles[which];
+    const auto& profile = shared().signals.profiles[which];
     if (!profile.value && !profile.armed) continue;
     const itimerval times{time_of(profile.interval), time_of(profile.value)};
     sys::raw(SYS_setitimer, which, reinterpret_cast<long>(&times), 0);
-    shared().profiles[which].armed = 1;
+    shared().signals.profiles[which].armed = 1;
   }
 }
 
 void forget_profiles() {
-  for (auto& profile : shared().profiles) profile = {};
+  for (auto& profile : shared().signals.profiles) profile = {};
 }
 
 }  // namespace weir::tasks

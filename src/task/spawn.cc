@@ -65,33 +65,33 @@ Frame* first_frame(uint64_t stack_top) {
 bool is_free(const Shared& s, const ProcessSlot& slot) {
   constexpr uint32_t kLately = 16;
   if (!plan().has_processes()) return slot.pid == 0;
-  return !slot.taken && (!slot.given_up || s.given_up_processes - slot.given_up >= kLately);
+  return !slot.taken && (!slot.given_up || s.processes.given_up - slot.given_up >= kLately);
 }
 
 uint32_t take_free_slot() {
   Shared& s = shared();
   uint32_t p = 0;
-  while (p < kMaxProcesses && !is_free(s, s.processes[p])) p++;
+  while (p < kMaxProcesses && !is_free(s, s.processes.slots[p])) p++;
   if (p == kMaxProcesses) return p;
-  ProcessSlot& slot = s.processes[p];
+  ProcessSlot& slot = s.processes.slots[p];
   while (__atomic_load_n(&slot.pid, __ATOMIC_ACQUIRE))
     sys::raw(SYS_sched_yield);  // the monitor has yet to see its end
-  SpinGuard guard(s.process_lock);
+  SpinGuard guard(s.processes.lock);
   slot.pid = -1;
   slot.taken = 1;
   slot.idle = slot.go = 0;
-  if (p >= s.high_process) s.high_process = p + 1;
+  if (p >= s.processes.high) s.processes.high = p + 1;
   return p;
 }
 
 uint32_t take_slot(const Task& creator, bool* reused) {
   Shared& s = shared();
-  if (s.idle_processes && !creator.changed) {
-    SpinGuard guard(s.process_lock);
-    for (uint32_t p = 0; p < s.high_process; p++) {
-      if (s.processes[p].pid && s.processes[p].idle) {
-        s.processes[p].idle = 0;
-        s.idle_processes--;
+  if (s.processes.idle && !creator.identity.changed) {
+    SpinGuard guard(s.processes.lock);
+    for (uint32_t p = 0; p < s.processes.high; p++) {
+      if (s.processes.slots[p].pid && s.processes.slots[p].idle) {
+        s.processes.slots[p].idle = 0;
+        s.processes.idle--;
         *reused = true;
         return p;
       }
@@ -104,7 +104,7 @@ uint32_t take_slot(const Task& creator, bool* reused) {
 TaskId take_task() {
   Shared& s = shared();
   for (TaskId id = 0; id < kMaxTasks; id++) {
-    if (s.tasks[id].state == TaskState::kFree) return id;
+    if (s.tasks[id].order.state == TaskState::kFree) return id;
   }
   return kNoTask;
 }
@@ -113,10 +113,10 @@ TaskId take_task() {
 // needs none for it.
 void reserve_heap(uint32_t heap) {
   Shared& s = shared();
-  if (s.heap_reserved[heap]) return;
-  s.heap_reserved[heap] = 1;
+  if (s.heap.reserved[heap]) return;
+  s.heap.reserved[heap] = 1;
   uint64_t start = 0;
-  if (heap_ready() && heap_take_segments(1, &start)) s.heap_reserve[heap] = start;
+  if (heap_ready() && heap_take_segments(1, &start)) s.heap.reserve[heap] = start;
 }
 
 // Puts the running thread or process into `task`'s place and lets it into the program.
@@ -124,11 +124,11 @@ void reserve_heap(uint32_t heap) {
   runtime::g_process = process;
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
   trap::set_signal_stack(process);
-  __atomic_store_n(&task.tid, static_cast<int>(sys::raw(SYS_gettid)),
+  __atomic_store_n(&task.identity.tid, static_cast<int>(sys::raw(SYS_gettid)),
                    __ATOMIC_RELEASE);  // others may send signals to it now
   // A process from the pool has worked for other tasks before.
   if (plan().has_processes())
-    task.cpu_offset = -static_cast<int64_t>(sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID));
+    task.identity.cpu_offset = -static_cast<int64_t>(sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID));
   order::wait_to_run(task);
   if (plan().has_processes()) {
     runtime::apply_mappings(task);
@@ -144,7 +144,7 @@ void reserve_heap(uint32_t heap) {
 }
 
 [[noreturn]] void wait_for_work(uint32_t process) {
-  ProcessSlot& slot = shared().processes[process];
+  ProcessSlot& slot = shared().processes.slots[process];
   for (;;) {
     const uint32_t go = __atomic_exchange_n(&slot.go, 0u, __ATOMIC_ACQUIRE);
     if (go == kGoTask) break;
@@ -157,19 +157,20 @@ void reserve_heap(uint32_t heap) {
   Task& task = task_at(slot.task);
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));  // before a signal can come
   set_base(ARCH_SET_FS, first_frame(task.stack_top)->shown);
-  trap::set_mask(task.signal_mask);
-  sys::set_float_control(task.float_control);
-  if (shared().named) sys::raw(SYS_prctl, PR_SET_NAME, reinterpret_cast<long>(slot.name));
+  trap::set_mask(task.signals.mask);
+  sys::set_float_control(task.identity.float_control);
+  if (shared().program.named) sys::raw(SYS_prctl, PR_SET_NAME, reinterpret_cast<long>(slot.name));
   run_task(process, task);
 }
 
 // A new process or thread begins here.
 void begin(uint64_t process) {
   Shared& s = shared();
-  ProcessSlot& slot = s.processes[process];
+  ProcessSlot& slot = s.processes.slots[process];
   if (plan().has_processes()) {
     sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
-    if (sys::raw(SYS_getppid) != s.monitor) die(125);  // the monitor died before the line above
+    if (sys::raw(SYS_getppid) != s.program.monitor)
+      die(125);  // the monitor died before the line above
     runtime::begin_process();
     runtime::g_process = static_cast<uint32_t>(process);
     trap::forget_places();
@@ -203,12 +204,12 @@ void add_counters(TaskCounters& to, const TaskCounters& from) {
 // Mutexes of the ended task that are robust: glibc's layout is the kernel's (linux/futex.h, struct
 // robust_list_head).
 void release_robust(Task& task) {
-  if (!task.robust_list) return;
+  if (!task.identity.robust_list) return;
   auto read = [](uint64_t address) {
     view::current().touch(address, sizeof(uint64_t), false);
     return *static_cast<uint64_t*>(alias(address));
   };
-  const uint64_t head = task.robust_list;
+  const uint64_t head = task.identity.robust_list;
   uint64_t entry = read(head);
   const int64_t offset = static_cast<int64_t>(read(head + 8));
   const uint64_t pending = read(head + 16);
@@ -217,7 +218,7 @@ void release_robust(Task& task) {
     uint64_t word = node + static_cast<uint64_t>(offset);
     view::current().touch(word, sizeof(uint32_t), true);
     auto* value = static_cast<uint32_t*>(alias(word));
-    if ((*value & FUTEX_TID_MASK) != static_cast<uint32_t>(task.virtual_tid)) return;
+    if ((*value & FUTEX_TID_MASK) != static_cast<uint32_t>(task.identity.virtual_tid)) return;
     *value = (*value & FUTEX_WAITERS) | FUTEX_OWNER_DIED;
     wake(word, 1, ~0u);
     sys::futex_wake(value);  // a process-shared one is waited for in the kernel
@@ -240,8 +241,8 @@ bool room_for_process(uint32_t process) {
   const Shared& s = shared();
   for (;;) {
     uint32_t unborn = 0;
-    for (uint32_t p = 0; p < s.high_process; p++)
-      unborn += p != process && __atomic_load_n(&s.processes[p].pid, __ATOMIC_ACQUIRE) == -1;
+    for (uint32_t p = 0; p < s.processes.high; p++)
+      unborn += p != process && __atomic_load_n(&s.processes.slots[p].pid, __ATOMIC_ACQUIRE) == -1;
     if (page::descriptors_left(3 * (unborn + 1))) return true;
     if (!unborn) return false;
     sys::raw(SYS_sched_yield);
@@ -253,7 +254,7 @@ bool room_for_process(uint32_t process) {
 uint32_t take_new_slot() { return take_free_slot(); }
 
 void drop_slot(uint32_t process) {
-  shared().processes[process].pid = shared().processes[process].taken = 0;
+  shared().processes.slots[process].pid = shared().processes.slots[process].taken = 0;
 }
 
 uint64_t stack_top_of(uint32_t process) { return kStacks + (2 * process + 2) * kStackSize; }
@@ -264,25 +265,26 @@ void make_first(Task& task) {
   task.self = &task;
   task.id = static_cast<TaskId>(&task - s.tasks);
   task.heap = task.id;
-  task.process = 0;
+  task.identity.process = 0;
   task.stack_top = stack_top_of(0);
-  task.tid = static_cast<int>(sys::raw(SYS_gettid));
-  task.virtual_tid = constant::has_pid() ? constant::shown_id(task.tid) : task.tid;
+  task.identity.tid = static_cast<int>(sys::raw(SYS_gettid));
+  task.identity.virtual_tid =
+      constant::has_pid() ? constant::shown_id(task.identity.tid) : task.identity.tid;
   // What the kernel would do at the end of the first thread: glibc told it at start
   // (set_tid_address, set_robust_list).
   uint64_t address = 0;
   if (sys::raw(SYS_prctl, PR_GET_TID_ADDRESS, reinterpret_cast<long>(&address)) != 0 || !address) {
     address = sys::fs_base() + libc::layout().thread_id;
   }
-  task.clear_child_tid = address;
-  if (constant::has_pid()) *reinterpret_cast<int*>(address) = task.virtual_tid;
+  task.identity.clear_child_tid = address;
+  if (constant::has_pid()) *reinterpret_cast<int*>(address) = task.identity.virtual_tid;
   uint64_t size = 0;
-  sys::raw(SYS_get_robust_list, 0, reinterpret_cast<long>(&task.robust_list),
+  sys::raw(SYS_get_robust_list, 0, reinterpret_cast<long>(&task.identity.robust_list),
            reinterpret_cast<long>(&size));
-  s.processes[0].pid = task.tid;
-  s.processes[0].idle = 0;
-  s.processes[0].taken = 1;
-  s.high_process = 1;
+  s.processes.slots[0].pid = task.identity.tid;
+  s.processes.slots[0].idle = 0;
+  s.processes.slots[0].taken = 1;
+  s.processes.high = 1;
   runtime::g_process = 0;
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
 }
@@ -300,7 +302,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   const TaskId id = take_task();
   const uint32_t process = id == kNoTask ? kMaxProcesses : take_slot(creator, &reused);
   if (process == kMaxProcesses) {
-    report("the program has %u tasks at once; Weir holds no more than %u", uint64_t{s.live},
+    report("the program has %u tasks at once; Weir holds no more than %u", uint64_t{s.order.live},
            uint64_t{kMaxTasks});
     return -EAGAIN;
   }
@@ -309,31 +311,32 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     return -EAGAIN;
   }
   Task& task = s.tasks[id];
-  const uint32_t spin_cycles = task.spin_cycles,
-                 sleeps = task.sleeps;  // what has paid for those before it
+  const uint32_t spin_cycles = task.order.spin_cycles,
+                 sleeps = task.order.sleeps;  // what has paid for those before it
   zero_bytes(&task, sizeof task);
-  task.spin_cycles = spin_cycles;
-  task.sleeps = sleeps;
+  task.order.spin_cycles = spin_cycles;
+  task.order.sleeps = sleeps;
   task.self = &task;
   task.id = id;
   task.heap = uses(Optimization::kHeap) ? id : 0;
-  task.process = process;
+  task.identity.process = process;
   task.stack_top = stack_top_of(process);
-  task.creation = ++s.created;
-  task.ordinal = creator.ordinal;
-  task.changed = creator.changed;
-  task.float_control = sys::float_control();
-  task.virtual_tid = kVirtualTidBase + static_cast<int>(s.tid_base + task.creation);
-  sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&task.signal_mask), 8);
+  task.identity.creation = ++s.order.created;
+  task.recorded.ordinal = creator.recorded.ordinal;
+  task.identity.changed = creator.identity.changed;
+  task.identity.float_control = sys::float_control();
+  task.identity.virtual_tid =
+      kVirtualTidBase + static_cast<int>(s.order.tid_base + task.identity.creation);
+  sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&task.signals.mask), 8);
   task.in_runtime = 1;
-  task.start_function = creator.start_function;
-  task.start_argument = creator.start_argument;
+  task.identity.start_function = creator.identity.start_function;
+  task.identity.start_argument = creator.identity.start_argument;
   reserve_heap(task.heap);
-  if (request.flags & CLONE_CHILD_CLEARTID) task.clear_child_tid = request.child_tid;
+  if (request.flags & CLONE_CHILD_CLEARTID) task.identity.clear_child_tid = request.child_tid;
   if (request.flags & CLONE_PARENT_SETTID)
-    *reinterpret_cast<int*>(request.parent_tid) = task.virtual_tid;
+    *reinterpret_cast<int*>(request.parent_tid) = task.identity.virtual_tid;
   if (request.flags & CLONE_CHILD_SETTID)
-    *reinterpret_cast<int*>(request.child_tid) = task.virtual_tid;
+    *reinterpret_cast<int*>(request.child_tid) = task.identity.virtual_tid;
   Frame* begin_frame = first_frame(task.stack_top);
   *begin_frame = frame;
   begin_frame->rax = 0;
@@ -341,7 +344,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   const uint64_t tls = request.flags & CLONE_SETTLS ? request.tls : own_tls;
   begin_frame->shown = tls;
   task.frame = begin_frame;
-  s.processes[process].task = id;
+  s.processes.slots[process].task = id;
   Frame* const entered = creator.frame;
   if (!entered)
     creator.frame =
@@ -351,8 +354,8 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   happens::begin_stack(request.stack - request.stack_size, request.stack,
                        request.flags & CLONE_SETTLS ? request.tls : 0);
   // Without a turn the new task gets the creator's unpublished writes by hand.
-  if (creator.ahead && !view::current().hand_over(creator, task)) need_turn();
-  if (creator.ahead) {
+  if (creator.turn.ahead && !view::current().hand_over(creator, task)) need_turn();
+  if (creator.turn.ahead) {
     order::add_running(task);
   } else {
     view::current().find_writes(creator);
@@ -363,85 +366,87 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     view::current().hand_out(creator);  // the new task will want what was made for it, and its
                                         // creator may compute for long
   if (reused) {
-    s.pool_reuses++;
-    if (s.named)
-      sys::raw(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(s.processes[process].name));
-    __atomic_store_n(&s.processes[process].go, kGoTask, __ATOMIC_RELEASE);
-    sys::futex_wake(&s.processes[process].go);
-    return task.virtual_tid;
+    s.spent.pool_reuses++;
+    if (s.program.named)
+      sys::raw(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(s.processes.slots[process].name));
+    __atomic_store_n(&s.processes.slots[process].go, kGoTask, __ATOMIC_RELEASE);
+    sys::futex_wake(&s.processes.slots[process].go);
+    return task.identity.virtual_tid;
   }
-  if (!creator.ahead)
+  if (!creator.turn.ahead)
     view::current().drop_residents();  // the child would begin with them, and others publish first
-  s.processes[process].mapping_sequence = s.processes[runtime::g_process].mapping_sequence;
+  s.processes.slots[process].mapping_sequence =
+      s.processes.slots[runtime::g_process].mapping_sequence;
   uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_SETTLS;
   flags |= plan().has_processes() ? CLONE_PARENT | runtime::clone_signal()
                                   : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
-  s.forks++;
+  s.spent.forks++;
   long result = weir_clone(flags, task.stack_top - 1024, nullptr, nullptr, tls, begin, process);
   if (sys::failed(result)) {
     view::current().take_back(task);
-    SpinGuard guard(s.order_lock);
-    if (plan().has_processes() && task.state == TaskState::kRunning)
-      s.running--;  // made without a turn
-    task.state = TaskState::kFree;
-    s.live--;
+    SpinGuard guard(s.order.lock);
+    if (plan().has_processes() && task.order.state == TaskState::kRunning)
+      s.order.running--;  // made without a turn
+    task.order.state = TaskState::kFree;
+    s.order.live--;
     drop_slot(process);
     return -EAGAIN;
   }
-  return task.virtual_tid;
+  return task.identity.virtual_tid;
 }
 
 void finish() {
   Shared& s = shared();
   Task& task = self();
   begin_turn(EventKind::kExit);
-  if (task.turn_depth > 1) {  // it ends inside a critical section
+  if (task.turn.depth > 1) {  // it ends inside a critical section
     view::current().find_writes(task);
     view::current().publish(task);
   }
-  task.turn_depth = 1;
-  if (s.live == 1) exit_program(0);
+  task.turn.depth = 1;
+  if (s.order.live == 1) exit_program(0);
   trap::block_all();
   release_robust(task);
-  happens::end(task, task.clear_child_tid);
-  if (task.clear_child_tid) {
-    view::current().touch(task.clear_child_tid, sizeof(int), true);
-    *static_cast<uint32_t*>(alias(task.clear_child_tid)) = 0;
-    wake(task.clear_child_tid, ~0u, ~0u);
+  happens::end(task, task.identity.clear_child_tid);
+  if (task.identity.clear_child_tid) {
+    view::current().touch(task.identity.clear_child_tid, sizeof(int), true);
+    *static_cast<uint32_t*>(alias(task.identity.clear_child_tid)) = 0;
+    wake(task.identity.clear_child_tid, ~0u, ~0u);
   }
-  const uint32_t process = static_cast<uint32_t>(task.process);
-  task.counters.serial_cycles += sys::cycles();
+  const uint32_t process = static_cast<uint32_t>(task.identity.process);
+  task.spent.counters.serial_cycles += sys::cycles();
   enter_phase(task, Phase::kTurn);
-  task.counters.processor_ns = runtime::processor_time(task);
-  add_counters(s.totals, task.counters);
-  if (s.ended_count < kMaxEnded) s.ended[s.ended_count++] = {task.creation, task.counters};
+  task.spent.counters.processor_ns = runtime::processor_time(task);
+  add_counters(s.spent.totals, task.spent.counters);
+  if (s.spent.ended_count < kMaxEnded)
+    s.spent.ended[s.spent.ended_count++] = {task.identity.creation, task.spent.counters};
   view::current().leave(task);
   if (owned::g_active) owned::leave(task);
   bool stay = false;
   if (plan().has_processes()) {
-    SpinGuard guard(s.process_lock);
-    stay = uses(Optimization::kPool) && s.idle_processes < kMaxIdle && !task.changed;
+    SpinGuard guard(s.processes.lock);
+    stay = uses(Optimization::kPool) && s.processes.idle < kMaxIdle && !task.identity.changed;
     if (stay) {
-      s.processes[process].idle = 1;
-      s.idle_processes++;
+      s.processes.slots[process].idle = 1;
+      s.processes.idle++;
     } else {
-      s.processes[process].taken = 0;
-      s.processes[process].given_up = ++s.given_up_processes;
+      s.processes.slots[process].taken = 0;
+      s.processes.slots[process].given_up = ++s.processes.given_up;
     }
   }
   {
-    SpinGuard guard(s.order_lock);
-    s.live--;
+    SpinGuard guard(s.order.lock);
+    s.order.live--;
   }
   order::pass_turn(task, TaskState::kFree);
   if (stay) wait_for_work(process);
   if (plan().has_processes()) {
     view::current().close_tracking();
-    __atomic_fetch_add(&s.ended_processor_ns, sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID),
+    __atomic_fetch_add(&s.spent.ended_processor_ns, sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID),
                        __ATOMIC_RELAXED);
     for (;;) sys::raw(SYS_exit, 0);  // the monitor frees the slot
   }
-  leave_thread(&s.processes[process].pid);
+  leave_thread(&s.processes.slots[process].pid);
 }
 
 namespace {
@@ -450,9 +455,9 @@ namespace {
 // does.
 void end_pool() {
   const Shared& s = shared();
-  for (uint32_t p = 0; p < s.high_process; p++) {
-    if (s.processes[p].idle && s.processes[p].pid > 0)
-      sys::raw(SYS_kill, s.processes[p].pid, SIGKILL);
+  for (uint32_t p = 0; p < s.processes.high; p++) {
+    if (s.processes.slots[p].idle && s.processes.slots[p].pid > 0)
+      sys::raw(SYS_kill, s.processes.slots[p].pid, SIGKILL);
   }
 }
 
@@ -465,8 +470,8 @@ void exit_program(int code) {
   runtime::prints_at_exit(code);  // before the monitor is told: it would end this task when
                                   // anything else of the program ends
   if (g_tasks_active && plan().has_processes()) {
-    if (__atomic_load_n(&s.exiting, __ATOMIC_ACQUIRE) == 0) s.exit_code = code;
-    if (__atomic_compare_exchange_n(&s.exiting, &none, 1u, false, __ATOMIC_ACQ_REL,
+    if (__atomic_load_n(&s.program.exiting, __ATOMIC_ACQUIRE) == 0) s.program.exit_code = code;
+    if (__atomic_compare_exchange_n(&s.program.exiting, &none, 1u, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED))
       end_pool();
   }

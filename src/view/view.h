@@ -107,10 +107,11 @@ inline void use(View& view) { g_view = &view; }
 // it comes is not in a recording.
 class PeekScope {
  public:
-  explicit PeekScope(Task& task) : task_(task) { task_.peeks++; }
+  explicit PeekScope(Task& task) : task_(task) { task_.pages.peeks++; }
   ~PeekScope() {
-    if (--task_.peeks || !task_.borrows || task_.state == TaskState::kOutside) return;
-    task_.borrows = 0;
+    if (--task_.pages.peeks || !task_.pages.borrows || task_.order.state == TaskState::kOutside)
+      return;
+    task_.pages.borrows = 0;
     current().take_home();
   }
   PeekScope(const PeekScope&) = delete;

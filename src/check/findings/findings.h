@@ -179,7 +179,7 @@ enum class Pass : uint32_t { kNone, kNotes, kLooks };
 // Of a page of the program's, in a process: who has touched it. Taken once, by its key.
 struct Touched {
   uint64_t key;      // 0: not in use
-  uint32_t toucher;  // Task::creation + 1 of the first
+  uint32_t toucher;  // TaskIdentity::creation + 1 of the first
   uint32_t flags;
 };
 inline constexpr uint32_t kTouchedBySeveral = 1, kTouchedToWrite = 2, kTouchedAsCode = 4;

@@ -157,7 +157,8 @@ class Domains {
     return !(closed & 1) && !(writes && ((closed & 2) || tag.is_read_only));
   }
 
-  // The tag that an object has by its policy. `owner`: Task::creation of who has it privately.
+  // The tag that an object has by its policy. `owner`: TaskIdentity::creation of who has it
+  // privately.
   template <uint32_t kTasks>
   Tag of(const Object<kTasks>& rules, uint32_t owner) const {
     switch (rules.policy()) {

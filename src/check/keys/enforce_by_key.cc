@@ -121,7 +121,7 @@ uint64_t allocate(uint64_t size, Policy policy, const Task& task, uint32_t conte
     return start;
   }
   if (g_on && policy == Policy::kPrivate)
-    given.tag = g_domains.of_task(static_cast<uint32_t>(task.creation));
+    given.tag = g_domains.of_task(static_cast<uint32_t>(task.identity.creation));
   if (g_on && policy != Policy::kPrivate && policy != Policy::kRacy) given.tag = g_domains.closed();
   const SpinGuard guard(g_pages_lock);
   return g_pages.allocate(pages, given.tag.key);
@@ -155,8 +155,8 @@ bool is_memory(uint64_t address) {
 Rights rights_to(const Declared& object, const Task& task, const Watcher& watcher) {
   const Policy policy = object.rules.policy();
   if (policy == Policy::kPrivate)
-    return object.owner_creation == static_cast<uint32_t>(task.creation) ? Rights::kWrite
-                                                                         : Rights::kNone;
+    return object.owner_creation == static_cast<uint32_t>(task.identity.creation) ? Rights::kWrite
+                                                                                  : Rights::kNone;
   return policy == Policy::kReadShared
              ? object.rules.rights(watcher.slot, false, actor_of(watcher, object).readers)
              : Rights::kNone;
@@ -282,8 +282,9 @@ uint32_t rights_of(const Task& task) {
                ? key_of(watcher.own_key, name)
                : key_of(watcher.lock_key[(name / kPageSize ^ name / 8) % kLockKeys], name);
   };
-  const uint32_t rights = g_domains.rights(static_cast<uint32_t>(task.creation), watcher.held,
-                                           all ? kMostHeld : watcher.held_count, all, key);
+  const uint32_t rights =
+      g_domains.rights(static_cast<uint32_t>(task.identity.creation), watcher.held,
+                       all ? kMostHeld : watcher.held_count, all, key);
   watcher.open_names.keep_of(g_domains.generation());
   return g_domains.with(rights, watcher.open_names, key);
 }

@@ -132,7 +132,8 @@ bool end_key_step(Task& task, ucontext_t& context) {
 }
 
 void meet_rehash(Task& task, ucontext_t& context) {
-  task.caught_up = 1;  // if it has ended a sleep in the kernel, that was not for the program
+  task.signals.caught_up =
+      1;  // if it has ended a sleep in the kernel, that was not for the program
   keys::stand_if_asked(task, !in_runtime(task, context) && !on_signal_stack(task, context));
   sys::KeyRightsInFrame frame(context);
   if (frame.get() != sys::kAllKeysOpen) frame.set(keys::rights_of(task));
@@ -154,7 +155,7 @@ bool meet_key_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& 
 
 extern "C" __attribute__((visibility("hidden"))) void weir_on_key_sigreturn(ucontext_t* context) {
   using namespace weir;
-  const bool is_checked = view::guarded::keys::g_on && !self().in_vfork;
+  const bool is_checked = view::guarded::keys::g_on && !self().identity.in_vfork;
   sys::KeyRightsInFrame(*context).set(is_checked ? view::guarded::keys::rights_of(self())
                                                  : sys::kAllKeysOpen);
 }

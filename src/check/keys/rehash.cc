@@ -30,25 +30,26 @@ bool stands(const TaskState& state, const Watcher& watcher) {
 template <typename Act>
 void each_task(Act act) {
   Shared& s = shared();
-  for (uint32_t i = 0; i < s.high_task; i++) {
-    if (s.tasks[i].state != TaskState::kFree) act(s.tasks[i], state().watchers[i]);
+  for (uint32_t i = 0; i < s.order.high_task; i++) {
+    if (s.tasks[i].order.state != TaskState::kFree) act(s.tasks[i], state().watchers[i]);
   }
 }
 
 void tell(const Task& task) {
-  const int tid = __atomic_load_n(&task.tid, __ATOMIC_ACQUIRE);
+  const int tid = __atomic_load_n(&task.identity.tid, __ATOMIC_ACQUIRE);
   if (tid) sys::raw(SYS_tkill, tid, sys::g_probe_signal);
 }
 
 void stop_tasks() {
   each_task([](Task& task, Watcher& watcher) {
-    if (stands(task.state, watcher)) return;
+    if (stands(task.order.state, watcher)) return;
     __atomic_store_n(&watcher.stop_asked, 1u, __ATOMIC_SEQ_CST);
     tell(task);
   });
   const uint64_t limit = sys::monotonic_ns() + kPatience;
   each_task([&](Task& task, Watcher& watcher) {
-    while (!stands(task.state, watcher) && sys::monotonic_ns() < limit) sys::raw(SYS_sched_yield);
+    while (!stands(task.order.state, watcher) && sys::monotonic_ns() < limit)
+      sys::raw(SYS_sched_yield);
   });
 }
 

@@ -25,7 +25,7 @@ constexpr bool is_for_reading(Change change) {
 Verdict make_change(Declared& object, Change change, uint64_t lock, Call& call) {
   ObjectTable& table = objects();
   Watcher& watcher = call.watcher();
-  const auto creation = static_cast<uint32_t>(call.task().creation);
+  const auto creation = static_cast<uint32_t>(call.task().identity.creation);
   switch (meant_for(call.task(), watcher, object)) {
     case Meant::kTask: break;
     case Meant::kAnother:
@@ -105,7 +105,7 @@ uint32_t create(uint64_t address, uint64_t size, uint32_t wanted, const Given& g
     object.rules = policy == Policy::kPrivate ? Rules(policy, call.watcher().slot,
                                                       call.watcher().now.epoch(call.watcher().slot))
                                               : Rules(policy);
-    object.owner_creation = static_cast<uint32_t>(call.task().creation);
+    object.owner_creation = static_cast<uint32_t>(call.task().identity.creation);
   }
   enforcer().mark(index, call.watcher());
   const SpinGuard guard(object.lock);

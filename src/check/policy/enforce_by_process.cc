@@ -50,10 +50,10 @@ constexpr uint64_t kAround = 256;  // pages that a task gets at once
 
 bool is_over(uint32_t creation) {
   const Shared& s = shared();
-  for (uint32_t i = 0; i < s.high_task; i++) {
+  for (uint32_t i = 0; i < s.order.high_task; i++) {
     const Watcher& other = state().watchers[i];
-    if (s.tasks[i].state != TaskState::kFree && static_cast<uint32_t>(other.creation) == creation &&
-        !other.is_over)
+    if (s.tasks[i].order.state != TaskState::kFree &&
+        static_cast<uint32_t>(other.creation) == creation && !other.is_over)
       return false;
   }
   return true;
@@ -120,7 +120,7 @@ Rules::Actor actor_of(const Watcher& watcher, const Declared& object, bool is_al
 }
 
 Meant meant_for(const Task& task, const Watcher& watcher, Declared& object) {
-  const auto creation = static_cast<uint32_t>(task.creation);
+  const auto creation = static_cast<uint32_t>(task.identity.creation);
   const Policy policy = object.rules.policy();
   if (policy == Policy::kPrivate && object.rules.owner() == watcher.slot &&
       object.owner_creation != creation)
@@ -302,7 +302,7 @@ Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& 
       if (!touch.context) touch.context = context_of(spot);
       if (!verdict.legal()) report_fault(object, verdict, watcher, touch, spot);
       object.written = trace_of(watcher, touch.context);
-      object.owner_creation = static_cast<uint32_t>(task.creation);
+      object.owner_creation = static_cast<uint32_t>(task.identity.creation);
       return {};
     }
   }

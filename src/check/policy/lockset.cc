@@ -52,7 +52,7 @@ Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {
     if (page::store_extent(lock) < sizeof words) return held;
     copy_bytes(words, reinterpret_cast<const void*>(page::alias_of(lock)), sizeof words);
   }
-  return words[0] && words[2] == task.virtual_tid ? Held::kExclusive : Held::kNot;
+  return words[0] && words[2] == task.identity.virtual_tid ? Held::kExclusive : Held::kNot;
 }
 
 bool holds_surely(const Watcher& watcher, uint64_t lock) {
@@ -62,7 +62,7 @@ bool holds_surely(const Watcher& watcher, uint64_t lock) {
 
 bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot,
                  const Declared& object) {
-  const bool is_once = task.once && object.size == sizeof(pthread_once_t);
+  const bool is_once = task.locks.once && object.size == sizeof(pthread_once_t);
   return page::own_image().contains(spot.rip) ||
          ((watcher.library_orders || is_once) && is_ignored(spot.rip));
 }

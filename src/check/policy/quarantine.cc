@@ -99,9 +99,9 @@ bool keep_block(uint32_t index, Call& call) {
   const Declared& object = objects().at(index);
   const uint32_t pages = pages_of(object);
   const bool is_block = object.origin == Origin::kWindow || object.origin == Origin::kPages;
-  const bool is_mine = object.rules.policy() == Policy::kPrivate &&
-                       object.rules.owner() == watcher.slot &&
-                       object.owner_creation == static_cast<uint32_t>(call.task().creation);
+  const bool is_mine =
+      object.rules.policy() == Policy::kPrivate && object.rules.owner() == watcher.slot &&
+      object.owner_creation == static_cast<uint32_t>(call.task().identity.creation);
   if (!happens::g_checked || !is_block || !is_mine || pages > kMostPagesKept) return false;
   while (watcher.kept_count == kMostKeptBlocks || watcher.kept_pages + pages > kMostAllPagesKept)
     retire(take_kept(0, watcher), watcher);
@@ -118,7 +118,7 @@ void take_over(Declared& object, uint32_t index, Call& call) {
     return;
   watcher.kept_lacked--;
   object.rules = Rules(Policy::kPrivate, watcher.slot, watcher.now.epoch(watcher.slot));
-  object.owner_creation = static_cast<uint32_t>(call.task().creation);
+  object.owner_creation = static_cast<uint32_t>(call.task().identity.creation);
   enforcer().enforce(object, index, call.task(), watcher, true);
 }
 

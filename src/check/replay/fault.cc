@@ -43,8 +43,9 @@ constexpr uint32_t kMostStepped = 8;
 uint64_t g_stepped[kMostStepped];  // pages that are open for one instruction
 uint32_t g_stepped_count;
 bool g_steps = false;
-uint64_t g_mask;         // of signals, before it
-bool g_asked = false;    // the task has been asked what it does while it was here (Task::in_look)
+uint64_t g_mask;  // of signals, before it
+bool g_asked =
+    false;  // the task has been asked what it does while it was here (TaskRecorded::in_look)
 uint32_t g_foreign = 0;  // accesses of the C library's own in a row
 
 // Where the recording has a place for the task next it goes on translated. On its way into the
@@ -166,7 +167,7 @@ static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
                         !on_runtime_stack(task, static_cast<uint64_t>(gregs[REG_RSP])) &&
                         !on_signal_stack(task, context);
   if (is_in_runtime(task, context) && !is_alone) {
-    if (task.stepping && !task.peeks && !coherent::has(task, address, to_write))
+    if (task.spin.stepping && !task.pages.peeks && !coherent::has(task, address, to_write))
       end_stepping(task, context);
     task.in_runtime = 1;
     if (!coherent::has(task, address, to_write)) replay::publish();
@@ -177,14 +178,14 @@ static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
     return true;
   }
   task.in_runtime = 1;
-  task.in_look = !in_runtime;
+  task.recorded.in_look = !in_runtime;
   replay::close_lent();
   Touches touches;
   list_touches(task, context, address, Extent::kOneStep, touches);
   bool lacks_write;
   if (const uint64_t page = lacking(task, touches, address, to_write, lacks_write)) {
-    task.in_look = 0;
-    if (task.stepping) end_stepping(task, context);
+    task.recorded.in_look = 0;
+    if (task.spin.stepping) end_stepping(task, context);
     if (g_steps)
       let_signals_in(context, g_mask), gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag),
           close_after_step();
@@ -200,7 +201,7 @@ static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
     go_on(task, context);
   } else if (replay::pass() == findings::Pass::kNotes && notes(task, touches)) {
     go_on(task, context);
-  } else if (!g_steps && !task.stepping && replay::pass() == findings::Pass::kLooks &&
+  } else if (!g_steps && !task.spin.stepping && replay::pass() == findings::Pass::kLooks &&
              replay::is_long_stretch(task)) {
     each_page(touches, [&](uint64_t at, const Touch&) {
       if (replay::is_watched(at)) replay::open_unseen(at, coherent::has(task, at, true));
@@ -212,9 +213,9 @@ static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
     if (is_one && emulate(context, touches.touch[0].address, touches.touch[0].size)) {
       constexpr greg_t kResumeFlag = 0x10000;  // of the fault
       gregs[REG_EFL] &= ~kResumeFlag;
-      if (!task.stepping) go_on(task, context);
+      if (!task.spin.stepping) go_on(task, context);
       task.in_runtime = in_runtime;
-      if (task.stepping) on_stepped(task, context);
+      if (task.spin.stepping) on_stepped(task, context);
     } else {
       hold_signals(context, g_mask, g_steps);
       open_for_step(task, touches);
@@ -222,20 +223,20 @@ static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
     }
   }
   task.in_runtime = in_runtime;
-  task.in_look = 0;
+  task.recorded.in_look = 0;
   if (g_asked && !g_steps && !in_runtime) answer(task, context);
   return true;
 }
 
 void note_probe() {
-  if (self().in_look) g_asked = true;
+  if (self().recorded.in_look) g_asked = true;
 }
 
 static bool end_replayed_step(Task& task, ucontext_t& context) {
   if (!g_steps) return false;
   close_after_step();
   let_signals_in(context, g_mask);
-  if (task.stepping) return false;  // a probe's step, too
+  if (task.spin.stepping) return false;  // a probe's step, too
   context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
   const uint32_t in_runtime = task.in_runtime;
   task.in_runtime = 1;

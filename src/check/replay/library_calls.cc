@@ -23,11 +23,11 @@ constexpr uint32_t kMostCalls = 8;
 Call g_told_calls[kMostCalls];  // the innermost last
 uint32_t g_call_count = 0;
 uint32_t g_orders = 0;
-uint64_t g_calls_of = 0;  // Task::creation + 1
+uint64_t g_calls_of = 0;  // TaskIdentity::creation + 1
 
 void begin_task() {
-  if (g_calls_of == self().creation + 1) return;
-  g_calls_of = self().creation + 1;
+  if (g_calls_of == self().identity.creation + 1) return;
+  g_calls_of = self().identity.creation + 1;
   g_call_count = g_orders = 0;
 }
 

@@ -25,7 +25,9 @@ uint32_t g_stretch_looks = 0;
 uint64_t g_lent[kMostPages];
 uint32_t g_lent_count = 0;
 
-uint64_t key_of(uint64_t address) { return (address >> 12) | uint64_t{shared().ordinal + 1} << 44; }
+uint64_t key_of(uint64_t address) {
+  return (address >> 12) | uint64_t{shared().recording.ordinal + 1} << 44;
+}
 
 // The page's entry, taken if there is none and `takes`. Null: there is none, or no room.
 Touched* find(uint64_t address, bool takes) {
@@ -100,7 +102,7 @@ void note(const Task& task, uint64_t address, uint64_t size, bool writes) {
     if (!is_ours(at)) continue;
     Touched* touched = find(at, true);
     if (!touched) continue;
-    const auto me = static_cast<uint32_t>(task.creation) + 1;
+    const auto me = static_cast<uint32_t>(task.identity.creation) + 1;
     uint32_t first = 0;
     const bool is_first = __atomic_compare_exchange_n(&touched->toucher, &first, me, false,
                                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -170,7 +172,7 @@ bool is_long_stretch(const Task& task) {
   // each time.
   const uint64_t looks = watcher_of(task).looks;
   const uint32_t most = looks < 1'000'000 ? 50'000 : looks < 4'000'000 ? 5'000 : 1'000;
-  const uint64_t stretch = task.passes + task.counters.events;
+  const uint64_t stretch = task.recorded.passes + task.spent.counters.events;
   if (stretch != g_stretch) g_stretch_looks = 0;
   g_stretch = stretch;
   return ++g_stretch_looks > most;
@@ -220,7 +222,8 @@ void order_by(const Touch& touch) {
 }
 
 void touch(Task& task, uint64_t start, uint64_t size, bool writes) {
-  if (!task.holds_call || !task.frame || !moves_data(task.holds_call - 1) || is_of_library(start))
+  if (!task.pages.holds_call || !task.frame || !moves_data(task.pages.holds_call - 1) ||
+      is_of_library(start))
     return;
   look(spot_of(*task.frame),
        {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByKernel});

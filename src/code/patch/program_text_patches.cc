@@ -108,7 +108,7 @@ void forget_text(Range text) {
 
 void note_library(Range text) {
   forget_text(text);
-  shared().text_pending = 1;
+  shared().memory.text_pending = 1;
 }
 
 void patch_all(PatchKinds kinds) {
@@ -146,7 +146,7 @@ void patch_all(PatchKinds kinds) {
   // Where it is being loaded, its texts wait for that loader's own call.
   const auto finish = [&] {
     const bool waits = !is_gone && first != count && is_being_loaded(object, pieces);
-    if (waits) shared().text_pending = 1;
+    if (waits) shared().memory.text_pending = 1;
     if (waits || is_gone) count = first;
   };
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
@@ -159,7 +159,7 @@ void patch_all(PatchKinds kinds) {
     }
     if (input::is_on() && equal_strings(line.name, "[vdso]"))
       count::note_text(line.range);  // who looks for a place comes back by it
-    if (line.executable && equal_strings(line.name, "[stack]")) shared().has_made_code = 1;
+    if (line.executable && equal_strings(line.name, "[stack]")) shared().memory.has_made_code = 1;
     if (line.name[0] != '/') continue;
     const bool is_data = line.readable && line.range.start == object.limit &&
                          starts_with(line.name, "/memfd:weir-store");

@@ -107,7 +107,7 @@ bool start(uint64_t site_entry, uint64_t upcall) {
 }
 
 uint64_t enter(Task& task, uint64_t rip, uint64_t budget) {
-  if (!cache().ready || task.in_vfork) return 0;
+  if (!cache().ready || task.identity.in_vfork) return 0;
   CountState& state = count_state();
   state.left = state.given = 0;
   const Door door = door_at(rip);

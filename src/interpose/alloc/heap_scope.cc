@@ -6,13 +6,13 @@
 namespace weir {
 
 void HeapScope::take() {
-  if (self().in_vfork) return;
+  if (self().identity.in_vfork) return;
   weir_upcall(
       [](long, long, long) -> long {
         Task& task = self();
         begin_turn(EventKind::kHeap);
-        while (shared().heap_user) wait_for_page(kHeapKey);
-        shared().heap_user = task.id + 1;
+        while (shared().heap.user) wait_for_page(kHeapKey);
+        shared().heap.user = task.id + 1;
         task.alone_section = 1;
         return 0;
       },
@@ -20,10 +20,10 @@ void HeapScope::take() {
 }
 
 void HeapScope::give() {
-  if (self().in_vfork) return;
+  if (self().identity.in_vfork) return;
   weir_upcall(
       [](long, long, long) -> long {
-        shared().heap_user = 0;
+        shared().heap.user = 0;
         wake(kHeapKey, 1, ~0u);
         self().alone_section = 0;
         end_turn();

@@ -3,7 +3,7 @@
 // until the operation is over.
 //
 // Invariants
-// 1. Shared::heap_user changes in turns only. Whoever comes while it is another task's waits for
+// 1. HeapState::user changes in turns only. Whoever comes while it is another task's waits for
 //    that task, which may have passed the turn on in the middle, for a page.
 // 2. Signals wait for the end of the operation, so no handler meets a heap in the middle of a
 //    change, and none asks for it again.

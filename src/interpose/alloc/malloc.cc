@@ -102,7 +102,7 @@ template <void (*kTell)(const Told&)>
 [[gnu::cold, gnu::noinline]] void tell(void* object, size_t size, const Caller& caller) {
   const Told told{object, size, caller};
   const int before = errno;
-  if (!g_tasks_active || self().in_vfork || self().in_runtime) {
+  if (!g_tasks_active || self().identity.in_vfork || self().in_runtime) {
     if (!g_tasks_active) kTell(told);
   } else {
     weir_upcall(
@@ -135,7 +135,7 @@ template <void (*kTell)(const Told&)>
 // none.
 [[gnu::cold, gnu::noinline]] void* allocate_object(size_t size, const Caller& caller) {
   constexpr uint32_t kPrivate = 1;
-  if (!declared::is_programs(caller.where) || (g_tasks_active && self().in_vfork) ||
+  if (!declared::is_programs(caller.where) || (g_tasks_active && self().identity.in_vfork) ||
       !declared::is_on())
     return nullptr;
   const interpose::SignalsWait signals(g_tasks_active);
@@ -146,8 +146,8 @@ inline void* object_of(size_t size, const Caller& caller) {
 }
 // Not the heap's: an object's (weir_alloc), or nobody's.
 [[gnu::cold, gnu::noinline]] void free_object(void* object, const Caller& caller) {
-  if (!plan().checks_races() || !declared::is_own(object) || (g_tasks_active && self().in_vfork) ||
-      !declared::is_on())
+  if (!plan().checks_races() || !declared::is_own(object) ||
+      (g_tasks_active && self().identity.in_vfork) || !declared::is_on())
     return;
   const interpose::SignalsWait signals(g_tasks_active);
   declared::release(object, caller);

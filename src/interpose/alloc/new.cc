@@ -66,7 +66,7 @@ __attribute__((constructor)) void find_early() {
 
 [[gnu::cold, gnu::noinline]] void* allocate_object(size_t size, const Caller& caller) {
   constexpr uint32_t kPrivate = 1;
-  if (!declared::is_programs(caller.where) || (g_tasks_active && self().in_vfork) ||
+  if (!declared::is_programs(caller.where) || (g_tasks_active && self().identity.in_vfork) ||
       !declared::is_on())
     return nullptr;
   const interpose::SignalsWait signals(g_tasks_active);

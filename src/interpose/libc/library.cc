@@ -139,7 +139,7 @@ WEIR_BUFFER_CALLS(WEIR_DOOR)
 #undef WEIR_DOOR_IF
 
 Call::Call(const Caller& caller)
-    : caller_(caller), is_on_(g_tasks_active && !self().in_vfork && !self().in_runtime) {}
+    : caller_(caller), is_on_(g_tasks_active && !self().identity.in_vfork && !self().in_runtime) {}
 
 namespace {
 

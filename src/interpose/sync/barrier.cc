@@ -61,7 +61,7 @@ bool waits(volatile Barrier& barrier, uint32_t mine) {
 // takes no other task's processor for that, then sleeps in the kernel; after a while, or where a
 // signal has come, it waits in turns, where a deadlock is found. Answers as barrier_event does.
 long wait_in_order(Task& task, long address, volatile Barrier& barrier, uint32_t mine) {
-  const uint32_t looks = shared().live <= runtime::g_processors ? 50 : 0;
+  const uint32_t looks = shared().order.live <= runtime::g_processors ? 50 : 0;
   constexpr uint64_t kSleep = 50'000'000;
   if (input::replaying() && object::is_interrupted(task)) return static_cast<long>(mine);
   auto* word = const_cast<uint32_t*>(&barrier.current_round);

@@ -101,7 +101,7 @@ Apart wait_apart(Task& task, const Wait& wait) {
   const uint64_t rest = remaining(wait.until);
   const bool is_short = rest && rest < kWhile;
   object::sleep_apart(task, is_short ? rest : kWhile, is_short);
-  return __atomic_load_n(&task.sleeps_apart, __ATOMIC_ACQUIRE) ? Apart::kLate : Apart::kWoken;
+  return __atomic_load_n(&task.point.sleeps_apart, __ATOMIC_ACQUIRE) ? Apart::kLate : Apart::kWoken;
 }
 
 // Who has slept without a turn goes on waiting in its turn, or has been woken: what block()

@@ -41,16 +41,16 @@ long end_join(long, long, long) {
 // after it in one turn.
 void* run_thread(void*) {
   const Task& task = self();
-  void* result = reinterpret_cast<void* (*)(void*)>(task.start_function)(
-      reinterpret_cast<void*>(task.start_argument));
+  void* result = reinterpret_cast<void* (*)(void*)>(task.identity.start_function)(
+      reinterpret_cast<void*>(task.identity.start_argument));
   weir_upcall(begin_end, 0, 0, 0);
   return result;
 }
 
 int run_c11_thread(void*) {
   const Task& task = self();
-  const int result = reinterpret_cast<int (*)(void*)>(task.start_function)(
-      reinterpret_cast<void*>(task.start_argument));
+  const int result = reinterpret_cast<int (*)(void*)>(task.identity.start_function)(
+      reinterpret_cast<void*>(task.identity.start_argument));
   weir_upcall(begin_end, 0, 0, 0);
   return result;
 }
@@ -66,14 +66,14 @@ int in_one_turn(EventKind kind, Function function) {
 template <typename Function>
 int create(const void* function, void* argument, Function make) {
   Task& task = self();
-  task.start_function = reinterpret_cast<uint64_t>(function);
-  task.start_argument = reinterpret_cast<uint64_t>(argument);
+  task.identity.start_function = reinterpret_cast<uint64_t>(function);
+  task.identity.start_argument = reinterpret_cast<uint64_t>(argument);
   if (plan().is_order_only())
     return in_one_turn(EventKind::kCreate,
                        make);  // glibc reads which stacks of ended threads are free
   weir_upcall(
       [](long, long, long) -> long {
-        return begin_create(), happens::share_stack(self().start_argument), 0;
+        return begin_create(), happens::share_stack(self().identity.start_argument), 0;
       },
       0, 0, 0);
   const int result = make();
@@ -90,10 +90,10 @@ uint64_t id_of(pthread_t thread) {
 long wait_for_end(long thread, long, long) {
   const auto key = id_of(static_cast<pthread_t>(thread));
   Task& task = self();
-  task.cancel_wait = 1;
-  if (*object_at<int>(static_cast<long>(key)) && !task.cancel_asked)
+  task.locks.cancel_wait = 1;
+  if (*object_at<int>(static_cast<long>(key)) && !task.locks.cancel_asked)
     block(key, ~0u, 0, "end of a thread");
-  task.cancel_wait = 0;
+  task.locks.cancel_wait = 0;
   return 0;
 }
 
@@ -107,11 +107,11 @@ int join_in_turns(pthread_t thread, void** result) {
                     ? EBUSY
                     : real().pthread_timedjoin_np(thread, result, &kPast);  // EINVAL, EDEADLK
     if (error == EBUSY || error == ETIMEDOUT) error = real().pthread_tryjoin_np(thread, result);
-    if (error == EBUSY && !self().cancel_asked)
+    if (error == EBUSY && !self().locks.cancel_asked)
       weir_upcall(wait_for_end, static_cast<long>(thread), 0, 0);
     weir_upcall(end_event, 0, 0, 0);
     if (error != EBUSY) return error;
-    if (self().cancel_asked) real().pthread_testcancel();
+    if (self().locks.cancel_asked) real().pthread_testcancel();
   }
 }
 
@@ -133,11 +133,11 @@ long cancel_event(long thread, long, long) {
   const int tid = *object_at<int>(static_cast<long>(id_of(static_cast<pthread_t>(thread))));
   Shared& s = shared();
   begin_turn(EventKind::kOther);
-  for (TaskId i = 0; i < s.high_task; i++) {
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     Task& task = s.tasks[i];
-    if (task.state == TaskState::kFree || task.virtual_tid != tid) continue;
-    task.cancel_asked = 1;
-    if (task.cancel_wait) interrupt(task);
+    if (task.order.state == TaskState::kFree || task.identity.virtual_tid != tid) continue;
+    task.locks.cancel_asked = 1;
+    if (task.locks.cancel_wait) interrupt(task);
   }
   end_turn();
   return 0;
@@ -151,8 +151,8 @@ struct OnceCall {
 
 void run_once() {
   Task& task = self();
-  auto* call = reinterpret_cast<OnceCall*>(task.once);
-  task.once = reinterpret_cast<uint64_t>(call->outer);
+  auto* call = reinterpret_cast<OnceCall*>(task.locks.once);
+  task.locks.once = reinterpret_cast<uint64_t>(call->outer);
   call->begun = true;
   weir_upcall(end_event, 0, 0, 0);
   call->routine();
@@ -173,14 +173,14 @@ struct CheckedOnce {
 // Checked: who comes after the routine is ordered after it.
 void run_checked_once() {
   Task& task = self();
-  const auto call = *reinterpret_cast<CheckedOnce*>(task.once);
+  const auto call = *reinterpret_cast<CheckedOnce*>(task.locks.once);
   {
     const SignalsWait signals(true);
     happens::begin_once(call.control);
   }
   call.routine();
   const SignalsWait signals(true);
-  task.once = reinterpret_cast<uint64_t>(call.outer);
+  task.locks.once = reinterpret_cast<uint64_t>(call.outer);
   happens::release(call.control);
 }
 
@@ -188,13 +188,13 @@ int ordered_once(pthread_once_t* control, void (*routine)()) {
   if (!happens::g_checked || happens::g_replayed)
     return happens::by_library([=] { return real().pthread_once(control, routine); });
   Task& task = self();
-  const auto outer = task.once;
+  const auto outer = task.locks.once;
   CheckedOnce call{reinterpret_cast<uint64_t>(control), routine,
                    reinterpret_cast<CheckedOnce*>(outer)};
-  task.once = reinterpret_cast<uint64_t>(&call);
+  task.locks.once = reinterpret_cast<uint64_t>(&call);
   const int result = real().pthread_once(control, run_checked_once);
   const SignalsWait signals(true);
-  task.once = outer;
+  task.locks.once = outer;
   happens::acquire(call.control);
   return result;
 }
@@ -209,7 +209,7 @@ using namespace weir::interpose;
 WEIR_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                                void* (*function)(void*), void* argument) noexcept {
   if (!is_event()) return real().pthread_create(thread, attributes, function, argument);
-  if (__builtin_expect(declared::g_strict, 0) && !self().in_vfork && declared::is_on()) {
+  if (__builtin_expect(declared::g_strict, 0) && !self().identity.in_vfork && declared::is_on()) {
     const SignalsWait signals(g_tasks_active);
     declared::hand_over(reinterpret_cast<uint64_t>(argument), WEIR_CALLER);
   }
@@ -282,12 +282,12 @@ WEIR_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
   }
   if (!in_turn && (!is_event() || has_short_turns())) return ordered_once(control, routine);
   Task& task = self();
-  OnceCall call{routine, reinterpret_cast<OnceCall*>(task.once), false};
+  OnceCall call{routine, reinterpret_cast<OnceCall*>(task.locks.once), false};
   weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);
-  task.once = reinterpret_cast<uint64_t>(&call);
+  task.locks.once = reinterpret_cast<uint64_t>(&call);
   const int result = real().pthread_once(control, run_once);
   if (!call.begun) {
-    task.once = reinterpret_cast<uint64_t>(call.outer);
+    task.locks.once = reinterpret_cast<uint64_t>(call.outer);
     weir_upcall(end_event, 0, 0, 0);
   }
   return result;

@@ -37,7 +37,7 @@ namespace weir::interpose {
 inline constexpr long kAgain = -1;  // no answer yet: signals wait to be handled
 
 // True where what this task does to an object is an event.
-inline bool is_event() { return g_tasks_active && !self().in_vfork; }
+inline bool is_event() { return g_tasks_active && !self().identity.in_vfork; }
 
 // When a wait ends, if it does. Lies on the program's stack: copied before the turn.
 struct Until {
@@ -77,7 +77,7 @@ inline uint64_t remaining(const Until& until) {
 inline bool is_pending(int signal) {
   const Task& task = self();
   for (uint32_t i = 0; i < task.pending; i++) {
-    if (task.pending_signals[i].signal == signal) return true;
+    if (task.signals.pending_signals[i].signal == signal) return true;
   }
   return false;
 }
@@ -88,8 +88,9 @@ inline bool is_pending(int signal) {
 inline bool has_signal_for_good() {
   const Task& task = self();
   for (uint32_t i = 0; i < task.pending; i++) {
-    const int signal = task.pending_signals[i].signal;
-    if (signal != kCancelSignal && !(shared().actions[signal].flags & SA_RESTART)) return true;
+    const int signal = task.signals.pending_signals[i].signal;
+    if (signal != kCancelSignal && !(shared().signals.actions[signal].flags & SA_RESTART))
+      return true;
   }
   return false;
 }
@@ -101,12 +102,12 @@ inline bool ends_wait() { return input::value(input::What::kFlags, has_signal_fo
 inline int block_cancellable(uint64_t key, uint64_t timeout, const char* what,
                              bool ignores_cancel) {
   Task& task = self();
-  task.cancel_wait = !ignores_cancel;
+  task.locks.cancel_wait = !ignores_cancel;
   const int result = block(key, ~0u, timeout, what);
-  task.cancel_wait = 0;
+  task.locks.cancel_wait = 0;
   return result;
 }
-inline bool is_cancelled() { return self().cancel_asked || is_pending(kCancelSignal); }
+inline bool is_cancelled() { return self().locks.cancel_asked || is_pending(kCancelSignal); }
 
 template <typename T>
 T* object_at(long address) {
@@ -147,14 +148,14 @@ class AloneSection {
     task_.alone_section = 1;
     asm volatile("" ::: "memory");
     const auto address = reinterpret_cast<uint64_t>(object);
-    if (task_.ahead) {  // a handler of a signal, while the task makes another: it has no turn
+    if (task_.turn.ahead) {  // a handler of a signal, while the task makes another: it has no turn
       alone_ = operates_alone(task_, address);
-    } else if (task_.turn_depth) {
+    } else if (task_.turn.depth) {
       alone_ = !plan().is_isolated() || !is_owned_elsewhere(task_, address);
       note_written();
-    } else if (task_.solo) {
+    } else if (task_.turn.solo) {
       alone_ = true;
-      task_.solo--;
+      task_.turn.solo--;
     } else {
       alone_ = plan().is_isolated() && takes_alone(task_, address);
     }
@@ -167,23 +168,23 @@ class AloneSection {
   // Counts a mutex of a section that keeps the turn; false: it is the last, and the turn is to be
   // given on.
   void hold(const void* mutex) {
-    if (task_.held) {
-      task_.held++;
-    } else if (task_.keeps_for == kKeptForGap) {
-      task_.held = 1;
-      task_.section = reinterpret_cast<uint64_t>(mutex);
+    if (task_.turn.held) {
+      task_.turn.held++;
+    } else if (task_.turn.keeps_for == kKeptForGap) {
+      task_.turn.held = 1;
+      task_.turn.section = reinterpret_cast<uint64_t>(mutex);
     }
   }
   bool let_go() {
-    if (task_.held == 1 && !goes_on(task_, task_.section)) return false;
-    if (task_.held) task_.held--;
+    if (task_.turn.held == 1 && !goes_on(task_, task_.turn.section)) return false;
+    if (task_.turn.held) task_.turn.held--;
     return true;
   }
-  int tid() const { return task_.virtual_tid; }
+  int tid() const { return task_.identity.virtual_tid; }
   // For an operation that is found to have no effect on anybody: whether it needs no turn though
   // the task is not alone.
   bool goes_without_event() {
-    if (task_.keeps_for == kKeptForGap) return goes_on(task_, 0);
+    if (task_.turn.keeps_for == kKeptForGap) return goes_on(task_, 0);
     return alone_ || weir::goes_without_event(task_);
   }
 
@@ -196,7 +197,7 @@ class AloneSection {
 // it does anything.
 class SignalsWait {
  public:
-  explicit SignalsWait(bool on) : on_(on && !self().in_runtime && !self().in_vfork) {
+  explicit SignalsWait(bool on) : on_(on && !self().in_runtime && !self().identity.in_vfork) {
     if (on_) self().in_runtime = 1, self().alone_section = 1;
     asm volatile("" ::: "memory");
   }
@@ -227,7 +228,7 @@ inline constexpr bool kCancellable = true;
 // order that. `cancellable`: it may end by cancellation.
 template <typename Function>
 auto by_library(Function function, bool cancellable = false) {
-  if (!is_event() || !plan().is_order_only() || self().turn_depth)
+  if (!is_event() || !plan().is_order_only() || self().turn.depth)
     return happens::by_library(function);
   CleanupBuffer cleanup;
   weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);
@@ -263,7 +264,7 @@ inline long recorded_in_order(InOrder operation, const void* object) {
     return kTakesTurn;
   Task& task = self();
   const long result = operation(task, reinterpret_cast<long>(object));
-  if (result != kTakesTurn) task.passes++;  // as if it had come in
+  if (result != kTakesTurn) task.recorded.passes++;  // as if it had come in
   return result;
 }
 

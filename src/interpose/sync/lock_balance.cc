@@ -24,10 +24,10 @@ const Lock& words_of(const void* lock) {
   return *beside(static_cast<const Lock*>(lock));
 }
 
-bool is_checked() { return !(g_tasks_active && (self().in_vfork || self().in_runtime)); }
+bool is_checked() { return !(g_tasks_active && (self().identity.in_vfork || self().in_runtime)); }
 
 // While there is one thread, whatever is held it holds.
-bool is_mine(int owner) { return !g_tasks_active || owner == self().virtual_tid; }
+bool is_mine(int owner) { return !g_tasks_active || owner == self().identity.virtual_tid; }
 
 Held held(const void* lock) {
   return g_tasks_active ? declared::holds(reinterpret_cast<uint64_t>(lock)) : Held::kUnknown;

@@ -16,10 +16,10 @@
 //
 // Keeping the turn (Dthreads holds its token from lock to unlock): a section keeps the turn that
 // its lock got, so that a short one costs one turn instead of two, nobody ever finds its mutex
-// held, and no unlock waits for tasks that compute. Task::held counts the section's mutexes. Any
-// other event inside, an unlock out of order included, gives the turn on first (begin_turn), and
-// the mutex then does without for its next kBrokenSections locks. Nothing but events decides, so it
-// is the same in every run; a long computation inside a section does hold up tasks at other
+// held, and no unlock waits for tasks that compute. TaskTurn::held counts the section's mutexes.
+// Any other event inside, an unlock out of order included, gives the turn on first (begin_turn),
+// and the mutex then does without for its next kBrokenSections locks. Nothing but events decides,
+// so it is the same in every run; a long computation inside a section does hold up tasks at other
 // mutexes, and no count of events can tell. Under View isolated a kept turn publishes once more at
 // its end, with all others waiting.
 
@@ -89,27 +89,27 @@ inline Release give_back(Mutex& mutex, uint64_t address, int me, bool forget_use
 // would fail in step for ever: before it tries again, each stands aside for a while of its own
 // length.
 void stand_aside(Task& task) {
-  if (!task.tried_in_vain || task.failed_tries <= kPatientTries) return;
-  task.tried_in_vain = 0;
-  const uint64_t rounds = task.id % 16 + task.failed_tries % 4 + 1;
+  if (!task.locks.tried_in_vain || task.locks.failed_tries <= kPatientTries) return;
+  task.locks.tried_in_vain = 0;
+  const uint64_t rounds = task.id % 16 + task.locks.failed_tries % 4 + 1;
   block(0, 0, rounds * kStepBack, "mutex, after failing to lock another");
 }
 
 // Within the turn, the mutex just taken: whether the section keeps it.
 bool keep_turn(long address) {
   Task& task = self();
-  if (task.keeps_for == kKeptForGap) {
-    if (!task.held++) task.section = static_cast<uint64_t>(address);
+  if (task.turn.keeps_for == kKeptForGap) {
+    if (!task.turn.held++) task.turn.section = static_cast<uint64_t>(address);
     return false;
   }
-  if (task.turn_depth != 1 || !keeps_turns()) return false;
+  if (task.turn.depth != 1 || !keeps_turns()) return false;
   auto& mutex = *object_at<Mutex>(address);
   if (mutex.__spins > 0) {
     mutex.__spins--;
     return false;
   }
-  task.held = 1;
-  task.section = static_cast<uint64_t>(address);
+  task.turn.held = 1;
+  task.turn.section = static_cast<uint64_t>(address);
   note_written();
   see_change(static_cast<uint64_t>(address));
   enter_phase(task, Phase::kSection);
@@ -122,9 +122,9 @@ template <bool kCounts>
 long try_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address), "a mutex that another task holds", [&] {
     const long result = try_take(*object_at<Mutex>(address), static_cast<uint64_t>(address),
-                                 task.virtual_tid, kCounts);
+                                 task.identity.virtual_tid, kCounts);
     if (result == EBUSY) return kTakesTurn;
-    task.failed_tries = task.tried_in_vain = 0;
+    task.locks.failed_tries = task.locks.tried_in_vain = 0;
     return result;
   });
 }
@@ -144,7 +144,8 @@ long unlock_in_order(Task& task, long address) {
         auto& mutex = *object_at<Mutex>(address);
         if (mutex.__lock > 1 && (object::g_kept || object::waiting(task))) return kTakesTurn;
         wakes = mutex.__lock > 1;
-        switch (give_back(mutex, static_cast<uint64_t>(address), task.virtual_tid, kCounts)) {
+        switch (
+            give_back(mutex, static_cast<uint64_t>(address), task.identity.virtual_tid, kCounts)) {
           case Release::kNotOwner: wakes = false; return long{EPERM};
           case Release::kKept: wakes = false; break;
           case Release::kDone: break;
@@ -165,7 +166,8 @@ long wait_apart(Task& task, long address, bool count_user) {
     auto& mutex = *object_at<Mutex>(address);
     {
       const object::Scope scope(task, static_cast<uint64_t>(address));
-      result = try_take(mutex, static_cast<uint64_t>(address), task.virtual_tid, count_user);
+      result =
+          try_take(mutex, static_cast<uint64_t>(address), task.identity.virtual_tid, count_user);
       if (result == 0 || result == EBUSY) mutex.__lock = 2;
     }
     if (result != EBUSY) break;
@@ -208,10 +210,11 @@ long try_event(long address, long tried, long) {
   int result;
   {
     const object::Scope scope(task, static_cast<uint64_t>(address));
-    result = try_take(*object_at<Mutex>(address), static_cast<uint64_t>(address), task.virtual_tid);
+    result = try_take(*object_at<Mutex>(address), static_cast<uint64_t>(address),
+                      task.identity.virtual_tid);
   }
-  task.failed_tries = result ? task.failed_tries + 1 : 0;
-  task.tried_in_vain = result != 0;
+  task.locks.failed_tries = result ? task.locks.failed_tries + 1 : 0;
+  task.locks.tried_in_vain = result != 0;
   end_turn();
   return result;
 }
@@ -221,22 +224,22 @@ long unlock_event(long address, long tried, long) {
       result != kTakesTurn)
     return result;
   Task& task = self();
-  const uint32_t held = task.held;
-  task.held = 0;  // this event belongs to the section
+  const uint32_t held = task.turn.held;
+  task.turn.held = 0;  // this event belongs to the section
   enter_phase(task, Phase::kTurn);
   begin_turn(EventKind::kMutex);
-  const bool in_gap = task.keeps_for == kKeptForGap;
-  if (in_gap && held > 1) task.held = held - 1;
+  const bool in_gap = task.turn.keeps_for == kKeptForGap;
+  if (in_gap && held > 1) task.turn.held = held - 1;
   const int result = release(address, true);
   if (plan().is_isolated()) note_release(static_cast<uint64_t>(address));
-  if (task.broken_section == static_cast<uint64_t>(address)) {
+  if (task.turn.broken_section == static_cast<uint64_t>(address)) {
     object_at<Mutex>(address)->__spins = kBrokenSections;
-    task.broken_section = 0;
+    task.turn.broken_section = 0;
   }
   end_turn();
   if (in_gap) return result;
   if (held == 1) end_turn();
-  if (held > 1) task.held = held - 1;
+  if (held > 1) task.turn.held = held - 1;
   if (held > 1) enter_phase(task, Phase::kSection);
   return result;
 }
@@ -247,7 +250,7 @@ int lock_until(pthread_mutex_t* mutex, const Until& until) {
     AloneSection section(mutex);
     tried = !section.alone();
     if (!tried) {
-      const object::Scope scope(self(), reinterpret_cast<uint64_t>(mutex), self().turn_depth != 0);
+      const object::Scope scope(self(), reinterpret_cast<uint64_t>(mutex), self().turn.depth != 0);
       const int result = try_take(mutex->__data, reinterpret_cast<uint64_t>(mutex), section.tid());
       if (result == 0) section.hold(mutex);
       if (result != EBUSY) return result;
@@ -279,8 +282,8 @@ long acquire(long address, const Until& until, bool count_user, bool through_sig
     int result;
     {
       const object::Scope scope(task, static_cast<uint64_t>(address));
-      result = try_take(const_cast<Mutex&>(mutex), static_cast<uint64_t>(address), task.virtual_tid,
-                        count_user);
+      result = try_take(const_cast<Mutex&>(mutex), static_cast<uint64_t>(address),
+                        task.identity.virtual_tid, count_user);
       if (waited && result == 0 && waiters(static_cast<uint64_t>(address))) mutex.__lock = 2;
       const bool waits = result == EBUSY && !(until.is_set && !is_valid(until.time));
       if (waits) mutex.__lock = 2;
@@ -310,7 +313,8 @@ int release(long address, bool forget_user) {
   {
     const object::Scope scope(self(), static_cast<uint64_t>(address));
     contended = mutex.__lock > 1;
-    released = give_back(mutex, static_cast<uint64_t>(address), self().virtual_tid, forget_user);
+    released =
+        give_back(mutex, static_cast<uint64_t>(address), self().identity.virtual_tid, forget_user);
   }
   switch (released) {
     case Release::kNotOwner: return EPERM;
@@ -325,7 +329,7 @@ int release(long address, bool forget_user) {
 bool may_be_given_apart(const Task& task, const pthread_mutex_t* mutex) {
   const Mutex& words = *object_at<Mutex>(reinterpret_cast<long>(mutex));
   return !(words.__kind & (kMutexKind | kForeignKinds)) && words.__lock &&
-         words.__owner == task.virtual_tid;
+         words.__owner == task.identity.virtual_tid;
 }
 
 bool give_apart(Task& task, const pthread_mutex_t* mutex) {
@@ -355,7 +359,7 @@ int try_mutex(pthread_mutex_t* mutex) {
     AloneSection section(mutex);
     tried = !section.alone();
     if (!tried) {
-      const object::Scope scope(self(), reinterpret_cast<uint64_t>(mutex), self().turn_depth != 0);
+      const object::Scope scope(self(), reinterpret_cast<uint64_t>(mutex), self().turn.depth != 0);
       result = try_take(mutex->__data, reinterpret_cast<uint64_t>(mutex), section.tid());
       if (result == 0) section.hold(mutex);
     } else if (const long taken = recorded_in_order(try_in_order<true>, mutex);
@@ -378,7 +382,8 @@ int lock_mutex_until(pthread_mutex_t* mutex, clockid_t clock, const timespec* ti
 // By the holder, who sees nobody waiting, and for the last time where it has locked it several
 // times.
 bool may_release_later(Task& task, const Mutex& mutex) {
-  if (task.turn_depth || mutex.__lock != 1 || mutex.__owner != task.virtual_tid) return false;
+  if (task.turn.depth || mutex.__lock != 1 || mutex.__owner != task.identity.virtual_tid)
+    return false;
   if ((mutex.__kind & kMutexKind) == kRecursive && mutex.__count != 1) return false;
   return releases_later(task, reinterpret_cast<uint64_t>(&mutex));
 }
@@ -391,7 +396,7 @@ int unlock_mutex(pthread_mutex_t* mutex) {
     AloneSection section(mutex);
     tried = !section.alone();
     if (!tried && mutex->__data.__lock <= 1 && section.let_go()) {
-      const object::Scope scope(self(), reinterpret_cast<uint64_t>(mutex), self().turn_depth != 0);
+      const object::Scope scope(self(), reinterpret_cast<uint64_t>(mutex), self().turn.depth != 0);
       return give_back(mutex->__data, reinterpret_cast<uint64_t>(mutex), section.tid(), true) ==
                      Release::kNotOwner
                  ? EPERM

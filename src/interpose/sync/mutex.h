@@ -44,25 +44,27 @@ int unlock_mutex(pthread_mutex_t* mutex);
 // this lives, begin_turn() nests in the section's turn instead of ending it.
 class Section {
  public:
-  explicit Section(Task& task) : task_(task), held_(task.held) {
-    task.held = 0;
-    task.in_wait_section = held_ != 0;
+  explicit Section(Task& task) : task_(task), held_(task.turn.held) {
+    task.turn.held = 0;
+    task.turn.in_wait_section = held_ != 0;
   }
   ~Section() {
-    task_.in_wait_section = 0;
-    if (held_) task_.held = held_;
+    task_.turn.in_wait_section = 0;
+    if (held_) task_.turn.held = held_;
   }
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
   // It holds other mutexes than `mutex`.
-  bool of_more_than(uint64_t mutex) const { return held_ > 1 || (held_ && task_.section != mutex); }
+  bool of_more_than(uint64_t mutex) const {
+    return held_ > 1 || (held_ && task_.turn.section != mutex);
+  }
   bool goes_on() const { return held_; }
   // The section ends: its turn is given on.
   void give_up() {
     if (!held_) return;
     held_ = 0;
-    task_.in_wait_section = 0;
-    task_.broken_section = task_.section;
+    task_.turn.in_wait_section = 0;
+    task_.turn.broken_section = task_.turn.section;
     give_turn_on();
   }
 

@@ -81,7 +81,7 @@ long read_in_order(Task& task, long address) {
       task, static_cast<uint64_t>(address), "a read-write lock that is not free for reading", [&] {
         return !object::waiting(task) &&
                        try_read(*object_at<Lock>(address), static_cast<uint64_t>(address),
-                                task.virtual_tid, false) == 0
+                                task.identity.virtual_tid, false) == 0
                    ? 0
                    : kTakesTurn;
       });
@@ -91,7 +91,7 @@ long write_in_order(Task& task, long address) {
   return in_order(task, static_cast<uint64_t>(address),
                   "a read-write lock that is not free for writing", [&] {
                     return try_write(*object_at<Lock>(address), static_cast<uint64_t>(address),
-                                     task.virtual_tid) == 0
+                                     task.identity.virtual_tid) == 0
                                ? 0
                                : kTakesTurn;
                   });
@@ -139,7 +139,7 @@ long wait_apart(Task& task, long address, bool writes) {
           auto& lock = *object_at<Lock>(address);
           if (object::waiting(task) || prefers_writers(lock)) return kTakesTurn;
           const int tried =
-              try_take(lock, static_cast<uint64_t>(address), task.virtual_tid, writes);
+              try_take(lock, static_cast<uint64_t>(address), task.identity.virtual_tid, writes);
           if (tried == 0) return 0L;
           if (tried != EBUSY) return kTakesTurn;
           object::begin_sleep_apart(task, writes ? writer_queue(address) : reader_queue(address));
@@ -165,7 +165,7 @@ long lock_event(long address, long until_at, long how) {
       kTakesTurn)
     return 0;
   Task& task = self();
-  const int me = task.virtual_tid;
+  const int me = task.identity.virtual_tid;
   if ((how & kTried) && object::is_unkept() && !only_try && !until.is_set &&
       wait_apart(task, address, writes) == 0)
     return 0;
@@ -229,7 +229,7 @@ int lock_until(pthread_rwlock_t* lock, const Until& until, long how) {
     AloneSection section;
     tried = !section.alone();
     if (!tried && !prefers_writers(lock->__data)) {
-      const object::Scope scope(self(), reinterpret_cast<uint64_t>(lock), self().turn_depth != 0);
+      const object::Scope scope(self(), reinterpret_cast<uint64_t>(lock), self().turn.depth != 0);
       if (try_take(lock->__data, reinterpret_cast<uint64_t>(lock), section.tid(), how & kWrite) ==
           0)
         return 0;

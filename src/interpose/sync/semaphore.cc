@@ -140,7 +140,7 @@ int wait(sem_t* semaphore, const Until& until, bool only_try) {
     tried = !section.alone();
     if (!tried && value) {
       const object::Scope scope(self(), reinterpret_cast<uint64_t>(semaphore),
-                                self().turn_depth != 0);
+                                self().turn.depth != 0);
       happens::acquire(reinterpret_cast<uint64_t>(semaphore));
       value--;
       return 0;

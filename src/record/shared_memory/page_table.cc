@@ -277,7 +277,8 @@ bool end_sleep(Task& task) {
   Holder& h = holder_at(me);
   HolderLock lock(h, me);
   h.state = HolderState::kComputes;
-  if (!task.in_vfork) h.pid = task.tid;  // another process may run it since it took the first page
+  if (!task.identity.in_vfork)
+    h.pid = task.identity.tid;  // another process may run it since it took the first page
   const bool lost = h.lost != 0;
   h.lost = 0;
   return lost;

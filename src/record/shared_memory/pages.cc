@@ -76,8 +76,8 @@ void insert(uint64_t page, uint32_t place) {
 }
 
 void put(Task& task, PageKind kind, uint64_t address) {
-  recording::put(task, Entry{Kind::kPage, 0, static_cast<uint16_t>(kind), 0, task.owned_points, 0,
-                             static_cast<int64_t>(address)});
+  recording::put(task, Entry{Kind::kPage, 0, static_cast<uint16_t>(kind), 0,
+                             task.recorded.owned_points, 0, static_cast<int64_t>(address)});
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ void note_lost(Task& task, PageKind where) {
 void give_as_recorded(Task& task, PageKind where) {
   while (const Entry* entry = recording::peek(task)) {
     const bool is_here =
-        entry->event == recording::place_of(task) && entry->check == task.owned_points;
+        entry->event == recording::place_of(task) && entry->check == task.recorded.owned_points;
     if (entry->kind != Kind::kPage || entry->number != static_cast<uint16_t>(where) || !is_here)
       return;
     if (where == PageKind::kGivenAtSpin) come_by(task);
@@ -240,8 +240,8 @@ uint64_t sum_at(uint64_t page) {
 
 void take_page(Task& task, const Mapping& m, uint64_t page) {
   g_taken++;
-  task.owned_points = 0;
-  task.sampled_event = ~uint64_t{0};  // what was seen of a spin was before
+  task.recorded.owned_points = 0;
+  task.spin.sampled_event = ~uint64_t{0};  // what was seen of a spin was before
   come_by(task);
   if (input::replaying()) return take_recorded(task, m, page);
   if (g_used >= kMostHeld) {
@@ -254,7 +254,7 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
   uint32_t from = 0;
   const bool had_it = owners::acquire(task, place, from);
   const trace::Giver giver = giver_of(from);
-  if (task.owned_sleeps)
+  if (task.recorded.owned_sleeps)
     (void)owners::end_sleep(task);  // the runtime looks at it in the middle of a wait
   note_lost(task, PageKind::kGivenAtAccess);
   if (had_it) {  // at another address
@@ -285,7 +285,7 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
                     0,
                     static_cast<uint16_t>(PageKind::kTaken),
                     uint32_t{sizeof giver} + size,
-                    task.owned_points,
+                    task.recorded.owned_points,
                     0,
                     at};
   recording::put(task, entry, &giver, words + first, sizeof giver);
@@ -294,7 +294,7 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
 uint64_t taken() { return g_taken; }
 
 void give_if_asked(Task& task) {
-  task.owned_points++;
+  task.recorded.owned_points++;
   come_by(task);
   if (input::recording()) {
     if (owners::is_asked(task)) give_requested(task, PageKind::kGivenAtEnd);

@@ -212,7 +212,7 @@ void begin_call() {
 }
 
 void end_call(Task& task) {
-  task.owned_points++;  // as the event's end does, where a replay looks
+  task.recorded.owned_points++;  // as the event's end does, where a replay looks
   for (uint32_t i = 0; i < g_watched; i++) {
     const Held* held = find(g_watch[i].page);
     if (!held || !owners::has(task, held->place) || sum_at(held->page) == g_watch[i].sum) continue;
@@ -220,21 +220,21 @@ void end_call(Task& task) {
     owners::give(task, held->place);
     note_given(task, PageKind::kGivenAtEnd, g_watch[i].page);
   }
-  task.owned_points--;
+  task.recorded.owned_points--;
   g_reads = g_touches = false;
   g_watched = 0;
 }
 
 void begin_sleep(Task& task) {
-  if (task.owned_sleeps++) return;
+  if (task.recorded.owned_sleeps++) return;
   come_by(task);
   if (input::recording())
     owners::begin_sleep(task, g_reads ? trace::HolderState::kReads : trace::HolderState::kSleeps);
 }
 
 void end_sleep(Task& task) {
-  if (!task.owned_sleeps || --task.owned_sleeps) return;
-  task.owned_points++;
+  if (!task.recorded.owned_sleeps || --task.recorded.owned_sleeps) return;
+  task.recorded.owned_points++;
   if (input::replaying()) return give_as_recorded(task, PageKind::kGivenInSleep);
   if (owners::end_sleep(task)) note_lost(task, PageKind::kGivenInSleep);
 }
@@ -373,14 +373,14 @@ void on_file_change(Task& task, long descriptor) {
   for (uint32_t i = 0; i < g_count; i++) has_files |= g_mappings[i].file != 0;
   const uint64_t file = has_files ? file_of(static_cast<int>(descriptor)) : 0;
   if (!file) return;
-  task.owned_points++;  // as the event's end does, where a replay looks
+  task.recorded.owned_points++;  // as the event's end does, where a replay looks
   each_held([&](const Held& held) {
     const Mapping* m = mapping_of(held.page);
     if (!m || m->file != file) return;
     note_given(task, PageKind::kGivenAtEnd, held.page);
     owners::give(task, held.place);
   });
-  task.owned_points--;
+  task.recorded.owned_points--;
 }
 
 void give_range(uint64_t start, uint64_t size) {
@@ -395,7 +395,7 @@ void give_range(uint64_t start, uint64_t size) {
 
 void begin_process(Task& task) {
   if (!g_active) return;
-  task.owned_sleeps = 0;
+  task.recorded.owned_sleeps = 0;
   shared().executor.closed = 1;
   if (input::recording()) owners::leave(task);
   for (uint32_t i = 0; i < g_count; i++) {
@@ -419,7 +419,7 @@ void exit(Task& task) {
   const auto touch_word = [&](uint64_t at) {
     touch(task, (at & ~uint64_t{1}) + offset, sizeof(uint32_t), false);
   };
-  const uint64_t head = task.robust_list;
+  const uint64_t head = task.identity.robust_list;
   if (!head || !read(node, head) || !read(offset, head + 8) || !read(held, head + 16))
     return leave(task);
   if (node == head && !held) return leave(task);

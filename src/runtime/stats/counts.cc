@@ -34,10 +34,12 @@ uint64_t cpu_clock(int id, int kind) {
 // thread.
 uint64_t processor_time_of_all() {
   const Shared& s = shared();
-  if (!s.multi || !plan().has_processes()) return sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID);
-  uint64_t sum = cpu_clock(s.monitor, kScheduler) + s.ended_processor_ns;
-  for (uint32_t p = 0; p < s.high_process; p++) {
-    if (s.processes[p].pid != s.monitor) sum += cpu_clock(s.processes[p].pid, kScheduler);
+  if (!s.program.multi || !plan().has_processes())
+    return sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID);
+  uint64_t sum = cpu_clock(s.program.monitor, kScheduler) + s.spent.ended_processor_ns;
+  for (uint32_t p = 0; p < s.processes.high; p++) {
+    if (s.processes.slots[p].pid != s.program.monitor)
+      sum += cpu_clock(s.processes.slots[p].pid, kScheduler);
   }
   return sum;
 }
@@ -54,14 +56,16 @@ void subtract(TaskCounters& from, const TaskCounters& what) {
 
 TaskCounters counters_now(const Task& task) {
   const Shared& s = shared();
-  TaskCounters counters = task.counters;
+  TaskCounters counters = task.spent.counters;
   // The beginning of the turn was taken off when it began.
   if (static_cast<int64_t>(counters.serial_cycles) < 0) counters.serial_cycles += g_end_cycles;
-  if (task.phase_since && task.phase_since < g_end_cycles) {
-    counters.phase_cycles[static_cast<uint32_t>(task.phase)] += g_end_cycles - task.phase_since;
+  if (task.spent.phase_since && task.spent.phase_since < g_end_cycles) {
+    counters.phase_cycles[static_cast<uint32_t>(task.spent.phase)] +=
+        g_end_cycles - task.spent.phase_since;
   }
   counters.processor_ns = processor_time(task);
-  if (task.creation == s.inherited.creation) subtract(counters, s.inherited.counters);
+  if (task.identity.creation == s.spent.inherited.creation)
+    subtract(counters, s.spent.inherited.counters);
   return counters;
 }
 
@@ -106,33 +110,34 @@ void add(TaskCounters& to, const TaskCounters& from) {
 void start_counts() {
   Shared& s = shared();
   g_counts_phases = options().counts();
-  s.start_cycles = sys::cycles();
-  s.start_ns = sys::monotonic_ns();
-  s.first_thread_cycles = s.serial_cycles = 0;
-  s.totals = TaskCounters{};
-  s.ended_count = s.end_reported = 0;
-  s.pool_reuses = s.forks = s.conversions_us = s.ended_processor_ns = 0;
-  s.inherited_created = s.created;
-  s.inherited_round = s.round;
-  s.inherited = {~uint64_t{0}, {}};
+  s.program.start_cycles = sys::cycles();
+  s.program.start_ns = sys::monotonic_ns();
+  s.program.first_thread_cycles = s.order.serial_cycles = 0;
+  s.spent.totals = TaskCounters{};
+  s.spent.ended_count = s.program.end_reported = 0;
+  s.spent.pool_reuses = s.spent.forks = s.spent.conversions_us = s.spent.ended_processor_ns = 0;
+  s.spent.inherited_created = s.order.created;
+  s.spent.inherited_round = s.order.round;
+  s.spent.inherited = {~uint64_t{0}, {}};
   if (!g_intercepting) return;
   Task& task = self();
-  task.phase_since = 0;
+  task.spent.phase_since = 0;
   // It was forked in its turn, which has no end here.
-  if (static_cast<int64_t>(task.counters.serial_cycles) < 0)
-    task.counters.serial_cycles += sys::cycles();
-  s.inherited = {task.creation, task.counters};
-  s.inherited.counters.processor_ns = 0;
+  if (static_cast<int64_t>(task.spent.counters.serial_cycles) < 0)
+    task.spent.counters.serial_cycles += sys::cycles();
+  s.spent.inherited = {task.identity.creation, task.spent.counters};
+  s.spent.inherited.counters.processor_ns = 0;
 }
 
 void note_first_thread() {
-  shared().first_thread_cycles = sys::cycles();
+  shared().program.first_thread_cycles = sys::cycles();
   enter_phase(self(), Phase::kProgram);
 }
 
 uint64_t processor_time(const Task& task) {
-  if (!plan().has_processes()) return cpu_clock(task.tid, kScheduler | kPerThread);
-  const int64_t time = static_cast<int64_t>(cpu_clock(task.tid, kScheduler)) + task.cpu_offset;
+  if (!plan().has_processes()) return cpu_clock(task.identity.tid, kScheduler | kPerThread);
+  const int64_t time =
+      static_cast<int64_t>(cpu_clock(task.identity.tid, kScheduler)) + task.identity.cpu_offset;
   return time > 0 ? static_cast<uint64_t>(time) : 0;
 }
 
@@ -140,7 +145,8 @@ void stop_clock() {
   const Shared& s = shared();
   g_end_cycles = sys::cycles();
   g_end_ns = sys::monotonic_ns();
-  const uint64_t cycles = g_end_cycles - s.start_cycles, time = g_end_ns - s.start_ns;
+  const uint64_t cycles = g_end_cycles - s.program.start_cycles,
+                 time = g_end_ns - s.program.start_ns;
   constexpr uint64_t kMillisecond = 1'000'000;
   if (time > kMillisecond * kMillisecond) g_cycles_per_ms = cycles / (time / kMillisecond);
   else if (time) g_cycles_per_ms = cycles * kMillisecond / time;
@@ -159,18 +165,19 @@ uint64_t value(const Column& column, const TaskCounters& counters) {
 bool next_task(uint64_t* number, TaskCounters* counters) {
   const Shared& s = shared();
   uint64_t best = ~uint64_t{0};
-  for (uint32_t i = 0; i < s.ended_count; i++) {
-    if (s.ended[i].creation < *number || s.ended[i].creation >= best) continue;
-    best = s.ended[i].creation;
-    *counters = s.ended[i].counters;
-    if (best == s.inherited.creation) subtract(*counters, s.inherited.counters);
+  for (uint32_t i = 0; i < s.spent.ended_count; i++) {
+    if (s.spent.ended[i].creation < *number || s.spent.ended[i].creation >= best) continue;
+    best = s.spent.ended[i].creation;
+    *counters = s.spent.ended[i].counters;
+    if (best == s.spent.inherited.creation) subtract(*counters, s.spent.inherited.counters);
   }
   const Task* live = nullptr;
-  for (TaskId i = 0; i < s.high_task; i++) {
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     const Task& task = s.tasks[i];
-    if (task.state == TaskState::kFree || task.creation < *number || task.creation >= best)
+    if (task.order.state == TaskState::kFree || task.identity.creation < *number ||
+        task.identity.creation >= best)
       continue;
-    best = task.creation;
+    best = task.identity.creation;
     live = &task;
   }
   if (live) *counters = counters_now(*live);
@@ -180,24 +187,26 @@ bool next_task(uint64_t* number, TaskCounters* counters) {
 
 bool other_tasks(TaskCounters* counters) {
   const Shared& s = shared();
-  *counters = s.totals;
-  for (uint32_t i = 0; i < s.ended_count; i++) subtract(*counters, s.ended[i].counters);
+  *counters = s.spent.totals;
+  for (uint32_t i = 0; i < s.spent.ended_count; i++) subtract(*counters, s.spent.ended[i].counters);
   return counters->events != 0;
 }
 
 Summary summary(const TaskCounters& total) {
   const Shared& s = shared();
   Summary made{};
-  made.threads_made = s.created - s.inherited_created;
-  made.from_pool = s.pool_reuses;
-  made.processes_made = s.forks;
-  made.rounds = s.round - s.inherited_round;
-  made.wall_ns = g_end_ns - s.start_ns;
-  if (s.first_thread_cycles) made.threads_ns = nanoseconds(g_end_cycles - s.first_thread_cycles);
-  const uint64_t now_on =
-      s.serial && s.serial_since < g_end_cycles ? g_end_cycles - s.serial_since : 0;
+  made.threads_made = s.order.created - s.spent.inherited_created;
+  made.from_pool = s.spent.pool_reuses;
+  made.processes_made = s.spent.forks;
+  made.rounds = s.order.round - s.spent.inherited_round;
+  made.wall_ns = g_end_ns - s.program.start_ns;
+  if (s.program.first_thread_cycles)
+    made.threads_ns = nanoseconds(g_end_cycles - s.program.first_thread_cycles);
+  const uint64_t now_on = s.order.serial && s.order.serial_since < g_end_cycles
+                              ? g_end_cycles - s.order.serial_since
+                              : 0;
   made.serial_ns =
-      nanoseconds(plan().has_processes() ? s.serial_cycles + now_on : total.serial_cycles);
+      nanoseconds(plan().has_processes() ? s.order.serial_cycles + now_on : total.serial_cycles);
   made.processor_ns = processor_time_of_all();
   made.program_ns = nanoseconds(total.phase_cycles[static_cast<uint32_t>(Phase::kProgram)] +
                                 total.phase_cycles[static_cast<uint32_t>(Phase::kSection)]);

@@ -223,7 +223,7 @@ void put_all(File& file, int pid) {
   file.seconds("threads", made.threads_ns);
   file.seconds("serial phase", made.serial_ns);
   file.ratio("serial share", made.serial_ns, made.threads_ns);
-  file.seconds("conversion", shared().conversions_us * 1000);
+  file.seconds("conversion", shared().spent.conversions_us * 1000);
   file.next_line();
   file.count("transactions", total.transactions);
   file.key("transaction", "_seconds");
@@ -254,14 +254,15 @@ long write_to(long descriptor, int pid) {
 
 void write_json() {
   const Shared& s = shared();
-  const int pid =
-      s.multi && plan().has_processes() ? s.monitor : static_cast<int>(sys::raw(SYS_getpid));
+  const int pid = s.program.multi && plan().has_processes()
+                      ? s.program.monitor
+                      : static_cast<int>(sys::raw(SYS_getpid));
   char part[kPath], path[kPath];
   make_path(part, pid, ".part");
   make_path(path, 0, "");
   long result = page::open_hidden(SYS_open, reinterpret_cast<long>(part), O_WRONLY | O_CLOEXEC, 0);
   if (result == -ENOENT) {
-    if (!s.multi) return;
+    if (!s.program.multi) return;
     make_path(path, pid, "");
     result = page::open_hidden(SYS_open, reinterpret_cast<long>(part),
                                O_WRONLY | O_CREAT | O_CLOEXEC, 0666);

@@ -174,8 +174,8 @@ TaskCounters sum_of_all() {
 void print_left_out() {
   Line line;
   bool any = false;
-  for (unsigned number = 0; number < 8 * sizeof shared().left_out_calls; number++) {
-    if (!(shared().left_out_calls[number / 64] >> number % 64 & 1)) continue;
+  for (unsigned number = 0; number < 8 * sizeof shared().program.left_out_calls; number++) {
+    if (!(shared().program.left_out_calls[number / 64] >> number % 64 & 1)) continue;
     line.text(any ? ", " : "answered as by a kernel without them: ", 0);
     if (const char* name = effects::name_of(number)) line.text(name, 0);
     else line.number(number, 0);
@@ -282,7 +282,7 @@ void print_table() {
   line.text("serial phases ", 0);
   line.percent(made.serial_ns, made.threads_ns);
   line.text(" of the time since the first thread; going multi took ", 0);
-  line.number(shared().conversions_us / 1000, 0);
+  line.number(shared().spent.conversions_us / 1000, 0);
   line.text(" ms", 0);
   line.print();
   report("rounds %u, tasks made %u (%u from the pool), processes made %u", made.rounds,
@@ -294,22 +294,23 @@ void print_table() {
 
 void prints_at_exit(int code) {
   Shared& s = shared();
-  if (__atomic_exchange_n(&s.end_reported, 1u, __ATOMIC_ACQ_REL)) {
+  if (__atomic_exchange_n(&s.program.end_reported, 1u, __ATOMIC_ACQ_REL)) {
     uint32_t never = 0;
     for (;;) sys::futex_wait(&never, 0);
   }
-  const bool comparable = !input::is_on() || s.compares_memory;
+  const bool comparable = !input::is_on() || s.recording.compares_memory;
   const bool kept = input::is_on() && (recording::header().options & trace::kWithFingerprint);
   if (input::is_on()) recording::let_others_arrive(self());
   const uint64_t patience = input::replaying() ? 10'000'000'000 : 1'000'000'000;
   const bool wanted =
       comparable && (kept || options().fingerprint) && recording::compares_end(self());
   const auto stands = [patience] {
-    return !g_tasks_active || !self().turn_depth || order::stand_still(self(), patience);
+    return !g_tasks_active || !self().turn.depth || order::stand_still(self(), patience);
   };
   const uint64_t memory = wanted && stands() ? page::fingerprint() : 0;
   if (input::is_on()) recording::end_program(code, kept ? memory : 0);
-  if (options().fingerprint) report("fingerprint: memory %x, schedule %x", memory, s.schedule_hash);
+  if (options().fingerprint)
+    report("fingerprint: memory %x, schedule %x", memory, s.order.schedule_hash);
   if (!options().counts()) return;
   stop_clock();
   if (options().stat) print_table();

@@ -4,7 +4,8 @@
 //
 // Invariants
 // 1. The table changes in turns only.
-// 2. A task that is in program code (Task::computes) loses a right only in its own turn (serve). Of
+// 2. A task that is in program code (TaskOrder::computes) loses a right only in its own turn
+// (serve). Of
 //    one that waits, is in the kernel or has not come out of its last turn yet, whoever has the
 //    turn takes what it needs (UPLAY 2.2.1, initiative preemption), and writes down what is to be
 //    unmapped: the task does that when it has the turn again, before it touches anything.
@@ -70,7 +71,7 @@ void note_lost(Task& task, uint64_t page, bool all) {
   Holder& h = holder_of(task);
   if (h.lost_count == Holder::kMostLost) fail("keep track of so many pages", page, -ENOMEM);
   h.lost[h.lost_count++] = page | (all ? kDrop : 0);
-  if (task.spins_on_pages)
+  if (task.pages.spins_on_pages)
     wake(key_of_spinner(task), 1, ~0u);  // what it looks at is about to change
 }
 
@@ -101,11 +102,12 @@ namespace {
 // A reader goes before those who wait to write only if it has waited longer: who comes to read
 // keeps no writer from it, and writers who come again and again no reader.
 bool comes_before_writers(const Task& task, uint64_t page) {
-  if (!task.waited) return false;
+  if (!task.pages.waited) return false;
   Shared& s = shared();
-  for (TaskId i = 0; i < s.high_task; i++) {
+  for (TaskId i = 0; i < s.order.high_task; i++) {
     const Task& other = s.tasks[i];
-    if (other.waited && other.waited < task.waited && other.awaits == (page | kForWriting))
+    if (other.pages.waited && other.pages.waited < task.pages.waited &&
+        other.pages.awaits == (page | kForWriting))
       return false;
   }
   return true;
@@ -114,7 +116,7 @@ bool comes_before_writers(const Task& task, uint64_t page) {
 }  // namespace
 
 bool take(Task& task, uint64_t page, bool to_write, bool asks) {
-  WEIR_DEBUG_CHECK(shared().turn == task.id);
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id);
   uint64_t& entry = entry_at(index_of(page));
   if (has_right(entry, task, to_write)) return true;
   const uint32_t writer = writer_of(entry);
@@ -131,7 +133,7 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks) {
     }
   };
   each_other([&](Task& other) {
-    if (!other.computes) return;
+    if (!other.order.computes) return;
     waits = true;
     if (asks) ask(other, page, to_write);
   });
@@ -211,7 +213,7 @@ void take_beside(Task& task, uint64_t page, Takes takes, Map map_stretch) {
       end_run();
       continue;
     }
-    task.counters.prefetched++;
+    task.spent.counters.prefetched++;
     if (!count++) start = at;
   }
   end_run();
@@ -241,10 +243,11 @@ constexpr uint64_t kFaultTime = 6'000,
     kLongestKeeping = 1'000'000;
 
 void note_fault(Task& task, bool has_waited, bool was_anothers) {
-  task.fault_run = has_waited || task.fault_run == kLongestRun ? 0 : task.fault_run + was_anothers;
+  task.pages.fault_run =
+      has_waited || task.pages.fault_run == kLongestRun ? 0 : task.pages.fault_run + was_anothers;
   if (!keeps_pages(task)) return;
-  const uint64_t time = kFaultTime * task.fault_run * task.fault_run / kLeastRun;
-  __atomic_store_n(&task.keeps_until,
+  const uint64_t time = kFaultTime * task.pages.fault_run * task.pages.fault_run / kLeastRun;
+  __atomic_store_n(&task.pages.keeps_until,
                    sys::monotonic_ns() + (time < kLongestKeeping ? time : kLongestKeeping),
                    __ATOMIC_RELAXED);
 }
@@ -267,14 +270,14 @@ bool is_anothers(uint64_t entry, const Task& task) {
 }  // namespace
 
 bool keeps_pages(const Task& task) {
-  return task.fault_run >= kLeastRun && uses(Optimization::kKeeping);
+  return task.pages.fault_run >= kLeastRun && uses(Optimization::kKeeping);
 }
 
 void on_fault(Task& task, uint64_t address, bool writes) {
   const uint64_t page = page_down(address);
-  if (task.state == TaskState::kOutside ||
-      task.peeks) {  // the runtime looks at what a call has read, or writes what it answers
-    task.borrows = 1;
+  if (task.order.state == TaskState::kOutside ||
+      task.pages.peeks) {  // the runtime looks at what a call has read, or writes what it answers
+    task.pages.borrows = 1;
     lend(page);
     return;
   }
@@ -292,24 +295,24 @@ void on_fault(Task& task, uint64_t address, bool writes) {
   for (;;) {
     was_anothers = is_anothers(entry_at(index_of(page)), task);
     if (take(task, page, writes, true)) break;
-    if (!task.waited) {
-      task.waited = ++shared().pages_awaited;
-      task.awaits = page | (writes ? kForWriting : 0);
+    if (!task.pages.waited) {
+      task.pages.waited = ++shared().memory.pages_awaited;
+      task.pages.awaits = page | (writes ? kForWriting : 0);
     }
     has_waited = true;
     wait_for_page(key_of(page));
   }
-  task.waited = 0;
+  task.pages.waited = 0;
   if (uint64_t& moved = entry_at(index_of(page)); was_anothers && (moved & kMoves) != kMoves)
     moved += kMove;
-  if (task.turn_depth == 1) note_fault(task, has_waited, was_anothers);
+  if (task.turn.depth == 1) note_fault(task, has_waited, was_anothers);
   const uint64_t count = take_stretch(task, page, writes);
-  task.counters.faults += 1;
-  task.counters.prefetched += count - 1;
+  task.spent.counters.faults += 1;
+  task.spent.counters.prefetched += count - 1;
   map_with_right(task, page, count);
   if (keeps_pages(task) && count == 1) {
     take_block(task, page);
-  } else if (task.sections) {
+  } else if (task.pages.sections) {
     note_use_in_section(task, page, writes);
   } else if (count == 1 && !writes_it(entry_at(index_of(page)), task)) {
     take_around(task, page);
@@ -355,7 +358,7 @@ bool is_asked(const Task& task) {
 bool serve(Task& task, bool stays_mapped) {
   Holder& h = holder_of(task);
   if (!h.request_count) return false;
-  WEIR_DEBUG_CHECK(shared().turn == task.id);
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id);
   for (uint64_t i = 0; i < h.request_count; i++) {
     const uint64_t page = h.requests[i] & ~kForWriting;
     const bool all = (h.requests[i] & kForWriting) || !reader_bit(task);
@@ -385,8 +388,8 @@ bool serve(Task& task, bool stays_mapped) {
 
 void catch_up(Task& task) {
   Holder& h = holder_of(task);
-  if (task.borrows) take_home();
-  task.borrows = 0;
+  if (task.pages.borrows) take_home();
+  task.pages.borrows = 0;
   for (uint64_t i = 0; i < h.lost_count;) {
     const uint64_t page = h.lost[i] & ~kDrop, all = h.lost[i] & kDrop;
     uint64_t limit = page + kPageSize;

@@ -20,7 +20,7 @@ class Coherent : public View {
   // A task that spins on a page that it has must have it taken, which wakes it; a task that waits
   // for a page may have what its holder needs.
   void serve_before_sleep(Task& task, bool stays_mapped) override {
-    if (uses(Optimization::kPreemption) || task.spins_on_pages || task.waits_for_page)
+    if (uses(Optimization::kPreemption) || task.pages.spins_on_pages || task.pages.waits_for_page)
       coherent::serve(task, stays_mapped);
     else coherent::hand_out(task, stays_mapped);
   }

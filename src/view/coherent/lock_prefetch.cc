@@ -56,8 +56,8 @@ void enter_section(Task& task, uint64_t lock) {
     tape.heat--;
   }
   tape.last = task.id + 1;
-  if (task.sections < kKnownSections) task.section_lock[task.sections] = lock;
-  task.sections++;
+  if (task.pages.sections < kKnownSections) task.pages.section_lock[task.pages.sections] = lock;
+  task.pages.sections++;
   if (!is_hot(tape)) return;
   if (++tape.uses % kTryWithout == 0 && tape.count)
     take_off(tape, tape.uses / kTryWithout % tape.count);
@@ -72,7 +72,7 @@ void enter_section(Task& task, uint64_t lock) {
         page::has_protection(page, kPageSize))
       continue;
     if (!take(task, page, wants_write, false)) continue;
-    task.counters.prefetched++;
+    task.spent.counters.prefetched++;
     const bool may_write = writes_it(entry, task);
     if (page != limit || may_write != to_write) {
       if (limit) map(start, limit - start, to_write);
@@ -85,13 +85,15 @@ void enter_section(Task& task, uint64_t lock) {
 }
 
 void note_use_in_section(const Task& task, uint64_t page, bool writes) {
-  Tape& tape = tape_of(
-      task.section_lock[(task.sections < kKnownSections ? task.sections : kKnownSections) - 1]);
+  Tape& tape =
+      tape_of(task.pages.section_lock[(task.pages.sections < kKnownSections ? task.pages.sections
+                                                                            : kKnownSections) -
+                                      1]);
   if (is_hot(tape)) put_on(tape, page, writes);
 }
 
 void leave_section(Task& task) {
-  if (task.sections) task.sections--;
+  if (task.pages.sections) task.pages.sections--;
 }
 
 }  // namespace weir::view::coherent

@@ -201,13 +201,14 @@ void add_small(Range range) {
 void refresh_ranges() {
   constexpr uint64_t kLarge = 1 << 20;
   const Shared& s = shared();
-  g_ranges.regions_version = s.regions_version;
-  g_ranges.brk_now = s.brk_now;
+  g_ranges.regions_version = s.memory.regions_version;
+  g_ranges.brk_now = s.memory.brk_now;
   g_ranges.small_count = g_ranges.large_count = 0;
-  for (uint32_t i = 0; i < s.region_count; i++) {
-    if (!s.regions[i].live) continue;
-    Range range{s.regions[i].start, s.regions[i].start + s.regions[i].size};
-    if (range.limit == s.brk_limit) range.limit = page_up(s.brk_now);  // most of it is never used
+  for (uint32_t i = 0; i < s.memory.region_count; i++) {
+    if (!s.memory.regions[i].live) continue;
+    Range range{s.memory.regions[i].start, s.memory.regions[i].start + s.memory.regions[i].size};
+    if (range.limit == s.memory.brk_limit)
+      range.limit = page_up(s.memory.brk_now);  // most of it is never used
     if (range.empty()) continue;
     if (range.size() >= kLarge && g_ranges.large_count < Ranges::kMost) {
       g_ranges.large[g_ranges.large_count++] = range;
@@ -250,7 +251,7 @@ void scan_range(AddPage add, Task& task, uint32_t index, uint64_t start, uint64_
 void for_each_copy(Task& task, AddPage add) {
   Shared& s = shared();
   page::dump_used();
-  if (g_ranges.regions_version != s.regions_version || g_ranges.brk_now != s.brk_now)
+  if (g_ranges.regions_version != s.memory.regions_version || g_ranges.brk_now != s.memory.brk_now)
     refresh_ranges();
   for (uint32_t i = 0; i < g_ranges.small_count; i++)
     find_copies(add, task, g_ranges.small[i].start, g_ranges.small[i].limit);
@@ -259,9 +260,9 @@ void for_each_copy(Task& task, AddPage add) {
   const Range heaps = heap_table_range();
   const Range segments = heap_segment_range();
   scan_range(add, task, kHeapsWay, heaps.start,
-             heaps.start + heaps.size() / kMaxHeaps * s.high_task);
+             heaps.start + heaps.size() / kMaxHeaps * s.order.high_task);
   scan_range(add, task, kSegmentsWay, segments.start, segments.limit);
-  scan_range(add, task, kMapsWay, kArena + kHeapSize, s.map_bump);
+  scan_range(add, task, kMapsWay, kArena + kHeapSize, s.memory.map_bump);
 }
 
 bool is_copy(uint64_t page) {

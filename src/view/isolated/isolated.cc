@@ -52,12 +52,12 @@ HandOver& hand_over_of(const Task& task) {
 }
 
 void add_dirty(Task& task, uint64_t page) {
-  if (task.dirty_count == kMostDiffs) {
+  if (task.copies.dirty_count == kMostDiffs) {
     report("task %u wrote more than %u MB between two events", uint64_t{task.id},
            kMostDiffs * kPageSize >> 20);
     die(125);
   }
-  diffs_of(task)[task.dirty_count++].page = page;
+  diffs_of(task)[task.copies.dirty_count++].page = page;
 }
 
 // Per process: copies that stay. A copy that the kernel makes costs microseconds, as much again
@@ -168,18 +168,18 @@ bool is_closed(uint64_t page) {
 
 void find_writes(Task& task) {
   PhaseScope phase(task, Phase::kScanning);
-  task.dirty_count = task.changed_count = 0;
+  task.copies.dirty_count = task.copies.changed_count = 0;
   const bool known = add_known(task);
   if (known) {
-    task.counters.scans_saved++;
+    task.spent.counters.scans_saved++;
   } else {
     for_each_copy(task, add_dirty);
   }
   const HandOver& given = hand_over_of(task);
   page::PageDiff* diffs = diffs_of(task);
-  task.counters.prefetched += g_residents.count;
+  task.spent.counters.prefetched += g_residents.count;
   uint64_t kept = 0;
-  for (uint64_t i = 0; i < task.dirty_count; i++) {
+  for (uint64_t i = 0; i < task.copies.dirty_count; i++) {
     const uint64_t page = diffs[i].page;
     if (is_closed(page)) {
       if (const int known_as = resident(page); known_as >= 0)
@@ -194,22 +194,22 @@ void find_writes(Task& task) {
     if (!diff.bytes && known && !is_resident && !is_copy(page)) continue;  // it was only read
     diff.page = page;
     kept++;
-    task.counters.faults += !is_resident;
+    task.spent.counters.faults += !is_resident;
     if (!diff.bytes) continue;
-    task.changed_count++;
-    task.counters.diffs++;
-    task.counters.foretold += is_resident;
-    task.counters.bytes += diff.bytes;
+    task.copies.changed_count++;
+    task.spent.counters.diffs++;
+    task.spent.counters.foretold += is_resident;
+    task.spent.counters.bytes += diff.bytes;
   }
-  task.dirty_count = kept;
+  task.copies.dirty_count = kept;
 }
 
 void publish(Task& task) {
-  WEIR_DEBUG_CHECK(shared().turn == task.id);
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id);
   PhaseScope phase(task, Phase::kPublishing);
   count_transaction(task);
   page::PageDiff* diffs = diffs_of(task);
-  const uint64_t count = task.dirty_count;
+  const uint64_t count = task.copies.dirty_count;
   for (uint64_t i = 0; i < count; i++) {
     if (!diffs[i].bytes) continue;
     page::apply_diff(diffs[i], reinterpret_cast<const void*>(diffs[i].page),
@@ -231,7 +231,7 @@ void publish(Task& task) {
       limit += kPageSize;
     drop(start, limit - start);
   }
-  task.dirty_count = 0;
+  task.copies.dirty_count = 0;
   hand_over_of(task).count = 0;
   refresh();
   g_known.valid = true;
@@ -239,17 +239,17 @@ void publish(Task& task) {
 }
 
 void refresh() {
-  WEIR_DEBUG_CHECK(self().dirty_count == 0);
+  WEIR_DEBUG_CHECK(self().copies.dirty_count == 0);
   Residents& r = g_residents;
   if (!r.count) return;
-  const uint64_t sequence = __atomic_load_n(&shared().mapping_sequence, __ATOMIC_ACQUIRE);
+  const uint64_t sequence = __atomic_load_n(&shared().mapping_log.sequence, __ATOMIC_ACQUIRE);
   if (r.mapping_sequence != sequence) {  // a page may have gone, or be closed
     drop_residents();
     r.mapping_sequence = sequence;
     return;
   }
   PhaseScope phase(self(), Phase::kPublishing);
-  self().counters.refreshed += r.count;
+  self().spent.counters.refreshed += r.count;
   for (uint32_t i = 0; i < r.count; i++) refresh_one(i);
 }
 
@@ -271,10 +271,10 @@ void forget_copies() {
 // it is given here.
 bool hand_over(Task& from, const Task& to) {
   HandOver& given = hand_over_of(to);
-  from.dirty_count = 0;
+  from.copies.dirty_count = 0;
   if (!add_known(from)) for_each_copy(from, add_dirty);
-  const uint64_t count = from.dirty_count;
-  from.dirty_count = 0;
+  const uint64_t count = from.copies.dirty_count;
+  from.copies.dirty_count = 0;
   given.count = 0;
   page::PageDiff* diffs = diffs_of(from);
   for (uint64_t i = 0; i < count; i++) {
@@ -287,7 +287,7 @@ bool hand_over(Task& from, const Task& to) {
     given.page[given.count] = page;
     copy_bytes(given.bytes[given.count++], bytes, kPageSize);
   }
-  from.counters.handed_over += given.count;
+  from.spent.counters.handed_over += given.count;
   return true;
 }
 

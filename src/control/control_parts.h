@@ -1,0 +1,417 @@
+// The parts of what all tasks of a program share, by the module that knows what they mean; Shared
+// (control/control.h) is made of them.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/types.h"
+#include "control/address_map.h"
+#include "control/task.h"
+#include "sys/spinlock.h"
+
+namespace weir {
+
+// One runtime stack; as much again is its signal stack.
+inline constexpr uint64_t kStackSize = 128 << 10;
+inline constexpr uint64_t kDiffSize = uint64_t{768}
+                                      << 20;  // one task's diff buffer, address space only
+
+inline constexpr uint64_t kNotedSize = 8 << 20;  // half of it is a vfork child's
+inline constexpr uint32_t kNotedCapacity = kNotedSize / 2 / sizeof(PendingSignal);
+inline constexpr uint32_t kSignalNodeCount = 1 << 18;
+
+inline constexpr uint32_t kMaxTasks = 1024;
+inline constexpr uint32_t kMaxProcesses = 1536;
+inline constexpr uint32_t kMaxRegions = 1024;
+inline constexpr uint32_t kIntervalLengths = 1024;
+inline constexpr uint32_t kGaps = 4096;
+inline constexpr uint32_t kMappingRecords = 8192;
+inline constexpr uint32_t kForkedRanges = 512;
+// Each is a mapping at least, of which the kernel allows 65530.
+inline constexpr uint32_t kProtectedRanges = 65536;
+inline constexpr uint32_t kCodeRanges = 4096;
+inline constexpr uint32_t kMaxChildren = 4096;
+inline constexpr uint32_t kMaxTimers = 64;
+inline constexpr uint32_t kShownDescriptors = 256;
+inline constexpr uint32_t kMappedFiles = 256;
+inline constexpr uint32_t kRecordedChildren = 256;
+// Ended tasks that have a line of their own in what --stat prints.
+inline constexpr uint32_t kMaxEnded = 64;
+inline constexpr int kHiddenDescriptors = 65536;  // none is hidden at this number or above
+
+static_assert(kArenaSize == uint64_t{1} << 40);
+
+// A converted range of program memory outside the arena.
+struct Region {
+  uint64_t start;
+  uint64_t size;
+  uint64_t offset;  // in the store
+  uint32_t protection;
+  uint32_t live;
+};
+
+struct ProtectedRange {
+  Range range;
+  int32_t protection;
+  int32_t unused;
+};
+
+enum class MappingKind : uint32_t {
+  kMapFile,
+  kMapStore,
+  kUnmap,
+  kProtect,
+  kSigaction,
+  kPatchText,
+  kMapOwned,
+  kAttachOwned,
+  kReserve,
+  kProfile,
+  kMove
+};
+
+// One change of the address space that every process repeats before it runs program code again.
+struct MappingRecord {
+  MappingKind kind;
+  int32_t protection;
+  int32_t flags;
+  int32_t descriptor;
+  uint64_t start;
+  uint64_t size;
+  uint64_t offset;
+  uint32_t waiting;  // processes that have yet to apply it; the last closes the descriptor
+  uint32_t author;   // process that made it
+};
+
+inline constexpr uint32_t kGoTask = 1, kGoCatchUp = 2;
+
+inline constexpr int kContinued = 0xffff;  // the wait status of a continuation
+
+struct ProcessSlot {
+  int32_t pid;     // 0 = slot free
+  uint32_t idle;   // 1 while it waits in the pool
+  uint32_t taken;  // a task's, the pool's or the executor's (where tasks are processes). Changes in
+                   // turns
+  uint32_t given_up;  // how many had been given up when this was, 0: never
+  uint32_t go;  // futex: kGoTask, a task was put into `task`; kGoCatchUp, apply what was missed
+  TaskId task;
+  uint64_t mapping_sequence;
+  char name[16];  // that its next task has, where any was given a name
+};
+
+struct Gap {  // see sync/coalesce.h
+  uint32_t key;
+  uint16_t doubt;  // how often the next event was far
+  uint16_t skip;   // so often it is taken for far untried
+  uint16_t pages;  // changed in the parallel phase that followed last
+  uint16_t sure;   // how often in a row the next event was near
+};
+
+struct EndedTask {
+  uint64_t creation;
+  TaskCounters counters;
+};
+
+inline constexpr uint32_t kKnownPidfds = 1024;
+struct ChildProcess {  // a process that the program itself made while tasks are processes
+  int32_t pid;
+  uint32_t ended;
+  int32_t status;      // wait status of its end
+  int32_t change;      // ... of a stop or continuation that nobody has waited for; 0: none
+  int32_t group;       // its process group, as the kernel said before it was forgotten there
+  int32_t signal;      // that tells the program of its end; 0: none
+  uint32_t forgotten;  // it has ended, nobody is to wait for it, and its maker has yet to note it
+  uint32_t user;
+  uint8_t usage[144];  // struct rusage
+};
+
+// A task's registers while it moves between its process and the executor (task/in_place_process.h).
+struct MovedState {
+  uint64_t rsp;
+  uint32_t components;  // of the processor's state: bits of XCR0
+  uint32_t unused;
+  uint64_t fs_base;
+  alignas(64) uint8_t vectors[4032];  // as XSAVE lays them out
+};
+
+// Of the task that executes counted (src/code/translate), or did so last. One for the program: only
+// who has the turn does.
+struct CountState {
+  int64_t left;   // instructions that it may still execute; read by count::left()
+  int64_t given;  // what `left` began with
+  uint64_t rip;   // where program code goes on that leaves the cache
+  uint64_t jump;
+  uint64_t
+      saved[3];   // registers of the program while generated code uses them: rcx, rdx, some other
+  uint32_t exit;  // the exit, or the block, that it left by
+  uint32_t unused;
+};
+
+struct Executor {
+  Task record;  // what %gs points to while no task is there
+  uint32_t made, tried;
+  int32_t tid;
+  uint32_t components;
+  uint32_t wishes;  // turns that would have moved there, before it was made
+  uint32_t closed;  // nobody goes there: a timer of the program's watches the time of a process
+  uint32_t calls;   // futex: 1 = look at what follows
+  uint32_t sleeps;
+  uint32_t request;     // task + 1 that comes from its own process
+  uint32_t waiting;     // tasks that wait for their turn there
+  uint64_t since;       // cycles: when the task that runs there began
+  uint64_t ns_a_cycle;  // in units of 2^-32
+};
+
+// A file of which private memory has bytes.
+struct FileSource {
+  char path[232];
+  uint64_t device, inode;
+  uint64_t distance;  // from an address to the place in the file
+};
+inline constexpr uint32_t kFileSources = 1024, kFileRanges = 2048;
+
+// The program as a whole.
+struct ProgramState {
+  uint32_t named;        // the program has given a thread a name
+  uint32_t multi;        // tasks exist (first pthread_create happened)
+  int32_t parent;        // what getppid answers; isolated only
+  int32_t monitor;       // pid of the program's first process; isolated only
+  int32_t shown_pid;     // the pid that the program believes to be its own: another one in a replay
+  int32_t constant_pid;  // the same where ids are constant (constant/), else 0
+  uint32_t has_cpu_timer;   // the program has made one on its CPU time (syscall/timer.cc)
+  uint32_t cpu_timer_told;  // and it has been said what it watches. Changed atomically
+  uint32_t exiting;         // a task ended the program
+  uint32_t is_broken;       // a check failed in some process: none waits for what it held
+  int32_t exit_code;
+  uint32_t end_reported;  // somebody prints, or has printed, what the run spent
+  uint64_t start_cycles;  // both when the library's constructor ran, or the process was forked
+  uint64_t start_ns;
+  uint64_t first_thread_cycles;  // when the program made its first thread, 0 if it has none
+  uint64_t arguments;            // lowest address of the program's argument strings
+  uint64_t stack_begin;          // where the first thread's stack is empty
+  uint64_t stack_limit;          // end of the first thread's stack
+  uint64_t left_out_calls[8];    // by number, one bit each: system calls that were answered as by a
+                                 // kernel without them. Changed atomically
+};
+
+// Who has the turn, and who comes next. Guarded by: `lock`, where nothing else is said.
+struct OrderState {
+  SpinLock lock;
+  uint32_t running;
+  uint32_t serial;     // a serial phase is on
+  TaskId turn;         // who has the turn, kNoTask
+  uint32_t live;       // tasks that exist
+  uint32_t high_task;  // slots in use are below
+  uint64_t round;
+  uint64_t virtual_now;   // nanoseconds
+  uint64_t constant_now;  // what constant clocks show (constant/clock.cc). Guarded by: the turn
+  uint64_t next_sequence;
+  uint64_t created;
+  uint32_t tid_base;  // virtual ids of tasks lie above; another one in each forked child
+  uint32_t children_made;
+  uint64_t schedule_hash;  // over (task, kind of event) in order of turns
+  uint32_t idle_watch;     // a task sleeps until the earliest deadline
+  uint32_t deadlock_told;
+  uint32_t stall_told;
+  uint32_t phase_tasks;    // active tasks when the parallel phase began
+  TaskId phase_task;       // the last of them
+  uint32_t alone_first;    // the serial phase began with a task that had run alone, not with the
+                           // lowest number
+  TaskId made_ahead;       // the task of the parallel phase that made tasks without a turn, kNoTask
+  TaskId first_running;    // the lowest number that went on into the parallel phase
+  uint64_t clock;          // of the task that had the turn last (order/pace)
+  uint32_t parked_phases;  // in a row, with somebody parked
+  uint32_t park_credit;
+  uint32_t leave_be;  // chances to park that are still passed over
+  // When the serial phase that is on began; all earlier ones together.
+  uint64_t serial_since, serial_cycles;
+  struct {
+    uint64_t key;
+    uint32_t length;
+    uint32_t unused;
+  } interval_lengths[kIntervalLengths];
+  Gap gaps[kGaps];       // Guarded by: the turn
+  uint64_t arrivals;     // by arrival: how often a task began to want the turn
+  uint64_t passed_over;  // by arrival: TaskOrder::arrival of the sleeper whose turn others take,
+                         // and since when (cycles)
+  uint64_t passed_since;
+  uint32_t unnoted;   // order only: there are tasks whose arrival is not in the recording yet
+  uint32_t is_ended;  // replaying: no turn is recorded any more
+  uint32_t lookers;   // tasks that look at their word instead of sleeping. Changed atomically
+  uint32_t waits_by_looking;  // a task has been found to spin in a turn that it kept; likewise
+  uint32_t coming;            // tasks with TaskOrder::comes. Guarded by: `lock`
+  uint32_t turn_sleepers;  // replaying: who waits, without a turn, for so many turns to have been
+                           // given, sleeps on turn_calls
+  uint32_t turn_calls;
+  uint64_t decisions;  // who has the turn next: how often that was decided. Guarded by: `lock`
+};
+
+// The program's memory and its backing. Guarded by: `lock`, where nothing else is said.
+struct MemoryState {
+  SpinLock lock;
+  int32_t store;           // descriptor of the store
+  uint64_t pages_awaited;  // View coherent. Guarded by: the turn
+  uint32_t has_made_code;  // there is code of the program's own making, or there may be
+  uint32_t text_pending;   // code was mapped whose sites are not patched yet
+  uint64_t segment_bump;
+  uint64_t map_bump;
+  uint32_t free_count;
+  uint32_t region_count;
+  uint64_t regions_version;  // counts changes of `regions`
+  uint64_t brk_start, brk_now, brk_limit;
+  Region regions[kMaxRegions];
+  Range free_extents[16384];
+  uint32_t protected_count;
+  ProtectedRange protected_ranges[kProtectedRanges];  // see memory/protection.h
+  // Private mappings of files (page/file_bytes.h): `protection` is the number of one of the
+  // sources. Guarded by: the turn
+  uint32_t file_range_count, file_source_high;
+  uint32_t file_room_told;  // there are too many. Changed atomically
+  ProtectedRange file_ranges[kFileRanges];
+  FileSource file_sources[kFileSources];
+  uint32_t code_count;
+  uint32_t code_refused;  // a task has said why the program cannot go on (signal/made_code.cc).
+                          // Changed atomically
+  ProtectedRange code_ranges[kCodeRanges];  // executable memory of the program's own making, as it
+                                            // asked for it. Guarded by: the turn
+  // What a forked child gets otherwise than as it is (memory/forked.h). Guarded by: the turn, where
+  // tasks exist
+  uint32_t forked_count;
+  ProtectedRange forked_ranges[kForkedRanges];
+  // Files that a program of one task has mapped shared into the arena (syscall/memory.cc)
+  uint32_t fixed_count;
+  Range fixed_ranges[64];
+  // Reserved addresses (memory/reserve.h): how much of their range is in use, and is mapped; what
+  // was given back. Guarded by: the turn
+  uint64_t reserve_used, reserve_high;
+  uint32_t reserve_free_count;
+  Range reserve_free[1024];
+};
+
+// Changes of the address space that each process repeats (task/mapping_log.h).
+struct MappingLog {
+  uint64_t sequence;
+  uint32_t catch_up;  // > 0: whoever is woken or gets the probe signal applies what it has missed
+  MappingRecord records[kMappingRecords];
+  // Descriptors that the runtime keeps away from the program, one bit each (page::hide_descriptor).
+  // Changed atomically.
+  uint64_t hidden_descriptors[kHiddenDescriptors / 64];
+};
+
+// The processes that run tasks, where tasks are processes, and the children of the program.
+struct ProcessTable {
+  SpinLock lock;
+  uint32_t high;
+  uint32_t idle;
+  uint32_t given_up;
+  ProcessSlot slots[kMaxProcesses];
+  uint32_t children_epoch;  // futex: a child ended
+  uint32_t monitor_stands;  // futex: 1 when the first task may go on
+  uint32_t child_high;
+  ChildProcess children[kMaxChildren];
+  int32_t making_signal;  // of the child that is being made, as ChildProcess has it; -1: none is.
+                          // Guarded by: the turn; read by the monitor
+  uint32_t subreaper;  // orphans below the program come to it (PR_SET_CHILD_SUBREAPER). Guarded by:
+                       // the turn
+  // Descriptors of processes that the program has made or opened (task/pidfd.cc), the last ones.
+  // Guarded by: the turn, where tasks exist
+  struct {
+    uint64_t key;
+    int32_t pid;
+    uint32_t unused;
+  } pidfds[kKnownPidfds];
+  uint32_t pidfd_count;
+};
+
+// Signals and timers, as the program believes them.
+struct SignalState {
+  SpinLock lock;
+  sys::KernelSigaction actions[sys::kSignals + 1];
+  uint64_t signalfd_mask;    // signals that the program reads from a descriptor
+  TaskId signalfd_task;      // the task that made the descriptor: they are left pending there
+  uint64_t program_pending;  // signals to the program as a whole that no task could take yet: what
+                             // program_signals has
+  SignalList program_signals;
+  uint32_t free_signal_node, signal_nodes_made, signals_queued;
+  // Timers that tell one task, by its virtual id; all are the monitor's. Guarded by: the turn,
+  // where tasks are processes.
+  struct {
+    int32_t id;
+    int32_t target;
+  } timers[kMaxTimers];  // target 0: free
+  // By ITIMER_VIRTUAL and ITIMER_PROF, microseconds (task/profile.h). `armed`: some process has had
+  // it. Guarded by: the turn
+  struct {
+    uint64_t value, interval;
+    uint32_t armed, unused;
+  } profiles[3];
+};
+
+// A system call that the monitor makes for a task (task/monitor_call.h).
+struct MonitorCall {
+  uint32_t state;
+  uint32_t unused;
+  int64_t number;
+  int64_t arguments[4];
+  int64_t result;
+  uint8_t given[64];
+  uint8_t answer[64];
+};
+
+// An execve that is requested of the monitor.
+struct ExecRequest {
+  uint32_t requested;
+  int32_t directory, flags;  // as execveat has them
+  uint64_t path, argv, envp, mask;
+  uint8_t* buffer;
+  uint32_t users[3], groups[3];  // real, effective, saved ids of the task that asked
+  uint32_t more_groups[256];
+  int32_t group_count;
+};
+
+// Heaps. Guarded by: the turn; the entry of a heap by its task.
+struct HeapState {
+  uint64_t reserve[kMaxTasks];  // a segment that a heap has before it asks for one
+  uint8_t reserved[kMaxTasks];
+  uint32_t user;  // task + 1 that works on the heap, where all have one
+                  // (interpose/alloc/heap_scope.h). Guarded by: the turn
+};
+
+// A recording that is made or replayed (record/stream.h).
+struct RecordingState {
+  uint8_t shows[kShownDescriptors];  // of a replay: the output of the command's, 1 or 2, that the
+                                     // descriptor was; 0 none
+  uint32_t compares_memory;  // at its end; not of what the program executes itself, which has other
+                             // random bytes, nor of its children
+  struct {
+    int32_t pid;
+    uint32_t ordinal;
+  } children[kRecordedChildren];  // of a replay, the last ones; by the pid it is shown
+  uint32_t child_count;
+  uint32_t ordinal;             // of this process among the program's
+  uint32_t order_stream;        // slot + 1
+  uint32_t streams[kMaxTasks];  // of the tasks' slots: slot + 1, 0 none yet
+  uint32_t point_streams[kMaxTasks];
+  struct MappedFile {
+    uint64_t device, inode, size;  // what it is known by; recording
+    int64_t modified;              // nanoseconds
+    uint32_t number;
+    bool is_shared;
+    int copy;                    // replaying, of a shared one: the descriptor of this run's copy
+  } mapped_files[kMappedFiles];  // Guarded by: the turn
+  uint32_t mapped_file_count;
+};
+
+// What ended tasks have spent: of all of them, and of the first ones each.
+struct ProgramSpent {
+  TaskCounters totals;  // of all of them
+  uint32_t ended_count;
+  EndedTask ended[kMaxEnded];  // the first ones
+  uint64_t pool_reuses, forks, conversions_us;
+  uint64_t ended_processor_ns;  // processor time of processes that have ended
+  EndedTask inherited;  // of a forked child: what its one task had counted before, and the numbers
+                        // below had been
+  uint64_t inherited_created, inherited_round;
+};
+
+}  // namespace weir
