@@ -1,16 +1,17 @@
-// Which pages are watched, and which a task has to itself, or shares unseen.
+// Decides which pages are trapped, and which a task has to itself or shares unseen.
 //
-// A page is nobody's until it is touched. Then its accesses are looked at, some dozens while one
-// task alone makes them, some thousands where several do; after that it is private to its toucher,
-// readable for all who come, or open to all. Whoever else comes to a private page takes it over: it
-// is watched again. So what is cold is seen whole, and what is hot costs nothing. How many accesses
-// are looked at depends on what that has cost so far: a task may spend a quarter of its time on it,
-// and a little more at the beginning (tokens). Where that is spent, who goes through memory gets
-// many pages at a time. A task that is alone, by happens-before, races with nobody, and gets what
-// it touches.
+// A page is nobody's until it is touched. Then its accesses are checked: some dozens while only one
+// task makes them, some thousands if several do. After that it is private to its toucher,
+// read-shared, or open to all. Another task that comes to a private page takes it over, and the
+// page is trapped again. So every access to a cold page is checked, and a hot page costs nothing.
 //
-// Open pages are closed again, all at once, when tokens have come together (a new generation):
-// races that happen often are met then.
+// How many accesses are checked depends on what checking has cost so far: a task may spend a
+// quarter of its time on it, and a little more at the beginning (tokens). Once that is spent, a
+// task that goes through memory gets many pages at a time. A task that is alone, by happens-before,
+// races with nobody, and gets what it touches.
+//
+// All open pages are closed again at once when enough tokens have accumulated (a new generation).
+// Races that happen often are found then.
 
 #include "base/options.h"
 #include "check/state.h"

@@ -1,10 +1,11 @@
-// View guarded: one memory, in which a task touches unseen only what its sharing policy lets it
-// (PUSh). Here the policies are inferred: pages begin as nobody's, become private to their first
-// toucher, read by several, or watched: then every access to them is looked at, on the bytes that
-// it touches, and two that conflict and that nothing orders are a race (docs/guide/check.md).
+// The checked View: one memory, in which a task touches unseen only what the sharing policies allow
+// it (PUSh). The policies of undeclared memory are inferred. A page begins as nobody's. It becomes
+// private to the task that touches it first, then read-shared, or trapped. Every access to a
+// trapped page is checked, on the bytes that it touches: two accesses that conflict and that
+// nothing orders are a race (docs/guide/check.md).
 //
-// No false report: where a task can touch a page unseen, it is taken to know at any moment all that
-// the others know who touch it.
+// No false report: if a task can touch a page unseen, it counts as knowing at every moment all that
+// the other tasks know that touch the page.
 #pragma once
 
 #include "base/frame.h"
@@ -46,35 +47,36 @@ struct Touch {
   uint32_t context = 0;  // made when it is needed
 };
 
-// The task came to a page that it has not, in program code: the one of the address. True: it has
-// all pages now, and goes on. False: the instruction is to be executed once, as if the pages were
-// mapped; what it does was looked at.
+// Program code of the task has faulted at a page that the task does not have. Returns true if the
+// task has all pages now and goes on. Returns false if the instruction must be executed once, as if
+// the pages were mapped; its accesses have been checked.
 bool on_fault(Task& task, const Spot& spot, uint64_t address, Touch* touches, uint32_t count);
-// The runtime did, or code that it does not want to look at: mapped until the runtime is left, or
-// until the next fault or event.
+// The runtime has faulted there, or code whose accesses are not checked. Maps the page until the
+// task leaves the runtime, or until its next fault or event.
 void lend(Task& task, uint64_t address, bool in_runtime);
-// The kernel is about to do it for the task.
+// The kernel is about to access the bytes for the task.
 void touch(uint64_t start, uint64_t size, bool writes);
 // In the runtime: an atomic operation of the program's, at frame's registers.
 void on_atomic(Task& task, const Spot& spot, uint64_t address, uint64_t size);
 // The C library, or the heap, works on memory on its caller's account.
 void on_range(Task& task, const Spot& spot, const Touch& touch);
-// In the runtime, or before there are tasks: the heap gave out the block. Who touched the bytes
-// before touched something else.
+// The heap gave out the block, so earlier accesses to these bytes were to something else. In the
+// runtime, or before there are tasks.
 void note_block(uint64_t start, uint64_t size, const Spot& spot);
 void note_stream_buffer(uint64_t stream, uint64_t start, uint64_t size);
 void renew(uint64_t start, uint64_t size);
-// The same for whole pages, of which nothing is read any more that was stored before.
+// Forgets what is known of whole pages, because nothing reads any more what was stored there.
 void renew_pages(uint64_t start, uint64_t size);
 
-// The instruction has been looked at, and is about to be executed: perhaps another task comes to
-// the same bytes meanwhile.
+// Delays the task before an access that has been checked. If another task comes to the same bytes
+// meanwhile, that is a collision.
 void linger(Task& task, const Spot& spot, const Touch* touches, uint32_t count);
 
 // The address of an instruction whose accesses are none of the program's.
 bool is_ignored(uint64_t rip);
 
-// It has been executed: whoever may have stored what it read is known from here on.
+// The accesses have been made. The task now knows what each task knew that may have stored the
+// bytes that it read.
 void learn(Task& task, const Touch* touches, uint32_t count);
 // The instruction of on_fault() is executed on the pages themselves: they are mapped, until
 // end_step().

@@ -1,14 +1,15 @@
 // Vector clocks of tasks and of what orders them (check/happens_before.h).
 //
 // Invariants
-// 1. A task's clock is changed by its own task only, and only grows; others read it without a lock.
-//    Whoever reads it late reads more: that makes more ordered than is, never less.
-// 2. A task's epoch ends at the first look after a release, and after another may have learnt of it
-//    through memory (join_slots): what it does afterwards is not known by that. It ends, too,
-//    whenever the task learns something: who knows the epoch knows what the task knew in it.
-// 3. An epoch of a slot is never made twice: the slots' counters are in State. Each is one task's,
-//    but a later one of the same slot need not know of it: only who knows exactly the epoch that a
-//    task is in is sure to know all that this task knows.
+// 1. A task's clock is changed only by its own task, and only grows; others read it without a lock.
+//    A late reader reads more. That orders more than really is, never less.
+// 2. A task's epoch ends at the first check after a release, and after another task may have joined
+//    it through memory (join_slots): that task does not know what this one does afterwards. It also
+//    ends whenever the task learns something: a task that knows the epoch knows what its task knew
+//    in it.
+// 3. An epoch of a slot is never made twice, because the slots' counters are in State. Each epoch
+//    is one task's, but a later one of the same slot need not know of it. Only a task that knows
+//    exactly the epoch that another is in is sure to know all that the other knows.
 
 #include "base/atomic_enum.h"
 #include "check/happens_before.h"

@@ -1,17 +1,18 @@
-// Two tasks that stand before their accesses to a common byte at the same moment.
+// Collisions: two tasks that are, at the same moment, about to access a common byte.
 //
-// That is a race whatever order the clocks hold for certain: neither access has been made, so that
-// nothing can lead from the one to the other. It also finds what accidents order in nearly every
-// run: a counter that both change in between, a lock that happens to be free. For it to happen, a
-// task lingers before some accesses to pages that others touch as well (DataCollider, OSDI 2010,
-// does so with breakpoints): at the first, second, fourth, ... time that an instruction is looked
-// at, some hundred microseconds, as long as all tasks together have not lost more than a share of
-// the time so far. Whoever looks at an access meanwhile sees who stands where.
+// A collision is a race, whatever order the clocks show: neither access has been made, so nothing
+// can lead from the one to the other. Collisions also find what accidents order in nearly every
+// run: a counter that both tasks change in between, a lock that happens to be free. To provoke
+// them, a task delays some accesses to pages that others touch as well (DataCollider, OSDI 2010,
+// does so with breakpoints). It delays the first, second, fourth, ... time that an instruction is
+// checked, for some hundred microseconds, as long as all tasks together have not lost more than a
+// share of the time so far. A task that checks an access meanwhile sees which tasks are about to
+// make theirs.
 //
 // Invariants
-// 1. What a task stands before it has not executed: it takes back what it says, under the lock of
-//    its place, before it goes on.
-// 2. Nobody lingers who holds a lock of the runtime's; what others have to wait for is the task's
+// 1. A task has not made its pending access: it withdraws the entry, under the lock of its place,
+//    before it goes on.
+// 2. No task delays while it holds a lock of the runtime. Others wait only for what is the task's
 //    own.
 
 #include "base/atomic_enum.h"

@@ -21,8 +21,8 @@ inline constexpr uint64_t kAnyDescriptor = 1, kSignals = 2, kSharedMemory = 3;
 
 // Per process: View guarded, and tasks run.
 extern bool g_checked;
-// Of a replay that is checked: what program code tells, it tells without a trace (weir_tell), and
-// does what it did when that was recorded.
+// True in a replay that is checked. Program code then notifies the checker without a trace
+// (weir_tell), and otherwise does what it did in the recorded run.
 extern bool g_replayed;
 // The calls of the C library: as they are, stood in for (View guarded), or told before they are
 // made (a replay).
@@ -99,26 +99,27 @@ auto by_library(Function function) {
   return result;
 }
 
-// The task begins a routine that is run once: whoever has begun it before has left it by an
-// exception, and is ordered before.
+// The task begins an initialization that runs once. A task that began it before has left it by an
+// exception, and is ordered before this one.
 void begin_once(uint64_t control);
 
 // `creator` makes `task`, whose record is filled.
 void create(Task& creator, Task& task);
-// [start, limit) is the stack of a new task, and its thread's own data lie from there to behind
-// `thread`: whoever had them before is none of its own.
+// [start, limit) is the stack of a new task. The new thread's own data lie between `limit` and just
+// behind `thread`. Earlier accesses to this memory were to something else.
 void begin_stack(uint64_t start, uint64_t limit, uint64_t thread);
-// The task ends. `thread`: what it is called by who waits for that.
+// The task ends. `thread`: the handle by which other tasks wait for its end.
 void end(Task& task, uint64_t thread);
 
-// The task goes on with program code: what it had for a moment it has no more. In the runtime; the
-// second asks anywhere whether it is needed.
+// The task returns to program code, and gives up what it had been lent. In the runtime.
+// has_to_leave() may be asked anywhere.
 void leave();
 bool has_lent();
 inline bool has_to_leave() { return g_checked && !g_replayed && has_lent(); }
-// By protection keys (plan().has_keys()): what orders tasks is about to be touched, whoever may
-// touch the object that it lies in; and no more, in program code. Where that was not closed when it
-// was touched last, nothing is done: if it is now, that traps.
+// By protection keys (plan().has_keys()): program code is about to touch an object of
+// synchronization, which it may do whatever the policy of the surrounding object says;
+// close_objects() ends that. open_object() does nothing if the page was not closed at the last
+// touch; if it is closed now, the touch traps.
 inline constexpr uint64_t kClosedPages = 1024;
 extern uint64_t g_closed_pages[kClosedPages];  // numbers of pages; one in each place
 void open_objects();
@@ -132,25 +133,26 @@ inline void note_closed(uint64_t at) {
   __atomic_store_n(&g_closed_pages[at / kPageSize % kClosedPages], at / kPageSize,
                    __ATOMIC_RELAXED);
 }
-// `creator` is about to make a thread that gets `argument`: what that leads to of the creator's own
-// stack others will touch.
+// `creator` is about to make a thread with this `argument`. Other tasks will touch what the
+// argument refers to on the creator's stack.
 void share_stack(uint64_t argument);
 
-// The heap gives out a block, or takes one back, for who called `where` (a return address; `stack`:
-// the stack pointer there, `frame`: rbp). In program code.
+// The heap gives out a block, or takes one back, for the function that called `where` (a return
+// address; `stack` is the stack pointer there, `frame` is rbp). In program code.
 void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where, uint64_t stack,
                   uint64_t frame);
 void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame);
 // The stream has been given this buffer; null: one of its own. Before there are tasks, too.
 void on_stream_buffer(const void* stream, const void* buffer, uint64_t size);
 extern bool g_knows_blocks;
-// The same in a replay, before there are tasks too: without a trace, and the heap is asked in the
-// runtime, since here that might be an event. What was given out, and its size; where the caller's
-// stack was. What is taken back, and the latter.
+// True if blocks are told in a replay, before there are tasks too. Program code then tells without
+// a trace. The runtime asks the heap, because in program code that might be an event. An allocation
+// tells the block, its size and the caller's stack pointer; freeing tells the block and the stack
+// pointer.
 extern bool g_tells_blocks;
 
-// A function of the C library touches memory on its caller's account, which has called it at
-// `where`, as above. In the runtime.
+// A function of the C library, called at `where` (see on_allocated()), accesses memory on its
+// caller's account. In the runtime.
 void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint64_t stack,
                 uint64_t frame);
 // In a replay: what a function of the C library may touch of what its instructions load.
@@ -164,8 +166,8 @@ enum class CallKind : uint32_t {
   kWide,     // strings of wide characters
   kBuffer,   // nothing: the stream `first` has the buffer `second` of `most` bytes from here on
 };
-// Of a function that is told by Tell::kCalls and its number on: the kind, and which of its
-// arguments, counted from 0, are `first`, `second`, `most`.
+// Describes a function that program code tells by the number Tell::kCalls and following: the kind,
+// and which of its arguments, counted from 0, are `first`, `second` and `most`.
 struct CallRule {
   static constexpr int8_t kNone = -1, kNul = -2;  // kNul: the byte 0
   CallKind kind;

@@ -1,4 +1,4 @@
-// What an instruction of the program's is about to touch, for those who look at accesses.
+// The accesses that an instruction of the program is about to make.
 #pragma once
 
 #include <stdint.h>
@@ -25,7 +25,7 @@ struct Touches {
 void list_touches(const Task& task, const ucontext_t& context, uint64_t address, Extent extent,
                   Touches& touches);
 
-// The same of an instruction that has been decoded: where threads share the process.
+// list_touches() for an instruction that has been decoded, in a process that threads share.
 void list_touches_of(const Instruction* instruction, const Task& task, const ucontext_t& context,
                      uint64_t address, Extent extent, Touches& touches);
 

@@ -1,14 +1,15 @@
-// Who touches which page unseen: rights, how they are taken away, and what is learnt with them
-// (admit.cc says who gets which).
+// Which tasks touch which page unseen: rights, how they are taken away, and what tasks learn by
+// them (admit.cc decides which task gets which right).
 //
 // Invariants
-// 1. A page is mapped in a process only if the slot of its task is in the page's holders; who drops
-//    it takes the slot out, itself.
-// 2. While a page has other holders, whoever looks at an access to it by which he may be told
-//    learns first all that they know, and by which he may tell others, they learn what he knows at
-//    their next look or release (mixes_lost).
-// 3. Tasks that have an open page learn from each other at each look and release (mixes).
-// 4. What a task has lost it drops at its next event or fault, whichever comes first.
+// 1. A page is mapped in a process only if the slot of its task is in the page's holders. A task
+//    that drops the page takes its slot out itself.
+// 2. While a page has other holders, checking an access to it joins clocks. If the access may be
+//    one by which the task learns, it first joins all that the holders know. If it may be one by
+//    which the task tells, the holders join what the task knows at their next check or release
+//    (mixes_lost).
+// 3. Tasks that have an open page join each other's clocks at each check and release (mixes).
+// 4. A task drops what it has lost at its next event or fault, whichever comes first.
 
 #include "check/happens_before.h"
 #include "check/state.h"

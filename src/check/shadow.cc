@@ -1,15 +1,15 @@
-// What is remembered of the accesses to a page that is watched: for each 8 bytes the last few, each
-// with the bytes that it touched, who made it and in which epoch of his. An access conflicts with
-// one that touched a common byte, is another task's, and of which one writes; it is a race where
-// the task's clock does not know that epoch (FastTrack's rule, but on accesses instead of changes
-// of policy).
+// The shadow: what is remembered of the accesses to a trapped page. Each 8 bytes have their last
+// few accesses, each with the bytes that it touched, its task, and that task's epoch. An access
+// conflicts with an earlier one that touched a common byte, if another task made that one and one
+// of the two writes. It is a race if the task's clock does not know that epoch. This is FastTrack's
+// rule, but on accesses instead of changes of policy.
 //
 // Invariants
-// 1. Whoever may have read what another has stored is taken to know what that one knew (no
-//    compiler's output tells a load from an atomic load). So a write that has to make room for
-//    others is not forgotten: the slot of its task stays in `lost`, and a reader learns what that
-//    knew when it stored anything in the page last (Told).
-// 2. Of one task a cell has one entry for the same bytes and kind, the last.
+// 1. A task that may have read what another has stored counts as knowing what that one knew,
+//    because no compiler's output tells a load from an atomic load. So a write that has to make
+//    room for others is not forgotten: the slot of its task stays in `lost`, and a reader learns
+//    what that task knew when it last stored anything in the page (Told).
+// 2. A cell has one entry of each task for the same bytes and kind: the last.
 
 #include <sys/mman.h>
 

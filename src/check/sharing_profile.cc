@@ -1,16 +1,16 @@
-// What `weir check --suggest` is made of: for each 8 bytes that were looked at, who touched them,
-// by tenures. In a tenure they are one task's, or are read by several, or are touched under a
-// common lock; the policies of PUSh are what such tenures are called, and their borders are where
-// annotations go.
+// What `weir check --suggest` is made of: for each 8 bytes that were checked, which tasks touched
+// them, by ownership phases (tenures). In one phase they are one task's, or several tasks read
+// them, or tasks touch them under a common lock. The policies of PUSh are names for such phases,
+// and annotations go to their borders.
 //
-// An access belongs to the tenure that is on where it is the same task's, or a lock is held that
-// was held at all accesses of the tenure, or it reads and nobody has written in the tenure. Else a
-// new one begins, in order after what was before or not. (A lock orders accesses, so that it has to
-// be asked first whether it is the lock that is shared: Eraser's locksets, begun anew at each
+// An access belongs to the current phase in three cases: it is of the same task; a lock is held
+// that was held at all accesses of the phase; or it reads and no task has written in the phase.
+// Else a new phase begins, which is either ordered after the earlier accesses or not. (A lock also
+// orders accesses, so the lock is looked at first. These are Eraser's locksets, begun anew at each
 // hand-over.)
 //
-// Tenures that begin and end at the same places are kept once, with a count: a queue hands its
-// items over a thousand times at two lines.
+// Phases that begin and end at the same places are kept once, with a count: a queue hands its items
+// over a thousand times at two lines.
 
 #include "base/bytes.h"
 #include "check/state.h"

@@ -12,9 +12,9 @@
 
 namespace weir::view::guarded {
 
-// Vector clocks have so many entries; the first task has one, and the others share the rest by
-// their numbers. Tasks that share one are taken for one task that is ordered with itself: that may
-// hide a race, and never invents one. The same holds for objects that share a clock.
+// The number of entries in a vector clock. The first task has one entry, and the others share the
+// rest by their numbers. Tasks that share an entry count as one task, which is ordered with itself.
+// That may hide a race, and never invents one. The same holds for objects that share a clock.
 inline constexpr uint32_t kSlots = 64;
 inline constexpr uint32_t kSyncClocks = 1 << 14;
 inline constexpr uint32_t kMostHeld = 16;  // locks that a task is known to hold
@@ -85,8 +85,8 @@ struct Standing {
   Prior prior;
 };
 
-// A place where a task was lately, by the words of its stack that looked like return addresses. The
-// same of them in the same places is the same chain of callers.
+// A place where a task was lately: the words of its stack that looked like return addresses. If
+// these words are equal and lie in the same places, the chain of callers is the same.
 struct RecentContext {
   static constexpr uint32_t kWords = 12;  // more are not kept
   uint64_t rip, rsp;
@@ -151,7 +151,7 @@ struct Watcher {  // of a task, by its id
 // What the tasks of a slot knew in their last epochs: each entry from its own clock on, up to the
 // next one's.
 struct Past {
-  // Of which 64 are used where the program is checked while it runs.
+  // 64 of them are used if the program is checked while it runs.
   static constexpr uint32_t kKept = 4096;
   struct Known {
     uint64_t from;
@@ -219,7 +219,8 @@ Clock clock_at(const Epoch& epoch);
 void join_epoch(Watcher& watcher, const Epoch& epoch);
 // `other` is known from here on, in a new epoch.
 void learn_clock(Watcher& watcher, const Clock& other);
-// What the task does from here on is not known to who has learnt of it until here.
+// Begins a new epoch: what the task does from here on is not known to tasks that have joined its
+// clock up to here.
 void step(Watcher& watcher);
 // Others have joined its clock without a release: its epoch ends.
 void meet_learners(Watcher& watcher);
@@ -274,8 +275,8 @@ inline Page& page_at(uint64_t page, uint64_t alias) {
 inline Page& page_of(uint64_t page) {
   return page_at(page, page::windows::contains(page) ? 0 : page::alias_of(page));
 }
-// The same for a page that was noted earlier. Null: it is the store's no more, since a library was
-// closed, say.
+// Returns the record of a page that was noted earlier, or null if the page is no longer in the
+// backing (because a library was closed, say).
 inline Page* find_page(uint64_t page) {
   const uint64_t alias = page::windows::contains(page) ? 0 : page::alias_of(page);
   return alias == page ? nullptr : &page_at(page, alias);
@@ -283,27 +284,30 @@ inline Page* find_page(uint64_t page) {
 inline uint64_t bit_of(const Watcher& watcher) { return uint64_t{1} << watcher.slot; }
 bool is_owner(const Page& page, const Task& task);
 void own(Page& page, const Task& task, Mode mode);
-// For reading and writing, until somebody takes it away.
+// True if the task has the page for reading and writing until another task takes it away.
 bool has_for_good(const Page& page, const Task& task, const Watcher& watcher);
-// Under the page's lock, like the next. The task becomes a holder, and maps the page next.
+// Makes the task a holder; the caller maps the page next. let_in() maps it too. REQUIRES: the
+// page's lock, also for let_in().
 void hold(uint64_t at, Page& page, Watcher& watcher, bool writes);
 void let_in(uint64_t at, Page& page, Watcher& watcher, bool writes);  // it is mapped, too
-// The task is no holder any more: what it has stored unseen others may read from here on.
+// The task is no longer a holder of the page. Others may read from now on what it has stored there
+// unseen.
 void give_up(Page& page, Watcher& watcher);
-// Its holders are made to drop it; from here on it is watched. `is_common`: others than the task
-// use it.
+// Makes the holders drop the page, which is trapped from here on. `is_common`: tasks other than
+// this one use it.
 void watch(uint64_t at, Page& page, Task& task, const Watcher& watcher, bool is_common);
-// What was stored there unseen, by whoever has given it up since, may be read from here on.
+// The task joins the clocks of tasks that may have stored to the page unseen and have given it up
+// since, because it may read what they stored.
 void learn_unseen(Page& page, Watcher& watcher);
-// Open to all: who has it learns from all others who have it, at any time. share(), open_page():
-// and maps it next.
+// Makes the page open to all tasks: each task that has it joins the clocks of all others that have
+// it, at any time. After share() and open_page() the caller maps the page.
 void share(uint64_t at, Page& page, Watcher& watcher);
 void open_page(uint64_t at, Page& page, Watcher& watcher);
 void become_open(uint64_t at, Page& page, Watcher& watcher);
 // There is no other task, by happens-before: it has made none, or joined all.
 bool is_alone(const Watcher& watcher);
-// A task has come to a page that its process has not mapped, or not for that. True: it has it now.
-// False: it is watched.
+// A task has come to a page that its process has not mapped, or not for such an access. Returns
+// true if the task has the page now, and false if the page is trapped.
 bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes);
 // An access, where its pages are watched.
 void look_at(Watcher& watcher, const Spot& spot, Touch touch);
@@ -350,9 +354,9 @@ void meet_standing(const Watcher& watcher, Touch& touch, const Spot& spot);
 
 // --- objects with a declared policy (check/policy/enforce_by_process.cc)
 
-// What the task is about to touch lies in one page, which is kDeclared. True: it has the page.
-// False: the access is to be made without; it was looked at. `lacks`: it is known not to have it
-// now, even where it was let in.
+// A task is about to make an access within one page, which is kDeclared. Returns true if the task
+// has the page. Returns false if the access has been checked and must be made without the page.
+// `lacks`: the task is known not to have the page now, even if it was let in.
 bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page,
                    bool lacks);
 // A page of an object that the task holds: whether the rule book lets it make such an access, as
@@ -365,8 +369,8 @@ void give_kept(Watcher& watcher);                     // the task ends
 // the task at that spot, to whom they have to belong.
 void end_declared(uint64_t start, uint64_t size, const Spot* freed);
 bool is_declared(uint64_t address, findings::Object& object);
-// A variable of the program's, where what is not declared is private to who touches it first
-// (check/policy/undeclared.cc).
+// True if the address is in a variable of the program that is undeclared, and so private to the
+// task that touches it first (check/policy/undeclared.cc).
 bool is_untouched(uint64_t address, const Spot& spot);
 bool all_is_declared();  // policies count only as declared, and each variable of the program's is
                          // an object

@@ -1,12 +1,12 @@
-// What a checked program tells the command (`weir check`): races, with all that is needed to say in
-// words who did what where. One sparse file of memory, made by the command (memfd), mapped by the
-// program's runtime at kFindings, by the command anywhere. No pointers: places in it are indices,
-// addresses are the program's.
+// What a checked program tells the command (`weir check`): the races, with all that is needed to
+// name thread, code and object of each access. It is one sparse memory file (memfd), made by the
+// command. The program's runtime maps it at kFindings, the command anywhere. It has no pointers:
+// references are indices, and addresses are the program's.
 //
-// Layout: Findings; all arrays have fixed places. Who appends takes the next index by an atomic
-// addition, fills the element, and sets its `ready` last (release); who reads looks at `ready`
-// first (acquire). Elements are never changed afterwards, but for counters. Shared: by all
-// processes of the program and the command.
+// Layout: Findings; all arrays have fixed places. A writer takes the next index by an atomic
+// addition, fills the element, and sets its `ready` last (release). A reader looks at `ready` first
+// (acquire). An element is not changed afterwards, except for counters. Shared: by all processes of
+// the program and the command.
 #pragma once
 
 #include <stddef.h>
@@ -21,8 +21,8 @@ inline constexpr uint32_t kMostRaces = 4096, kMostModules = 1024, kMostContexts 
                           kMostTasks = 1 << 14, kMostLocks = 8;
 inline constexpr uint32_t kNoContext = 0;  // index 0 is none
 
-// Where a task stood: enough to walk its stack later (call frame information of the modules, the
-// bytes of the stack from rsp on).
+// Where a task was: enough to unwind its stack later (call frame information of the modules, and
+// the bytes of the stack from rsp on).
 struct Context {
   // Rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15, as instructions number them.
   uint64_t registers[16];
@@ -85,8 +85,8 @@ enum class Why : uint32_t {
   kMisuse = 4,     // an annotation that cannot be carried out: `fault` is a Misuse
 };
 
-// What can be wrong with a call of weir.h, apart from the rules of policies; or of a lock: given
-// back by who does not hold it, destroyed while it is held, waited for by its holder.
+// What can be wrong with a call of weir.h, apart from the rules of policies, or with a use of a
+// lock: unlocked by a task that does not hold it, destroyed while held, waited for by its holder.
 enum class Misuse : uint32_t {
   kNull = 1,
   kFreed,
@@ -123,7 +123,7 @@ struct Race {
   Side sides[2];   // [0]: the one that came first; [1]: at which it was found. kMisuse, and kPolicy
                    // without another side: [0].kind is 0
   uint64_t count;  // how often it was met again
-  // Of a replay: by which races are sorted, the same each time it is checked; else 0.
+  // Sorts the races of a checked replay, in the same order each time; 0 if this is no replay.
   uint64_t order;
 };
 
@@ -172,11 +172,11 @@ struct Cell {
   uint32_t last_count, unused;
 };
 
-// A replay that is checked runs twice: first it is noted who touches which page, then every access
-// to those that several tasks touch is looked at.
+// A replay that is checked runs twice. The first run notes which tasks touch which page. The second
+// checks every access to the pages that several tasks touch.
 enum class Pass : uint32_t { kNone, kNotes, kLooks };
 
-// Of a page of the program's, in a process: who has touched it. Taken once, by its key.
+// Which tasks have touched a page of a process. An element is claimed once, by its key.
 struct Touched {
   uint64_t key;      // 0: not in use
   uint32_t toucher;  // TaskIdentity::creation + 1 of the first

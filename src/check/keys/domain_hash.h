@@ -16,7 +16,7 @@ class DomainHash {
   DomainHash(uint64_t multiplier, uint64_t addend, uint32_t domains)
       : multiplier_(multiplier % (kPrime - 1) + 1), addend_(addend % kPrime), domains_(domains) {}
 
-  // Of 0 to domains - 1. REQUIRES: name < kPrime.
+  // Returns a domain from 0 to domains - 1. REQUIRES: name < kPrime.
   uint32_t operator()(uint64_t name) const {
     return static_cast<uint32_t>((product(multiplier_, name) + addend_) % kPrime % domains_);
   }

@@ -1,18 +1,20 @@
-// Within View guarded, enforcer by protection keys: which key a task's own objects have, and those
-// of a lock, and what a task may therefore touch (PUSh, sections 3.2 and 3.3). It knows names and
-// numbers only; enforce_by_key.cc tags pages and writes registers.
+// Which protection key the objects of a task have, and those of a lock, and what a task may
+// therefore touch (PUSh, sections 3.2 and 3.3). Within the checked View, for the enforcer by
+// protection keys. This file knows only names and numbers; enforce_by_key.cc tags pages and writes
+// registers.
 //
-// Key 0 is that of all memory of which nothing is declared, and of what all may touch: racy
-// objects, and, by mprotect, those that all may read. The first key that the kernel gives is open
-// to nobody: inaccessible, untouched and freed objects, locked ones until their first touch is
-// verified, and pages of several objects. All others are domains: tasks and locks are hashed to
-// them, and objects that change hands often: such a one keeps its domain while it is private,
-// read-shared or inaccessible, and who may touch it opens that for itself, where else each change
-// would be one of the page table.
+// Key 0 belongs to memory of which nothing is declared, and to what all tasks may touch: racy
+// objects, and read-only objects that all may read, which mprotect closes to writing. The first key
+// that the kernel gives is open to nobody. It is for inaccessible, untouched and freed objects, for
+// locked ones until their first touch is verified, and for pages of several objects. All other keys
+// are domains. Tasks and locks are hashed to domains, and so are objects that change hands often.
+// Such an object keeps its domain while it is private, read-shared or inaccessible, and a task that
+// may touch it opens the domain for itself; otherwise each change would be a change of the page
+// table.
 //
-// Deviation: in the paper one key, open to all, has all of those policies, and the page table
-// closes what is closed. There a touch that is to be let through once would open the page to all
-// threads; here it opens the keys of one.
+// Deviation: in the paper one key, open to all, serves all of those policies, and the page table
+// closes what is closed. There, a touch that is to be let through once would open the page to all
+// threads. Here it opens only the keys of one thread.
 #pragma once
 
 #include <stdint.h>
@@ -22,7 +24,7 @@
 
 namespace weir::view::guarded {
 
-// Of an object's pages, as the kernel has them.
+// What the kernel has for an object's pages: the key, and whether the page table allows writing.
 struct Tag {
   uint8_t key = 0;
   bool is_read_only = false;  // by the page table, for all
@@ -75,8 +77,9 @@ class OpenNames {
   uint64_t names_[kMost];
 };
 
-// Where objects are made that change hands often: later ones have domains of their own from the
-// beginning. By contexts of findings; what it forgets, it learns again.
+// The places that make objects which change hands often. Later objects of such a place have domains
+// of their own from the beginning. A place is a context of findings. What this table forgets, it
+// learns again.
 class MovingSites {
  public:
   bool moves(uint32_t context) const {
@@ -113,7 +116,8 @@ class Domains {
   bool good() const { return count_ + 1 >= kFewest; }
   uint32_t count() const { return count_; }
 
-  // Another function. Shared: who looks a name up meanwhile gets the old answer or the new one.
+  // Sets another hash function. Shared: a reader that looks a name up meanwhile gets the old domain
+  // or the new one.
   void rehash(uint64_t multiplier, uint64_t addend) {
     const uint32_t next = __atomic_load_n(&generation_, __ATOMIC_RELAXED) + 1;
     hash_[next % kHashes] = DomainHash(multiplier, addend, count_);
@@ -172,7 +176,7 @@ class Domains {
     }
     return closed();
   }
-  // Of one that has a domain of its own.
+  // Returns the tag of an object that has a domain of its own.
   template <uint32_t kTasks>
   Tag of_moving(const Object<kTasks>& rules, uint32_t owner, uint64_t name) const {
     switch (rules.policy()) {

@@ -1,37 +1,37 @@
 // Protection keys as the enforcer of declared policies.
 //
-// An object's pages have a tag: a key, and whether the page table lets anybody write
-// (domains.h says which tag a policy means). A change of policy changes the tag, unless it
-// is the right one already. What a task may touch is its register alone: its own domain, and those
-// of the locks that it holds, from lock to unlock. So locked objects cost nothing between, and an
-// access that keeps its word costs nothing ever. What is closed traps (check/keys/key_fault.cc),
-// and the rule book decides.
+// An object's pages have a tag: a key, and whether the page table lets anybody write (domains.h
+// says which tag a policy means). A change of policy changes the tag, unless the tag is right
+// already. What a task may touch depends on its register alone, which has the task's own domain
+// and, from lock to unlock, those of the locks that it holds. So a locked object costs nothing
+// between lock and unlock, and an access that keeps to its policy never costs anything. An access
+// to what is closed traps (check/keys/key_fault.cc), and the rule book decides.
 //
 // Invariants
-// 1. In program code the register is rights_of() the task: a function of what it holds and of the
-//    hash, never of how it came there. So whoever restores an old register (the return from a
-//    signal's handler, in which locks were taken or the hash was changed) is wrong only until the
-//    next event, or until the task traps on what it may touch: then it gets the right one, and
-//    nothing is reported. A register that is too open for that long hides a violation and invents
-//    none.
-// 2. In the runtime, and while the kernel works for a task, the register opens all keys, from the
-//    first such touch (open()) until close(), which is the last thing before program code. The
-//    kernel obeys the register: a system call on a closed page would fail with EFAULT, and what it
-//    touches has been looked at before.
-// 3. A tag changes under its object's lock. Whoever trapped before it did meets the rule book after
-//    it: what is legal by then goes on.
-// 4. A legal access makes progress: it goes on by the task's keys if they allow it on the object's
-//    tag, else it is executed once, with all keys.
-// 5. Rehash: `g_rehashing` is set; then every task is told to stand. A task without
-//    Watcher::has_all_keys is in program code, or about to be: it gets a signal. One with it sees
-//    `g_rehashing` when it leaves the runtime (both are sequentially consistent: one of the two
-//    sees the other), and waits. No lock is held by who stands. A task that does not answer (it was
-//    on its last instructions out of the runtime) is not waited for for ever: by 1 that is safe,
-//    and it is told once more at the end.
+// 1. In program code a task's register is rights_of() the task. It is a function of what the task
+//    holds and of the hash, never of how it came there. So an old register that is restored (at the
+//    return from a signal's handler in which locks were taken or the hash was changed) is wrong
+//    only until the next event, or until the task traps on what it may touch. Then it gets the
+//    right register, and nothing is reported. A register that is too open for that long hides a
+//    violation and invents none.
+// 2. In the runtime, and while the kernel works for a task, the register opens all keys. It does so
+//    from the first such touch (open()) until close(), which is the last thing before program code.
+//    The kernel obeys the register: a system call on a closed page would fail with EFAULT. The rule
+//    book has been asked about the call's accesses before.
+// 3. A tag changes under its object's lock. A task that trapped before the change asks the rule
+//    book after it, and goes on if the access is legal by then.
+// 4. A legal access makes progress. It goes on by the task's keys if they allow it on the object's
+//    tag; else it is executed once, with all keys.
+// 5. Rehash: `g_rehashing` is set, and then every task is told to stand. A task without
+//    Watcher::has_all_keys is in program code, or about to be; it gets a signal. A task with it
+//    sees `g_rehashing` when it leaves the runtime, and waits. (Both words are sequentially
+//    consistent: one of the two sides sees the other.) A task that stands holds no lock. A task
+//    that does not reply was on its last instructions out of the runtime. The rehash does not wait
+//    for it for ever: by 1 that is safe, and the task is told once more at the end.
 //
-// What differs from the enforcer by processes: all may read what is read-shared (PUSh, 2.3); who
-// has the same domain as another by the hash is taken for it; ordering by plain loads and stores is
-// not seen (check/happens_before.h).
+// What differs from the enforcer by processes: all tasks may read what is read-shared (PUSh, 2.3).
+// Two tasks that hash to the same domain are taken for one. Order by plain loads and stores is not
+// seen (check/happens_before.h).
 
 #include "check/keys/enforce_by_key.h"
 

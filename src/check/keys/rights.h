@@ -1,9 +1,9 @@
-// Protection keys of a checked program's tasks, for those who change their registers: signals, the
-// runtime's doors, fork.
+// Protection keys of a checked program's tasks, for the code that changes their registers: signals,
+// entries to and exits from the runtime, fork.
 //
-// Threads stay threads; an object's pages carry the key of who may touch it, and each task's
-// register says which keys that task has (PUSh, sections 3.2 to 3.5). enforce_by_key.cc has the
-// invariants, and what can go wrong.
+// Threads stay threads. An object's pages carry the key of the tasks that may touch it, and each
+// task's register says which keys that task has (PUSh, sections 3.2 to 3.5). enforce_by_key.cc has
+// the invariants, and says what can go wrong.
 #pragma once
 
 #include "check/check.h"
@@ -13,19 +13,19 @@ namespace weir::view::guarded::keys {
 extern bool g_taken;  // the keys are Weir's; in a forked child, too, where all are open for ever
 extern bool g_on;     // per process: it runs tasks whose registers follow what they hold
 
-// Takes all keys that the kernel has left, before the program asks for one. False with a report
-// where there are not enough.
+// Takes all keys that the kernel has left, before the program asks for one. Reports and returns
+// false if there are not enough.
 bool take_keys();
 // The first task is there. It has all keys until it goes on with program code.
 void start(Task& task);
 
-// What the task's register is to be in program code.
+// Returns what the task's register must be in program code.
 uint32_t rights_of(const Task& task);
-// The runtime, or the kernel for the task, is about to touch program memory: all keys, until
+// The runtime, or the kernel for the task, is about to touch program memory: opens all keys, until
 // close().
 void open(Task& task);
 bool is_open(const Task& task);
-// Out of the runtime: program code follows. Waits where a rehash is on.
+// The task leaves the runtime for program code. Waits while a rehash is under way.
 void close(Task& task);
 // The locks that it holds have changed.
 void update(Task& task);
@@ -35,15 +35,15 @@ enum class Met : uint8_t {
   kOnce,     // not by its keys: it is done once, with all of them
   kNobodys,  // nothing is declared there
 };
-// A touch of program code, of the kernel, or of a library: looked at by the rule book.
+// Asks the rule book about a touch by program code, the kernel, or a library.
 Met meet(Task& task, const Spot& spot, const Touch& touch);
-// What an instruction, or the runtime, is about to touch is closed to writing for all
-// (read-shared): it is not, until take_back(). False: that is not it.
+// An instruction, or the runtime, is about to write to memory that is closed to writing for all
+// tasks (read-shared). Opens it until take_back(). Returns false if that was not the cause.
 bool lend(Task& task, uint64_t start, uint64_t size);
 void take_back(Task& task);
 
-// Another hash function: objects get the keys that they have by it, while the tasks stand. Not by a
-// task (check/keys/rehasher.cc).
+// Sets another hash function, and gives objects their new keys while the tasks stand. Not called by
+// a task (check/keys/rehasher.cc).
 void rehash();
 // In a signal's handler, in program code (`in_program`) or in the runtime: whether another thread
 // waits for the task to stand; then it does until the rehash is over, or on its way out.

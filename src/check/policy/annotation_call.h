@@ -67,8 +67,8 @@ void let_go(uint32_t index, Watcher& watcher);
 void retire(uint32_t index, Watcher& watcher);
 // Whether the task keeps the block that it gives back.
 bool keep_block(uint32_t index, Call& call);
-// REQUIRES: the object's lock. By protection keys: a block that all tasks, or those with a lock,
-// might touch becomes who gives it back's alone, where that will want it again.
+// A block that all tasks, or those with a lock, may touch becomes private to the task that gives it
+// back, if that task will want it again. By protection keys. REQUIRES: the object's lock.
 void take_over(Declared& object, uint32_t index, Call& call);
 // A block that the task has kept is in use again, as if it were new. 0: there is none of that size.
 uint64_t reuse_kept(uint64_t size, Policy policy, bool by_new, Call& call);

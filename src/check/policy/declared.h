@@ -21,8 +21,8 @@ void switch_on();
 extern bool g_strict;
 bool is_programs(uint64_t where);  // program code of the executable's own
 
-// `policy`: enum weir_policy. Null: there is no room. `by_new`: it is what C++ calls for, so that
-// the C++ library may be who wants it.
+// Returns null if there is no room. `policy`: enum weir_policy. `by_new`: the caller is C++'s new,
+// so the C++ library may be what wants the block.
 void* allocate(size_t size, uint32_t policy, const Caller& caller, bool by_new = false);
 // The C++ library makes a thread, which gets this: what it had from `new` for that is nobody's own
 // any more.
@@ -40,7 +40,7 @@ void forget(uint64_t address, const Caller& caller);
 void change(uint64_t address, uint32_t change, uint64_t lock, const Caller& caller);
 int policy_of(uint64_t address);  // -1: no object
 
-// What is wrong with a call of a lock, where POSIX leaves it undefined.
+// Uses of a lock that POSIX leaves undefined.
 enum class LockError : uint8_t { kNotHeld, kDestroyed, kLockedAgain };
 enum class Held : uint8_t { kNo, kYes, kUnknown };
 // Whether the current task has taken the lock, as far as it is known what it has taken. REQUIRES:

@@ -1,28 +1,29 @@
 // Objects with a declared policy: what a task that comes to one may do with it, and which pages its
 // process has.
 //
-// An object that has pages of its own is let in page by page: a task touches it, the rule book is
-// asked, and what it says is mapped, in this process alone. Where an object shares its page with
-// another one, or with memory of which nothing is declared, that page is mapped for nobody: each
-// access traps, is looked at byte by byte, and is executed once. That is right, and slow.
+// An object with pages of its own is let in page by page. A task touches it, the rule book is
+// asked, and what it allows is mapped in this process alone. If an object shares its page with
+// another object, or with memory of which nothing is declared, that page is mapped for nobody. Each
+// access then traps, is checked byte by byte, and is executed once. That is right, and slow.
 //
 // Invariants
-// 1. A page of one object alone is mapped in a process only if the rule book let its task in, or it
-//    is lent for a moment, or it stays open beyond an unlock (3), or the object has been violated
-//    so often that nobody looks any more (kMostViolations).
-// 2. A change of policy takes the pages from the task that makes it at once; other tasks that may
+// 1. A page that belongs to one object alone is mapped in a process only for one of these reasons:
+//    the rule book let its task in, the page is lent for a moment, it stays open beyond an unlock
+//    (3), or the object has been violated so often that accesses are no longer checked
+//    (kMostViolations).
+// 2. A change of policy takes the pages from the task that makes it at once. Other tasks that may
 //    still have them drop them at their next event.
-// 3. A locked object is closed at the unlock, so that the next touch is looked at. Where that was
-//    in order several times in a row, it stays open for some unlocks: one in kMostTrust is still
-//    looked at.
-// 4. Functions that order tasks may touch the lock, barrier or the like that they are called for,
-//    whoever may touch the object it lies in. A variable that is one itself, and of which the
-//    program has declared nothing, is racy from then on.
-// 5. Who reads or writes a racy object may learn from all others who do, at any time (open_to), as
-//    they may use it to order themselves.
+// 3. A locked object is closed at the unlock, so that the next touch is checked. If that touch was
+//    legal several times in a row, the object stays open for some unlocks; one in kMostTrust is
+//    still checked.
+// 4. Functions that order tasks may touch the lock, barrier or similar that they are called for,
+//    whatever the policy of the object in which it lies. A variable that is itself such a thing,
+//    and of which the program has declared nothing, is racy from then on.
+// 5. A task that reads or writes a racy object may learn from all others that do, at any time
+//    (open_to), because they may use it to order themselves.
 //
-// Deviation: what is done to the bytes beside an object in its own pages is not told apart from
-// what is done to the object.
+// Deviation: accesses to the bytes beside an object in its own pages are not told apart from
+// accesses to the object.
 
 #include "check/policy/enforcer.h"
 

@@ -37,11 +37,11 @@ bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot,
 // nothing of the object.
 bool takes_as_lock(Declared& object);
 
-// A touch of an object by the task, as the rule book has it. Where it is not legal that has been
-// reported. `held`: of a locked object, its lock.
+// Asks the rule book about a task's touch of an object, and reports it if it is not legal. `held`:
+// for a locked object, its lock.
 Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& spot, Touch& touch,
                     Held& held);
-// An object that has been violated so often since its last change is open to whoever comes.
+// An object that has been violated so often since its last change is open to every task.
 inline constexpr uint32_t kMostViolations = 1000;
 
 // What memory for an object is: its pages have that tag; objects from where it is asked for change

@@ -15,7 +15,7 @@ void find_statics();
 
 // The variable that the address lies in; empty: it lies in none.
 Range static_at(uint64_t address);
-// Of a module that weir-cc has a part in.
+// True if the address is in a module that weir-cc compiled in part.
 bool is_of_statics(uint64_t where);
 
 // In the order of modules and of their variables.

@@ -55,7 +55,7 @@ struct Declared {
   uint32_t next;        // of the list of free ones, or of freed ones: index + 1
   Epoch told;           // the change that another one was last told not to be ordered after
   TaskId told_to;       // slot
-  // Its declaration, its last change as one who may write, as one who may read.
+  // Where the object was declared, last changed for writing, and last changed for reading.
   Trace made, written, read;
 
   static constexpr uint8_t kMovesOften = 2, kMostCrowded = 4;
@@ -65,9 +65,9 @@ struct Declared {
 };
 static_assert(sizeof(Declared) <= 256);
 
-// What find_above() answers for all addresses in [low, high): above the object before, up to the
-// end of this one. As far as one region reaches, which has a version of its own: what is declared
-// elsewhere, and comes and goes there, does not count.
+// The answer of find_above() for all addresses in [low, high): from the end of the object before to
+// the end of this one. It reaches no further than one region, which has a version of its own. So
+// declarations elsewhere do not make it stale.
 struct Around {
   uint64_t low = 0, high = 0;
   uint64_t start = UINT64_MAX;  // where the object begins, if there is one
@@ -81,8 +81,8 @@ class ObjectTable {
   static constexpr uint32_t kMost = 1 << 20, kMostReaders = 1 << 15;
   static constexpr uint32_t kNone = 0;
 
-  // An object at [start, start + size); 0: it overlaps another one, or there is no room. Its
-  // memory, from the caller on, is zero but for start, size and the tree.
+  // Adds an object at [start, start + size). Returns 0 if it overlaps another one, or if there is
+  // no room. The caller finds its record zero, except for start, size and the tree.
   uint32_t add(uint64_t start, uint64_t size);
   void remove(uint32_t object);
   void set_size(uint32_t object, uint64_t size);  // of one that stays within what it had

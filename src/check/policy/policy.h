@@ -1,13 +1,13 @@
-// The rule book of View guarded: who may do what with an object under its sharing policy, and which
-// changes of policy are legal (PUSh, sections 2.1 to 2.3). It changes no rights and asks nobody: an
-// enforcer does what it says.
+// The rule book of the checked View: which task may do what with an object under its sharing
+// policy, and which changes of policy are legal (PUSh, sections 2.1 to 2.3). It changes no rights
+// and asks nobody. An enforcer does what it says.
 //
 // Deviations
-// 1. Read-shared is kept for each task, as in the paper's 2.1, where its implementation lets all
-//    read as soon as one may.
-// 2. To acquire read counts as a read (2.2), but as a write where the object was private to who
-//    acquires: what it wrote since it became so is otherwise ordered before nobody's reads, and a
-//    second reader who is not ordered after the change would not be found.
+// 1. Read-shared is kept for each task, as in the paper's 2.1. The paper's implementation lets all
+//    tasks read as soon as one may.
+// 2. Acquiring for reading counts as a read (2.2). But if the object was private to the acquiring
+//    task, it counts as a write. Otherwise the task's own writes would be ordered before nobody's
+//    reads, and a second reader that is not ordered after the change would not be found.
 #pragma once
 
 #include "base/vector_clock.h"
@@ -91,8 +91,8 @@ class Object {
   // Makes the change, or says why it is none. An unordered change is made all the same: it is a
   // race, and the program goes on.
   Verdict change(Change change, const Actor& by, uint64_t lock = 0);
-  // It has just been locked by who holds that lock alone: whoever has it next is ordered after
-  // that, so no touch need be looked at.
+  // The only holder of that lock has just made the object locked by it. The next holder is ordered
+  // after this, so no touch need be checked.
   void note_locked_within() { is_verified_ = policy_ == Policy::kLocked; }
   // A touch that the rights did not allow, or not yet. `holds_lock`: whether the task holds lock().
   // Legal: rights() allow it now.

@@ -1,11 +1,12 @@
 // Blocks that the program has given back by weir_free() and its like.
 //
 // Invariants
-// 1. A block that is given back by the task that has it for itself stays mapped there, and is what
-//    this task gets next of that size: nothing has to change (PUSh, section 3.5, keeps pages that
-//    have their domain's number likewise). To all others it is closed, before and after.
-// 2. Any other block that is given back keeps its pages for a while, closed to all, so that whoever
-//    still touches it is found.
+// 1. If a block is private to the task that gives it back, it stays mapped in that task's process,
+//    and is the next block of its size that this task gets. Nothing has to change. (PUSh, section
+//    3.5, keeps pages that have their domain's number in the same way.) To all other tasks it is
+//    closed, before and after.
+// 2. Any other block that is given back keeps its pages for a while, closed to all tasks, so that a
+//    task which still touches it is found.
 
 #include "check/policy/annotation_call.h"
 #include "memory/backing.h"

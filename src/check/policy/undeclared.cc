@@ -1,19 +1,18 @@
-// Policies only as declared (PUSh, section 2.1): what the program has not declared may be touched
-// by one thread alone.
+// What --policies=declared does with undeclared memory (PUSh, section 2.1): only one thread may
+// touch it.
 //
 // 1. A block of the heap that the program itself asks for is an object like those of weir_alloc,
-//    private to who asked. What libraries ask for on their own account is not: their authors have
-//    declared nothing.
-// 2. A static variable of the program's is untouched: whoever touches it first has it. Where its
-//    page is watched, that is seen byte by byte (check/shadow.cc); what one task alone has
-//    touched while it alone had the page is not known there, and is found when it touches it again.
-//
-// 3. A variable that weir-cc gave pages of its own (globals.h) is an object, untouched from
-//    the start on. Where policies are inferred it becomes one when the program first changes its
+//    private to the task that asked. A block that a library asks for on its own account is not: the
+//    library's authors have declared nothing.
+// 2. A static variable of the program is untouched: the task that touches it first has it. On a
+//    trapped page that is seen byte by byte (check/shadow.cc). What one task touched while it alone
+//    had the page is not known there, and is found when the task touches it again.
+// 3. A variable that weir-cc gave pages of its own (globals.h) is an object, untouched from the
+//    start. If policies are inferred, it becomes an object when the program first changes its
 //    policy, by its name alone.
 //
-// Which memory is the program's is found at the start, before anything is loaded later; what
-// weir-cc compiled is the program's in libraries too.
+// Which memory is the program's is determined at the start, before anything is loaded later. What
+// weir-cc compiled is the program's, in libraries too.
 
 #include <fcntl.h>
 

@@ -1,9 +1,9 @@
-// Calls of the C library, in a replay that is checked: told before they are made
-// (check/happens_before.h), made as they were recorded, and their accesses to closed pages looked
-// at as they come, on the caller's account.
+// Calls of the C library in a replay that is checked. The program tells them before it makes them
+// (check/happens_before.h), and makes them as they were recorded. Their accesses to closed pages
+// are checked as they come, on the caller's account.
 //
-// A call is not told that it is over. It is where the stack is above its return address, or that is
-// another one.
+// Nothing tells that a call is over. It is over if the stack pointer is above its return address,
+// or if the return address has changed.
 
 #include <initializer_list>
 

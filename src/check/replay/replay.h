@@ -1,12 +1,11 @@
-// A replay that is checked afterwards (weir replay --check): View coherent repeats the recorded
-// run, and beside it the accesses are looked at that matter, all of them, with the clocks and
-// shadows of View guarded.
+// A replay that is checked (weir replay --check). View coherent repeats the recorded run. Beside
+// it, every access that matters is checked, with the clocks and the shadow of the checked View.
 //
-// The replay runs twice. First it is noted which pages more than one task touches
-// (findings::Pass::kNotes); then those are never mapped (kLooks): every access to them faults, is
-// looked at when the task has View coherent's right to the page, and is executed on the store.
-// Nothing goes by unseen, so nothing need be assumed of what was: what orders two tasks is what the
-// recorded run had between them.
+// The replay runs twice. The first run notes which pages more than one task touches
+// (findings::Pass::kNotes). In the second (kLooks) those pages are never mapped. Every access to
+// them faults, is checked once the task has View coherent's right to the page, and is executed on
+// the backing. No access is missed, so nothing need be assumed about what was missed: two tasks are
+// ordered by what ordered them in the recorded run.
 #pragma once
 
 #include "check/check.h"
@@ -50,8 +49,8 @@ void touch(Task& task, uint64_t start, uint64_t size, bool writes);
 void lend(uint64_t address, bool to_write);
 void close_lent();
 
-// What the C library does at rip, with this stack pointer, is done for a call that was told: on
-// whose account. Null: for none.
+// The call on whose account the C library works at rip with this stack pointer, if program code has
+// told it. call_at() returns null if there is none.
 struct Call {
   uint64_t slot;  // where its return address lies
   uint64_t where;
