@@ -1,10 +1,10 @@
-// Where the runtime's memory lies, in every process of the program: fixed addresses far from what
-// the kernel hands out. control.h says what the first of them hold.
+// Where the runtime's memory lies in every process of the program: fixed addresses, far from those
+// that the kernel hands out. control.h describes the contents of the first of them.
 //
-//   kArena   [ heaps ............ | program mmap ........ ]  program memory, the backing's first
-//   part kWindows [ pages of the backing once more, several on one ] kAlias   [ the whole backing,
-//   shared and writable: only the runtime looks here ] kControl [ Shared | runtime stacks | diff
-//   buffers ]
+//   kArena    [ heaps ......... | program mmap ......... ]  program memory: where the backing
+//   begins kWindows  [ pages of the backing once more, several on one page of it ] kAlias    [ the
+//   whole backing, shared and writable: for the runtime only ] kControl  [ Shared | runtime stacks
+//   | diff buffers ]
 #pragma once
 
 #include <stdint.h>
@@ -78,7 +78,7 @@ inline constexpr uint64_t kHeapKey =
 // that translated instructions reach the program's data relative to rip.
 inline constexpr uint64_t kCountCode = 0x555500000000;
 inline constexpr uint64_t kCountCodeSize = uint64_t{32} << 20;
-// Where indirect branches lead in it; aligned to its size.
+// Where indirect branches of translated code lead; aligned to its size.
 inline constexpr uint64_t kCountTargets = 0x555504000000;
 inline constexpr uint64_t kCountTargetsSize = uint64_t{512} << 10;
 // CountState; less than 2 GiB from the code.

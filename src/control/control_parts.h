@@ -134,8 +134,8 @@ struct MovedState {
   alignas(64) uint8_t vectors[4032];  // as XSAVE lays them out
 };
 
-// Of the task that executes counted (src/code/translate), or did so last. One for the program: only
-// who has the turn does.
+// The state of the task that executes instruction-counted code (src/code/translate), or did so
+// last. One for the program, because only the task that has the turn does.
 struct CountState {
   int64_t left;   // instructions that it may still execute; read by count::left()
   int64_t given;  // what `left` began with
@@ -274,8 +274,8 @@ struct MemoryState {
                           // Changed atomically
   ProtectedRange code_ranges[kCodeRanges];  // executable memory of the program's own making, as it
                                             // asked for it. Guarded by: the turn
-  // What a forked child gets otherwise than as it is (memory/forked.h). Guarded by: the turn, where
-  // tasks exist
+  // Memory that a forked child gets in another way than as it is (memory/forked.h). Guarded by: the
+  // turn, if tasks exist.
   uint32_t forked_count;
   ProtectedRange forked_ranges[kForkedRanges];
   // Files that a program of one task has mapped shared into the arena (syscall/memory.cc)

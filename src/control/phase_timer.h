@@ -1,5 +1,5 @@
-// Where a task's time goes: one look at the cycle counter where it passes from one phase to the
-// next, none at all unless the user asked for counts.
+// Measures where a task's time goes. It reads the cycle counter once when the task passes from one
+// phase to the next, and never if the user did not ask for counts.
 #pragma once
 
 #include "control/task.h"

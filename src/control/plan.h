@@ -1,10 +1,10 @@
 // What a run is: how its tasks take turns, which memory they see, and what follows from the two. It
-// is decided once, from the options, before the first allocation; it is the same in every process
+// is decided once, from the options, before the first allocation. It is the same in every process
 // of the program, and never changes. The table in plan.cc is the only place that knows which
 // combinations there are.
 //
-// Whether the run is recorded or replayed is not in it: that is told when the command's memory is
-// found (record/input.h).
+// The plan does not say whether the run is recorded or replayed. The runtime learns that when it
+// finds the command's memory (record/input.h).
 #pragma once
 
 #include <stdint.h>

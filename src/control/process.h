@@ -25,14 +25,14 @@ extern bool g_away;            // this process's task is in the executor
 
 // A debugger is to look at this replay.
 inline bool is_debuggable() { return sys::g_probe_signal == sys::kProbeSignalDebugged; }
-// What a new process is cloned with beside all else: SIGCHLD where a debugger is to look, which
-// takes for a thread whatever does not end by it. (With CLONE_PARENT a process ends as its maker
-// does, whatever this says.)
+// The exit signal with which new processes are cloned: SIGCHLD if a debugger watches the replay,
+// because a debugger takes a process that does not end by it for a thread. (With CLONE_PARENT a
+// process ends as its maker does, whatever this says.)
 inline uint64_t clone_signal() { return is_debuggable() ? SIGCHLD : 0; }
 // The first pthread_create: from one thread to tasks. Runs on the runtime stack of task 0.
 void go_multi();
-// A process begins: watches places of its own (code/patch/doubt.h), and where a debugger is to
-// look, it may attach to it though it is no ancestor (Yama).
+// A process begins. It watches doubtful sites of its own (code/patch/doubt.h). If a debugger
+// watches the replay, the process lets it attach, although it is no ancestor (Yama).
 void begin_process();
 // Repeats changes of the address space that other processes made. Called before program code runs
 // again.

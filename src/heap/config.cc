@@ -1,6 +1,6 @@
-// Where the heap lies when nothing else says so: one reservation of anonymous memory, at the same
-// address in every run (the `weir` command switches randomization off, and nothing of a process
-// lies there otherwise).
+// Where the heap lies if the runtime does not say so: one reservation of anonymous memory, at the
+// same address in every run. (The `weir` command switches randomization off, and nothing else of a
+// process lies there.)
 #include <sys/mman.h>
 
 #include "heap/heap.h"

@@ -1,13 +1,14 @@
 // The deterministic heap: one heap for each task, in program memory, without a lock.
 //
-// Addresses depend only on the calls that a task makes itself and on the objects that other tasks
-// gave back to it at events. A task writes its own heap's metadata and nobody else's; an object
-// freed by a task that does not own it waits in a list of the freeing task until heap_exchange,
-// which the runtime calls at that task's events.
+// Addresses depend only on the calls that a task makes itself, and on the objects that other tasks
+// gave back to it at events. A task writes only its own heap's metadata. An object that is freed by
+// a task that does not own it waits in a list of the freeing task until heap_exchange, which the
+// runtime calls at that task's events.
 //
-// Layout of the reserved range:  | Heap 0 | Heap 1 | ... | Heap 1023 | (gap) | segment 0 | segment
-// 1 | ... Segments are 64 MiB, aligned to their size. The segment map (who owns which) is in the
-// runtime's memory.
+// Layout of the reserved range:
+//   | Heap 0 | Heap 1 | ... | Heap 1023 | (gap) | segment 0 | segment 1 | ...
+// Segments are 64 MiB, aligned to their size. The segment map (which heap owns which segment) is in
+// the runtime's memory.
 #pragma once
 
 #include <stddef.h>
@@ -38,12 +39,12 @@ struct HeapConfig {
   // `heap` needs `segments` consecutive ones. An event where tasks are active; ends in
   // heap_take_segments. Null: that.
   bool (*grow)(uint32_t heap, size_t segments, uint64_t* start);
-  // The pages of `range` hold nothing any more. True: they read as zeros from now on. False:
-  // nothing was done. Null: never released.
+  // Releases the pages of `range`, which hold nothing any more. Returns true if they read as zeros
+  // from now on, and false if nothing was done. Null: pages are never released.
   bool (*release)(Range range);
 };
 
-// Where the heap lies. Called once, by the first allocation of the process. config.cc has the
+// Returns where the heap lies. The first allocation of the process calls it once. config.cc has the
 // weak default (anonymous memory at a fixed address); the runtime may define its own.
 HeapConfig heap_config();
 

@@ -1,14 +1,14 @@
 // Free pages within segments.
 //
-// A free run of pages is described in the descriptor of its first page and its length again in that
-// of its last, so that a run given back finds its free neighbours in two loads and joins them. Free
-// runs are kept in bins by length: exact up to 32 pages, then four bins to each doubling. The last
-// freed run of the smallest sufficient bin is cut first.
+// A free run of pages is described in the descriptor of its first page, and its length again in
+// that of its last. So a run that is freed finds its free neighbours in two loads and joins them.
+// Free runs are kept in bins by length: exact up to 32 pages, then four bins for each doubling. An
+// allocation cuts the run of the smallest sufficient bin that was freed last.
 //
-// Which pages hold zeros is remembered as one number, `dirty`: from there on the run is zero. Fresh
+// One number, `dirty`, remembers which pages hold zeros: from there on the run is zero. Fresh
 // memory lies at the end of a segment, and used memory joins it from below, so one number loses
-// little. Memory that the kernel holds for free pages is given back when what is dirty grew by a
-// window since the last time; the window grows with the sizes that the program frees, so that a
+// little. Memory that the kernel holds for free pages is given back when the dirty part has grown
+// by a window since the last time. The window grows with the sizes that the program frees, so a
 // program that takes and frees a large buffer in a loop does not pay for it each time.
 //
 // A second wholly free segment leaves this level and becomes a run of segments for any use

@@ -1,16 +1,15 @@
-// Layout: the store file holds the arena at offset 0, converted segments from kSegmentStore on.
-// Sparse: only touched pages cost memory.
+// Layout: the backing's file holds the arena at offset 0, converted segments from kSegmentStore on.
+// It is sparse: only touched pages cost memory.
 //
 // Invariants
-// 1. A byte of program memory has one place in the store, and the tables here (regions) say which;
-//    they lie in Shared memory and change only under the turn or while one task exists.
-// 2. The runtime's own image, stacks and tables are never part of the store.
-// 3. After convert_all() no writable private mapping of the program is left outside the store.
+// 1. A byte of program memory has one place in the backing, and the tables here (regions) say
+//    which. They lie in Shared memory, and change only under the turn or while one task exists.
+// 2. The runtime's own image, stacks and tables are never part of the backing.
+// 3. After convert_all() no writable private mapping of the program is left outside the backing.
 //
-// What can go wrong: a library is mapped by dlopen later (syscall/ makes regions of its data), the
-// stack grows below what was converted (it is converted at its full limit), a mapping was made by a
-// patched call between reading the maps and converting (only one task exists then, and it stands
-// here).
+// What can go wrong: a library is mapped by dlopen later (syscall/ makes regions of its data); the
+// stack grows below what was converted (it is converted at its full limit); a patched call made a
+// mapping between reading the maps and converting (only one task exists then, and it stands here).
 
 #include "memory/backing.h"
 

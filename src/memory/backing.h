@@ -41,14 +41,15 @@ void remove_region(uint64_t start, uint64_t size);
 // Private memory of the program's becomes a region, with its bytes, in this process. REQUIRES: it
 // can be read.
 uint64_t adopt(Range range, int protection);
-// Set where nothing is recorded or replayed: of regions what has been found is remembered, so how
-// many instructions an answer takes depends on who has asked before; in a recording what program
-// code executes is counted.
+// True unless the run is recorded or replayed. Then what has been found about regions is cached. So
+// the number of instructions that a lookup takes depends on earlier lookups, and in a recording the
+// instructions of program code are counted.
 extern bool g_remembers_regions;
-// Where the runtime sees the byte, or the address itself where it is no store memory.
+// Returns the address at which the runtime sees the byte: in the shared view, or the address itself
+// if the byte is not in the backing.
 uint64_t alias_of(uint64_t address);
-// Length of store memory that begins at `address` and is contiguous in the store; 0 where it is
-// none.
+// Returns how many bytes from `address` on are contiguous in the backing; 0 if it is not in the
+// backing.
 uint64_t store_extent(uint64_t address);
 bool in_arena(uint64_t address);
 // Calls act(start, size) for all memory of the store.
@@ -83,18 +84,19 @@ void reapply_protections();
 bool note_code(uint64_t start, uint64_t size, int protection);
 // What the program asked for at `address`, if it may be executed there; else 0.
 int code_protection(uint64_t address, Range* range = nullptr);
-// What the memory is to have while none of it was executed.
+// Returns the protection that the memory must have while none of it has been executed.
 int unexecuted(int protection);
 
-// A forked child gets bytes of its own: a new store with the old one's contents, mapped shared
-// again.
+// Gives a forked child bytes of its own: a new backing with the contents of the old one, mapped
+// shared again.
 void copy_for_fork();
 
-// Core files hold what is used. The first after the arena was mapped, in this process; the second
-// whenever more is used.
+// Make core files hold only what is used. dump_only_used() is called once in this process, after
+// the arena was mapped; dump_used() whenever more is used.
 void dump_only_used();
 void dump_used();
-// Just before this process ends by a signal: of the arena exactly what the store has. Signal-safe.
+// Makes the core file hold exactly those pages of the arena that the backing has. Called just
+// before this process ends by a signal. Signal-safe.
 void dump_only_present();
 
 // Ends of libweir.so in memory: never converted.
@@ -115,15 +117,15 @@ class LimitLifted {
   int resource_;
 };
 
-// Hides a descriptor from the program, close-on-exec, at a number above the program's soft limit
-// where the hard one allows it. Answers the new number.
+// Hides a descriptor from the program, close-on-exec, at a number above the program's soft limit if
+// the hard limit allows that. Returns the new number.
 int hide_descriptor(int descriptor);
-// Hides it where it is, for programs that are executed, too.
+// Hides the descriptor without moving it, also from programs that are executed.
 void keep_hidden(int descriptor);
-// The same for what a system call answers; only the hard limit binds it. -errno where the call
-// fails.
+// Makes a system call that opens a descriptor, and hides that. Only the hard limit binds it.
+// Returns -errno if the call fails.
 long open_hidden(long number, long a, long b = 0, long c = 0, long d = 0, long e = 0);
-// The same; waits a moment where no descriptor is left.
+// open_hidden(), which waits a moment if no descriptor is left.
 long open_hidden_patiently(long number, long a, long b = 0, long c = 0);
 bool descriptors_left(uint32_t count);  // so many could be opened. REQUIRES: the store exists
 void close_hidden(int descriptor);

@@ -1,7 +1,7 @@
 // What a core file holds. The kernel writes every page of a private mapping of a file, and makes
-// those that were never touched for that purpose: the arena and the program's brk are address space
-// of which most is never used, so only what is used is left open to it, and some more, since a task
-// may take memory and crash before the next look.
+// the pages that were never touched for that purpose. The arena and the program's brk are address
+// space of which most is never used. So only what is used is left open to the core file, and some
+// more, because a task may take memory and crash before the next look.
 //
 // Invariant: in this process the part of each area below its limit is dumped, and no more.
 

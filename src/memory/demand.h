@@ -1,6 +1,6 @@
-// Store memory that is mapped page by page: whoever touches a page that this process has not
-// mapped, or not for that, gets SIGBUS, and maps it here. What coherent and guarded Views are made
-// of.
+// Memory of the backing that is mapped page by page. A task that touches a page which its process
+// has not mapped, or not for such an access, gets SIGBUS, and maps the page. The coherent and
+// checked Views are built on this.
 #pragma once
 
 #include <stdint.h>
@@ -21,20 +21,20 @@ bool is_ours(uint64_t address);
 // Maps pages for reading or writing. `fills`: pages that the store lacks are made; else they are
 // passed over.
 void map(uint64_t start, uint64_t size, bool to_write, bool fills = true);
-// Pages for which it answers true map() passes over: every access to them is to fault, whoever has
-// a right to them. Null: there are none.
+// map() passes over the pages for which this returns true: every access to them must fault,
+// whichever task has a right to them. Null: there are none.
 extern bool (*g_stays_closed)(uint64_t page);
-// map(), for such pages too.
+// map(), also for pages that g_stays_closed names.
 void map_closed(uint64_t start, uint64_t size, bool to_write, bool fills = true);
-// The store has these pages from now on.
+// Makes these pages exist in the backing from now on.
 void fill_store(uint64_t start, uint64_t size);
 void drop(uint64_t start, uint64_t size);
 // Write-protects what is mapped, or takes that back.
 void protect(uint64_t start, uint64_t size, bool on);
 
-// The page is mapped for writing, whoever has a right to it. Ends with take_home().
+// Maps the page for writing, whichever task has a right to it. Ends with take_home().
 void lend(uint64_t address);
-// The same for all memory: a child borrows the task's address space, and may close descriptors.
+// lend() for all memory: a child borrows the task's address space, and may close descriptors.
 void lend_all();
 // Nothing is mapped any more.
 void take_home();

@@ -20,14 +20,15 @@ struct PageDiff {
 // vector registers.
 uint32_t make_diff(const void* mine, const void* twin, PageDiff* diff);
 
-// Copies to `to` the bytes of `from` that the mask names. REQUIRES: nobody else writes `to`
+// Copies to `to` the bytes of `from` that the mask names. REQUIRES: no other task writes `to`
 // meanwhile.
 //
-// Bytes that the mask does not name keep what they have, with one exception. Where another task has
-// changed bytes of the same aligned word since the twin, and both changed a byte to different
-// values, both have written one variable (a race, or relaxed atomic stores); the last writer's
-// whole variable must stand, never a mixture of two pointers. Its extent is taken to be the
-// smallest aligned power of two that holds both sets. Deviation from Dthreads, which merges bytes.
+// Bytes that the mask does not name stay as they are, with one exception. Suppose that another task
+// has changed bytes of the same aligned word since the twin, and that both tasks have changed one
+// of the bytes, to different values. Then both have written one variable (a race, or relaxed atomic
+// stores). The last writer's whole variable must stand, never a mixture of two pointers. Its extent
+// is taken to be the smallest aligned power of two that holds both sets of bytes. Deviation from
+// Dthreads, which merges bytes.
 void apply_diff(const PageDiff& diff, const void* from, void* to);
 
 }  // namespace weir::page

@@ -14,16 +14,16 @@ namespace weir::page {
 FileSource source_of(long descriptor);
 FileSource source_of(const sys::MapLine& line);
 
-// The range begins with the file's bytes at `offset`. Guarded by: the turn, where tasks exist; as
-// is all below. Where there is no room for another file, that is said.
+// Notes that the range begins with the file's bytes at `offset`. Reports it if there is no room for
+// another file. Guarded by: the turn, if tasks exist, for all functions of this file.
 void remember_file(Range range, const FileSource& source, uint64_t offset);
-// It is something else now.
+// Notes that the range holds no file's bytes any more.
 void forget_file(Range range);
 // Memory goes elsewhere, where it may be longer.
 void move_file(Range from, Range to);
-// The first part of `range` that was a file's: empty, there is none.
+// Returns the first part of `range` that is a file's, or an empty range if there is none.
 Range file_part(Range range, const FileSource** source, uint64_t* offset);
-// A descriptor of the file, if it is the same one; or -errno.
+// Opens the file, if it is still the same one. Returns the descriptor, or -errno.
 long open_source(const FileSource& source);
 
 }  // namespace weir::page

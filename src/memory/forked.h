@@ -8,7 +8,7 @@ namespace weir::page {
 
 enum class Forked : int { kCopied = 0, kZero = 1, kMissing = 2 };
 
-// False: there is no room for another range. Guarded by: the turn, where tasks exist.
+// Returns false if there is no room for another range. Guarded by: the turn, if tasks exist.
 bool remember_forked(uint64_t start, uint64_t size, Forked how);
 // In the child, once it has a store of its own.
 void apply_forked();

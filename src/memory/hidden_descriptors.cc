@@ -1,13 +1,12 @@
 // What the runtime takes for itself (descriptors, a sparse file of a terabyte) should not count
-// against what the program may have. A process may raise its soft limits up to the hard ones: the
+// against what the program may have. A process may raise its soft limits up to the hard ones. The
 // runtime does so for the length of a call, in its own process, while no code of the program runs
 // there. Only the hard limits remain.
 //
 // Invariants
-// 1. A hidden descriptor's bit is set while it is open and clear before it is closed: once closed,
-//    its number may be anybody's.
-// 2. No call of the runtime goes past the limit on file sizes: the kernel would answer with
-//    SIGXFSZ.
+// 1. A hidden descriptor's bit is set while the descriptor is open, and clear before it is closed:
+//    once closed, its number may be anybody's.
+// 2. No call of the runtime goes past the limit on file sizes: the kernel would send SIGXFSZ.
 
 #include <errno.h>
 #include <fcntl.h>

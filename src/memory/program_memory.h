@@ -1,6 +1,6 @@
-// Program memory at an address that the program gave in a system call: it may not be there, or not
-// be writable. What the kernel would answer with EFAULT must not be a fault of the runtime: it is
-// copied by code whose faults on_signal turns into that answer.
+// Access to program memory at an address that the program gave in a system call. The memory may not
+// be there, or not be writable. The kernel would return EFAULT then, so the runtime must not fault.
+// It copies by code whose faults on_signal turns into that result.
 #pragma once
 
 #include <stdint.h>

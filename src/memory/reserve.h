@@ -1,11 +1,11 @@
 // Addresses that the program reserves (an anonymous private mapping with PROT_NONE) have a range of
-// their own outside the arena: they may be more than the store has room for, most of them are never
-// used, and what is mapped into them later (MAP_FIXED) is a mapping of the kernel's like any other.
+// their own outside the arena. They may be more than the backing has room for, and most of them are
+// never used. What is mapped into them later (MAP_FIXED) is an ordinary mapping of the kernel.
 //
-// While the program has one task, all of it is the kernel's own. With tasks, what becomes writable
-// there becomes store memory, in pieces of up to kReserveChunk: a region each, of which the parts
-// that are not accessible are remembered as such. What is unmapped stays reserved, and is handed
-// out again.
+// While the program has one task, all of the range is the kernel's. With tasks, what becomes
+// writable there becomes memory of the backing, in pieces of up to kReserveChunk. Each piece is a
+// region, which remembers its parts that are not accessible. What is unmapped stays reserved, and
+// is handed out again.
 #pragma once
 
 #include <stdint.h>
@@ -21,12 +21,12 @@ inline constexpr uint64_t kReserveChunk = uint64_t{64} << 20;
 
 inline bool in_reserve(uint64_t address) { return address - kReserve < kReserveSize; }
 
-// Guarded by: the turn, where tasks exist; likewise all below. 0: there is no room.
+// Returns 0 if there is no room. Guarded by: the turn, if tasks exist, for all functions below too.
 uint64_t take_reserved(uint64_t size);
 void give_reserved(uint64_t start, uint64_t size);
-// A place that the program chose: whatever of it is free is handed out to nobody else.
+// The program chose this range itself. What is free of it is not handed out any more.
 void claim_reserved(uint64_t start, uint64_t size);
-// The first store memory in [from, limit); `limit` where there is none.
+// Returns the first address in [from, limit) that is in the backing, or `limit` if there is none.
 uint64_t next_store(uint64_t from, uint64_t limit);
 // Calls act(start, size, is_store) for the parts of a range that are store memory, and that are
 // not.

@@ -1,9 +1,9 @@
-// Memory for objects that have pages of their own, where pages carry protection keys: whole pages,
-// and a cache of those that were given back, which keep their keys (PUSh, section 3.5:
-// domain-tagged page cache). To allocate from it, or to give back to it, costs no system call; to
-// allocate what has another key costs one.
+// Memory for objects that have pages of their own, if pages carry protection keys: whole pages, and
+// a cache of freed pages, which keep their keys (the domain-tagged page cache of PUSh, section
+// 3.5). To allocate from the cache, or to free into it, costs no system call. To allocate a page
+// that has another key costs one.
 //
-// Guarded by: who calls. Contents of pages are what they were.
+// Guarded by: the caller. Pages keep their contents.
 #pragma once
 
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 namespace weir::page {
 
-// Where its addresses are taken from: what is the arena's where tasks are processes.
+// Its range of addresses: the one that the arena's mappings have if tasks are processes.
 inline Range tagged_area() { return {kArena + kHeapSize, kArena + kArenaSize}; }
 
 // What the kernel does for it. 0 or -errno.
@@ -37,10 +37,10 @@ class TaggedPages {
     backend_ = backend;
   }
 
-  // For reading and writing, with that key. 0: there is no room.
+  // Returns pages for reading and writing with that key, or 0 if there is no room.
   uint64_t allocate(uint64_t pages, uint32_t key);
-  // The same, with a key that depends on where it is: `key`, which another call may answer
-  // otherwise by then.
+  // allocate() with a key that depends on the address. `key` is the key that was used; another call
+  // of key_of may return another one by then.
   using KeyOf = uint32_t (*)(uint64_t start);
   uint64_t allocate_own(uint64_t pages, KeyOf key_of, uint32_t& key);
   // REQUIRES: all of it is for reading and writing, and has that key.

@@ -1,13 +1,14 @@
-// Windows: pages of program memory that show pages of the store, any number of them the same one.
-// So small objects have a virtual page each, with rights of its own, and share physical memory
-// (PUSh, section 3.4): each at its own place in the page.
+// Windows: pages of program memory that show pages of the backing, any number of them the same
+// page. So each small object has a virtual page of its own, with rights of its own, and shares
+// physical memory with others (PUSh, section 3.4). Each object lies at its own place in the page.
 //
 // Before there are tasks all windows are mapped. Afterwards each process maps what it may touch
-// (memory/demand.h maps and drops), and whoever touches another one gets SIGSEGV. One window is one
-// mapping of the kernel's, of which a process may have 65530: one that has kMostMapped begins anew.
+// (memory/demand.h maps and drops), and a task that touches another window gets SIGSEGV. One window
+// is one mapping of the kernel, and a process may have 65530 of them. A process that has
+// kMostMapped begins anew.
 //
-// Blocks are rounded up to a class of sizes. A block that is given back waits until others of its
-// class have been, so that whoever still uses it is found.
+// Blocks are rounded up to a size class. A freed block waits until others of its class have been
+// freed, so that a task that still uses it is found.
 #pragma once
 
 #include <stdint.h>
@@ -56,12 +57,14 @@ inline uint32_t index_of(uint64_t address) {
 }
 uint64_t table_used();  // bytes
 
-// Of an address in a window; one in none: the address itself, 0.
+// Returns the address in the shared view. If the address is in no window, alias_of() returns it as
+// it is, and extent() returns 0.
 uint64_t alias_of(uint64_t address);
 uint64_t extent(uint64_t address);  // contiguous in windows and in the store
 inline bool shows(uint64_t address) { return table().entries[index_of(address)].store_page; }
 
-// A block of at most kMostSmall bytes, the only one in its window. 0: there is no room.
+// Returns a block of at most kMostSmall bytes, the only one in its window, or 0 if there is no
+// room.
 uint64_t allocate(uint64_t size);
 void free(uint64_t address);
 uint64_t size_of(uint64_t address);  // as allocated, rounded up

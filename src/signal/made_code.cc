@@ -1,20 +1,20 @@
 // Code that the program makes itself (a JIT compiler's) is in no file, so nothing of it is patched.
-// In most Views that does no harm: an atomic operation on memory that is one, or on a page that its
-// task owns, is atomic. At View isolated it works on the task's own copy of a page, and nobody else
-// ever sees the exclusion that the program relies on.
+// In most Views that does no harm: an atomic operation on the one real memory, or on a page that
+// its task owns, is atomic. At View isolated it works on the task's own copy of a page, and the
+// other tasks never see the exclusion that the program relies on.
 //
-// So there such memory is open for writing or for execution, never for both. Where the task comes
-// to execute what may have been written since, the code from there on is looked at: if it holds an
-// atomic operation, the program ends here, and is told how it can run. Which of both a page is open
-// for is each process's own affair.
+// So at View isolated such memory is open for writing or for execution, never for both. When a task
+// executes what may have been written since, the code from there on is examined. If it holds an
+// atomic operation, the program ends here, and the message says how it can run. Each process
+// decides for itself which of the two a page is open for.
 //
-// What is looked at is all of the page that follows and that direct jumps lead back to; behind the
-// first unconditional jump, where constants may lie, only a lock prefix counts. REG_ERR's bits are
-// the processor's.
+// The examination covers the rest of the page, and what direct jumps lead back to. Behind the first
+// unconditional jump, where constants may lie, only a lock prefix counts. REG_ERR's bits are the
+// processor's.
 //
-// What the processor says of itself depends on the processor that the task is on: which of them
-// answers. From the first code of a program's own on, cpuid faults in it where the processor can do
-// so, and is an event as it is in the program's file.
+// What cpuid returns depends on which processor the task is on. From the first code of the
+// program's own making on, cpuid faults in it if the processor can do so, and is an event as it is
+// in the program's file.
 
 #include <sys/mman.h>
 

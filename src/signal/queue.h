@@ -9,15 +9,16 @@
 
 namespace weir::trap {
 
-// False: as many wait as the limit of queued signals (RLIMIT_SIGPENDING, for sigqueue and its kin)
-// or the pool allows.
+// Returns false if no more signals may wait: by the limit of queued signals (RLIMIT_SIGPENDING, for
+// sigqueue and its kin), or because the pool is empty.
 bool put_signal(SignalList& list, int signal, const void* info);
-// The oldest signal; false: there is none.
+// Takes the oldest signal off the list. Returns false if there is none.
 bool take_signal(SignalList& list, PendingSignal& out);
-// A signal to the program as a whole that no task takes now is kept. False: as above.
+// Keeps a signal to the program as a whole that no task takes now. Returns false as put_signal()
+// does.
 bool keep_program_signal(int signal, const void* info);
-// The oldest of the lowest number of these that are in `set`. 0: none; else its number, and its
-// siginfo in `info` (128 bytes).
+// Takes the oldest signal of the lowest number in `set`. Returns that number, and the siginfo in
+// `info` (128 bytes); 0 if there is none.
 int take_program_signal(uint64_t set, void* info);
 // A forked child inherits no signal.
 void forget_signals();

@@ -7,9 +7,9 @@
 
 namespace weir::trap {
 
-// A real-time signal that another thread has sent while earlier ones of its number were noted, and
-// are being raised again: it goes behind them. Those carry a mark. (Under View isolated who sends
-// has the turn, so nobody sends meanwhile.)
+// A real-time signal that another thread sends while earlier signals of its number, already noted,
+// are being raised again goes behind them. Those carry a mark. (Under View isolated the sender has
+// the turn, so nobody sends meanwhile.)
 inline constexpr int kRaisedAgain = 0x57454952;
 inline bool overtakes(Task& task, int signal, siginfo_t* info) {
   if (signal < sys::kFirstRealTime) return false;

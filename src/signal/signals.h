@@ -1,9 +1,9 @@
 // Signals: what the program asked for, what the kernel is told, and how the two meet.
 //
-// The program's dispositions, masks and alternate stacks are kept here; the kernel has Weir's own
-// handler for each signal that the program handles, on a stack of the runtime's. A signal that
-// arrives while the task is in the runtime waits until it leaves; one that arrives in program code
-// is handed to the program's handler on the program's stack at once.
+// The runtime keeps the program's dispositions, masks and alternate stacks. The kernel has Weir's
+// own handler for each signal that the program handles, on a stack of the runtime's. A signal that
+// arrives while the task is in the runtime waits until the task leaves. One that arrives in program
+// code goes to the program's handler at once, on the program's stack.
 #pragma once
 
 #include <signal.h>
@@ -25,7 +25,7 @@ void set_mask(uint64_t mask);
 void block_all();
 void open_mask();  // nothing blocked
 
-// Where the interrupted code's stack is the task's in the runtime.
+// True if the interrupted code's stack is the task's stack in the runtime.
 bool on_runtime_stack(const Task& task, uint64_t rsp);
 // In a handler of Weir's. A task that left it for the runtime's own stack would find it overwritten
 // by the next signal.
@@ -37,31 +37,33 @@ long sigaltstack(const uint64_t* stack, uint64_t* old);
 // Repeats in this process what another process installed.
 void install(int signal);
 
-// A blocking system call that a signal ends: -EINTR without entering the kernel where one is
-// pending already.
+// Makes a blocking system call that a signal ends. Returns -EINTR without entering the kernel if a
+// signal is pending already.
 long interruptible(long number, long a, long b, long c, long d, long e, long f);
-// After -EINTR: true where every pending signal's handler was installed with SA_RESTART.
+// True if the call must be restarted after -EINTR: every pending signal's handler was installed
+// with SA_RESTART.
 bool restarts();
 
-// A task sends another one a signal. REQUIRES: the turn, so that the other stands at an event or
-// sleeps. True: it will be handled when the other goes on, at a place that does not depend on time.
-// False: the kernel must do it.
+// A task sends another task a signal. Returns true if the target will handle it when it goes on, at
+// a point that does not depend on time. Returns false if the kernel must send it. REQUIRES: the
+// turn, so that the target stands at an event or sleeps.
 bool send(Task& target, int signal, const void* info);
-// A task sends the program as a whole a signal that it handles. REQUIRES: the turn; isolated. 1:
-// done; 0: the kernel must do it; or -errno.
+// A task sends the program as a whole a signal that the program handles. Returns 1 if that is done,
+// 0 if the kernel must do it, or -errno. REQUIRES: the turn; View isolated.
 long send_to_program(int signal, const void* info);
 // A handler of the program's begins, with its signal frame on the program's stack.
 void note_handler(Task& task, uint64_t frame);
-// A handler of the program's runs: it ends by a system call that belongs to the task's own process.
-// May say so of one that was left by a jump.
+// True if a handler of the program runs, which ends by a system call that belongs to the task's own
+// process. May be true of a handler that was left by a jump.
 bool is_in_handler(Task& task, uint64_t rsp);
-// The lowest signal frame above it, of a handler that runs or has run there; ~0: none is known.
+// Returns the lowest signal frame above `rsp`, of a handler that runs or has run there; ~0 if none
+// is known.
 uint64_t frame_above(const Task& task, uint64_t rsp);
-// A signal is to be handled when the task leaves the runtime. REQUIRES: no other signal can come
-// that would be noted.
+// Notes a signal that the task must handle when it leaves the runtime. REQUIRES: no other signal
+// can come that would be noted.
 void note_pending(Task& task, int signal, const siginfo_t* info);
-// Real-time signals of numbers that are pending and not in `blocked`, which the kernel still holds,
-// become pending too. REQUIRES: likewise.
+// Makes pending those real-time signals that the kernel still holds, if their number is pending
+// already and not in `blocked`. REQUIRES: no other signal can come that would be noted.
 void take_queued(Task& task, uint64_t blocked);
 // Signals that other tasks sent become pending. Called when the task leaves an event.
 void take_inbox(Task& task);

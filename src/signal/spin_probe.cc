@@ -1,26 +1,26 @@
-// A task that others wait for is asked what it does.
+// Asks a task that others wait for what it does.
 //
-// Order free: it publishes and goes on where it stands; any place between two instructions is as
+// Order free: the task publishes and goes on where it is. Any point between two instructions is as
 // good as another.
 //
-// Order token: where it stands depends on time, so it may be interrupted only if it provably waits:
-// single-stepped, it comes back to a state (all registers and all memory that it wrote) that it was
-// in before. Then its future is a cycle until somebody else's store is seen. The cycle does not
-// depend on where the probe met it, and its smallest state (by instruction address, then registers)
-// is a place that every run finds again: there the task makes an event, and sleeps until a byte
-// that the cycle reads has changed. Brent's method finds the cycle; after it, one more round finds
-// the smallest state, and a third stops there.
+// Order token: the point where the task is depends on time. So it may be interrupted only if it
+// provably waits: single-stepped, it comes back to a state (all registers, and all memory that it
+// wrote) that it was in before. Then its future is a cycle until a store of another task is seen.
+// The cycle does not depend on where the probe met it, and its smallest state (by instruction
+// address, then registers) is a point that every run finds again. There the task makes an event,
+// and sleeps until a byte that the cycle reads has changed. Brent's method finds the cycle. One
+// more round finds the smallest state, and a third stops there.
 //
-// A single step costs ten microseconds on a virtual machine, so thousands of them are not for a
-// task that computes. Before them come looks that cost a signal each: a loop that waits is met in
-// the same state again and again, one that computes in none twice. This decides only when the steps
-// begin, never what they find.
+// A single step costs ten microseconds on a virtual machine, so a task that computes cannot afford
+// thousands of them. So samples come before the steps; each costs a signal. A loop that waits is
+// sampled in the same state again and again, a task that computes never twice in one state. Samples
+// decide only when the steps begin, never what they find.
 //
 // Invariants
 // 1. Between two steps nothing but the probe's own per-process tables is written.
 // 2. A step into the runtime ends the probe: the task has come to an event by itself.
 // 3. A loop that writes a new value each time round (a counter), makes a system call or has more
-//    than kWindow instructions is not provable; the probe gives up and comes again later, with
+//    than kWindow instructions is not provable. The probe gives up and comes again later, with
 //    longer pauses.
 // 4. A cycle may come through the same general registers with different memory or vector registers,
 //    so both belong to its smallest state.

@@ -10,14 +10,16 @@
 
 namespace weir::trap {
 
-// Recorded or replayed, at the end of an event: the program ends, and this task is asked in. Who
-// calls the kernel without an event, in a loop, is never found in program code.
+// At the end of an event in a recorded or replayed run: if the program ends, it asks this task to
+// come in here. A task that makes system calls without an event in a loop is never found in program
+// code.
 void stand_aside_if_asked(Task& task);
 
 // Site number of an involuntary event: the task was stopped by a signal and enters the runtime
 // where it stood.
 inline constexpr uint64_t kPreempted = 0xfffffffe;
-// The same where the task is in the executor and goes on in its own process.
+// Site number of an involuntary event of a task in the in-place process, which goes on in its own
+// process.
 inline constexpr uint64_t kLeaveExecutor = 0xfffffffd;
 
 // Site number: cpuid in code that the program has made.

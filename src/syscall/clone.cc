@@ -1,7 +1,7 @@
-// What clone, clone3, fork and vfork ask for falls into three kinds: a thread (CLONE_THREAD), which
-// becomes a task; a child that borrows this task's memory (CLONE_VM and CLONE_VFORK); and a child
-// with a copy of memory, whatever else it shares or has of its own. A combination that is none of
-// these, or that the runtime cannot hold, is refused by name.
+// clone, clone3, fork and vfork ask for one of three things: a thread (CLONE_THREAD), which becomes
+// a task; a child that borrows this task's memory (CLONE_VM and CLONE_VFORK); or a child with a
+// copy of memory, whatever else it shares. A combination that is none of these, or that the runtime
+// cannot hold, is refused by name.
 #include "syscall/clone.h"
 
 #include <errno.h>

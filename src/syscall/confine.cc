@@ -1,9 +1,9 @@
-// A program shuts itself in by Landlock: from then on it opens only files that its rules allow.
-// What of Weir runs in its processes is shut in with it, and goes on reading /proc: the memory map
-// before code is patched or memory is converted, the page map of each new task's process, the
-// signal masks of tasks. So each set of rules that the program is about to use gets one more, which
-// allows reading below /proc and nothing else. (A replay asks no kernel about Landlock, and is not
-// shut in.)
+// A program restricts itself by Landlock: from then on it opens only files that its rules allow.
+// What of Weir runs in its processes is restricted too, and must go on reading /proc: the memory
+// map before code is patched or memory is converted, the page map of each new task's process, the
+// signal masks of tasks. So each set of rules that the program is about to use gets one more rule,
+// which allows reading below /proc and nothing else. (A replay does not ask the kernel about
+// Landlock, and is not restricted.)
 
 #include <fcntl.h>
 #include <stdint.h>

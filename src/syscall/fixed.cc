@@ -1,7 +1,8 @@
-// A file, or memory that processes share, at a fixed place in the arena: what was there was
-// accessible before, else it would lie among the reserved addresses (memory/reserve.h). The arena
-// is one mapping of the store, and tasks see its memory by the store. So it stays with a program of
-// one task, and whoever makes a second one, or forks, is told what to do instead.
+// A file, or memory that processes share, at a fixed place in the arena. The memory there was
+// accessible before; otherwise it would lie among the reserved addresses (memory/reserve.h). The
+// arena is one mapping of the backing, and tasks see its memory by the backing. So such a mapping
+// works only in a program of one task. A program that makes a second task, or forks, is told what
+// to do instead.
 
 #include <errno.h>
 #include <fcntl.h>

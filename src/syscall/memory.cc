@@ -1,7 +1,7 @@
-// The program's address space. Under View isolated anonymous memory comes from the arena, private
-// file mappings become store memory, and every change is repeated by the other processes before
-// they run program code again: since all of them stand at an event while this one has the turn, no
-// broadcast is needed and no access can fall between.
+// The program's address space. Under View isolated anonymous memory comes from the arena, and
+// private file mappings become memory of the backing. The other processes repeat every change
+// before they run program code again. All of them stand at an event while this one has the turn, so
+// no broadcast is needed, and no access can fall between.
 
 #include <errno.h>
 #include <fcntl.h>

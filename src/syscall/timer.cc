@@ -1,14 +1,14 @@
 // Timers while tasks exist. The kernel keeps a timer for the process that made it, tells only that
-// process, and lets no other change it; a program's timers are all its threads'. Under View
-// isolated every timer is therefore the monitor's: those that the program made before its first
-// thread are there already, and what a task asks for is done there. The monitor passes the signal
-// on like any other that comes to the program as a whole (signal/forward.cc), or to the one task
-// that the timer names.
+// process, and lets no other change it. But a program's timers belong to all its threads. So under
+// View isolated every timer is the monitor's. Those that the program made before its first thread
+// are there already, and the monitor makes those that a task asks for. It passes the signal on like
+// any other that comes to the program as a whole (signal/forward.cc), or to the one task that the
+// timer names.
 //
-// The CPU's time is counted for each process: a timer of timer_create() watches the process of the
-// task that made it (which is said, where it is the whole program's time that the program names),
-// those of setitimer() are set in each process (task/profile.h), and from then on no task goes to
-// the executor, where its time would not count.
+// CPU time is counted for each process. A timer of timer_create() watches the process of the task
+// that made it; Weir says so if the program asked for the whole program's time. Timers of
+// setitimer() are set in each process (task/profile.h). From then on no task goes into the in-place
+// process, where its time would not count.
 
 #include <errno.h>
 #include <signal.h>

@@ -1,17 +1,17 @@
-// View guarded: calls on descriptors that need no turn.
+// The checked View: calls on descriptors that need no turn.
 //
-// A turn keeps the kernel's copies and what tasks publish apart, and gives events one order. At
-// View guarded tasks share the store itself, and are ordered by what they tell each other
-// (check/happens_before.h): who writes to a descriptor tells before the call, who reads hears after
-// it. So a call that does not wait is made as it is; one that would wait is made in turns, from its
-// beginning, or from where it has come to.
+// A turn keeps the kernel's copies apart from what tasks publish, and gives events one order. At
+// the checked View tasks share the backing itself, and what they tell each other orders them
+// (check/happens_before.h): a task that writes to a descriptor releases before the call, and a task
+// that reads acquires after it. So a call that does not wait is made as it is. One that would wait
+// is made in turns, from its beginning or from where it has come to.
 //
 // Invariants
 // 1. Nothing here waits in the kernel for another task for longer than kWhile: a signal that is
 //    sent to this one would not end such a wait.
-// 2. The memory of the call is the task's already (input::hold_memory), and nobody takes it away
-//    but the task itself.
-// 3. What the program sees is one call: its answer, and its bytes once each.
+// 2. The memory of the call is the task's already (input::hold_memory), and no other task takes it
+//    away.
+// 3. The program sees one call: one result, and each byte once.
 
 #include <errno.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 // Writes. The kernel only reads program memory for them, so one that may sleep is made outside the
-// rounds as it is; what the kernel would store on the way (offsets, lengths) it stores in the
-// runtime's memory, and the task puts it into the program's in its turn. What cannot sleep is
-// written in the turn, so that its order is the order of events.
+// rounds as it is. What the kernel would store meanwhile (offsets, lengths) it stores in the
+// runtime's memory, and the task copies it into the program's in its turn. A write that cannot
+// sleep is made in the turn, so its order is the order of events.
 
 #include <errno.h>
 #include <fcntl.h>

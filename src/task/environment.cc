@@ -3,10 +3,10 @@
 // would run without Weir. So each execve gets a new vector of variables: the program's own strings
 // where they are, and the library's behind them or in place of theirs.
 //
-// What was added the new program must not see. The last variable of all, WEIR_PUT, says which of
-// them were: the library takes those out, and itself (take_environment). The tunable and
-// LD_BIND_NOW have values that nobody else writes, and are always taken out. The strings are
-// cleared, since they are memory of the program's.
+// The new program must not see what was added. The last variable of all, WEIR_PUT, says which
+// variables were. The library takes those out, and WEIR_PUT itself (take_environment). The tunable
+// and LD_BIND_NOW have values that nobody else writes, and are always taken out. The strings are
+// cleared, because they are memory of the program.
 //
 // 1. A program that passes LD_PRELOAD with a libweir.so in it, or WEIR_OPTIONS, has reasons: they
 //    stay as they are.

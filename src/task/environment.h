@@ -21,8 +21,8 @@ class ExecutedEnvironment {
   ~ExecutedEnvironment();
   ExecutedEnvironment(const ExecutedEnvironment&) = delete;
   ExecutedEnvironment& operator=(const ExecutedEnvironment&) = delete;
-  // What the call is to be given: the program's own where nothing is to be added, or it cannot be
-  // read.
+  // Returns what the call must be given: the program's own variables if nothing is added, or if
+  // they cannot be read.
   long variables() const { return variables_; }
 
  private:

@@ -1,7 +1,7 @@
-// execve while tasks exist is the monitor's, which has the program's pid; when it makes the call
-// the tasks are gone. So what the kernel might refuse is looked at before: the file, its
-// interpreters, the length of the arguments. Where it will refuse, the task itself makes the call,
-// and answers what the kernel answers.
+// While tasks exist, execve belongs to the monitor, which has the program's pid. When the monitor
+// makes the call the tasks are gone. So what the kernel might refuse is checked before: the file,
+// its interpreters, the length of the arguments. If the kernel will refuse, the task itself makes
+// the call, and returns what the kernel returns.
 
 #include <elf.h>
 #include <errno.h>

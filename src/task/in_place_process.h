@@ -1,23 +1,23 @@
-// The executor: one process more, in which program memory is the store itself. A task that keeps
-// the turn while it goes on in program code may do so there: what it writes is published as it is
-// written, so nothing is copied, compared or refreshed. View isolated.
+// The in-place process: one more process, in which program memory is the backing itself. A task
+// that keeps its turn while it goes on in program code may do so there. What it writes is published
+// as it is written, so nothing is copied, compared or refreshed. View isolated.
 //
-// A task moves between its own process and the executor as a whole: the runtime's stack, on which
-// it stands, and its record are shared memory at the same address in both; registers go along
-// (MovedState).
+// A task moves between its own process and the in-place process as a whole. The runtime's stack on
+// which it stands, and its record, are shared memory at the same address in both processes. The
+// registers go along (MovedState).
 //
 // Invariants
-// 1. Whoever runs in the executor has the turn, and published everything before it went there. Who
-//    gives the turn on there and waits to have it again (block) may stay, marked by
-//    TaskInPlace::in_executor and counted by Executor::waiting: what it wrote there is in the
-//    store.
-// 2. The task's own process meanwhile stands on a stack of its own, touches neither the task's
-//    stack nor its record but its in_place.word, and blocks all signals but those that Weir never
+// 1. A task that runs in the in-place process has the turn, and has published everything before it
+//    went there. A task that releases the turn there and waits to have it again (block) may stay;
+//    TaskInPlace::in_executor marks it, and Executor::waiting counts it. What it wrote there is in
+//    the backing.
+// 2. The task's own process meanwhile stands on a stack of its own. It touches neither the task's
+//    stack nor its record except in_place.word, and blocks all signals except those that Weir never
 //    blocks.
-// 3. In the executor no handler of the program runs, no wait in the kernel begins (outside_begin),
-//    and of the program's system calls only those are made that do the same in every process, since
-//    tasks share files and directories (syscalls::is_same_anywhere): whatever else needs the task's
-//    own process leaves the executor first.
+// 3. In the in-place process no handler of the program runs, and no wait in the kernel begins
+//    (outside_begin). Tasks share files and directories there, so it makes only those system calls
+//    of the program that do the same in every process (syscalls::is_same_anywhere). Whatever else
+//    needs the task's own process leaves the in-place process first.
 #pragma once
 
 #include <stdint.h>
@@ -26,15 +26,15 @@
 
 namespace weir::tasks {
 
-// From its own process to the executor; returns there. False: there is none, and the task is where
-// it was. REQUIRES: invariant 1.
+// Moves the task from its own process to the in-place process, and returns there. Returns false, in
+// the task's own process, if there is no in-place process. REQUIRES: invariant 1.
 bool go_to_executor(Task& task);
-// From the executor back, and returns there; nothing where the task is in its own process.
-// Residents are to be refreshed before program code goes on (go_on).
+// Moves the task back from the in-place process, and returns in its own process; does nothing if
+// the task is there already. Retained copies must be refreshed before program code goes on (go_on).
 void return_to_own();
-// Before a task that is in the executor passes its turn on and waits to have it again; and the
-// wait. Returns with the turn, there, or in its own process without it, where the task is to wait
-// on.
+// Called before a task in the in-place process passes its turn on and waits to have it again.
+// wait_in_executor() is that wait: it returns with the turn in the in-place process, or without it
+// in the task's own process, where the task must go on waiting.
 inline void will_wait_in_executor(Task& task) {
   task.in_place.in_executor = 1;
   shared().executor.waiting++;

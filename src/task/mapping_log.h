@@ -13,8 +13,8 @@ void record_mapping(const MappingRecord& record);
 bool lacks_mappings();
 // Returns when no process has a change left to repeat. REQUIRES: the turn.
 void let_all_catch_up();
-// What is private memory of the program's in a range outside the arena, and not the store's yet, is
-// turned into store memory, here and elsewhere, with the protection that it has. REQUIRES: the
+// Converts private memory of the program outside the arena that is not in the backing yet. It keeps
+// its protection, and becomes memory of the backing in this process and the others. REQUIRES: the
 // turn.
 bool convert_late(Range range);
 

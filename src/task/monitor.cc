@@ -1,11 +1,11 @@
 // The monitor: the program's original process, once its threads are processes. It keeps the pid
-// that the outside world knows, is the parent of every task and of every child that the program
-// makes, and ends as the program ends: with its exit status, or by its signal. It runs no program
+// that the outside world knows. It is the parent of every task, and of every child that the program
+// makes. It ends as the program ends: with its exit status, or by its signal. It runs no program
 // code and holds no lock for long.
 //
-// What can go wrong: it is killed (every task dies with it by PR_SET_PDEATHSIG); a task dies (it
-// ends all the others and then itself by the same signal; the core, if any, is the task's, and the
-// monitor switches its own off).
+// What can go wrong: the monitor is killed (every task dies with it by PR_SET_PDEATHSIG); a task
+// dies (the monitor ends all the others, and then itself by the same signal; the core, if any, is
+// the task's, and the monitor switches its own off).
 
 #include <errno.h>
 #include <linux/sched.h>

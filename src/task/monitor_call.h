@@ -1,5 +1,5 @@
-// System calls that only the monitor can make, because the kernel keeps their subject for one
-// process: the program's timers began in it, and stay in it whoever works on them.
+// System calls that only the monitor can make, because the kernel ties their subject to one
+// process: the program's timers began in the monitor, and stay there whichever task works on them.
 #pragma once
 
 namespace weir::tasks {

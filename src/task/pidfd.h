@@ -8,8 +8,8 @@ namespace weir::tasks {
 void note_pidfd(int descriptor, int pid);
 // A pid, -ECHILD where it is of no child that is known, -EBADF. REQUIRES: the same.
 int child_of_pidfd(int descriptor);
-// pidfd_open of a child that has ended, and that nobody has waited for yet, for which the kernel
-// answers ESRCH.
+// pidfd_open of a child that has ended and that nobody has waited for yet. The kernel returns ESRCH
+// for such a child.
 int pidfd_of_ended(int pid, int flags);
 
 }  // namespace weir::tasks

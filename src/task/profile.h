@@ -1,7 +1,7 @@
-// Timers on the CPU time of the program (ITIMER_VIRTUAL, ITIMER_PROF), where tasks are processes:
-// the kernel counts the time of one process, so each process that runs tasks has such a timer. A
-// profiler, whose timers go on and on, finds all tasks, each as often as it computes. (A timer that
-// is to go off once does so in each process that computes for so long.)
+// Timers on the CPU time of the program (ITIMER_VIRTUAL, ITIMER_PROF), if tasks are processes. The
+// kernel counts the time of one process, so each process that runs tasks has such a timer. A
+// profiler, whose timers repeat, finds all tasks, each as often as it computes. A timer that is to
+// go off once does so in each process that computes for so long.
 #pragma once
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
-// The View of a run: what memory its tasks see, and when. Callers tell it what happens to a task;
-// it acts on memory and never decides who goes first. What a View does not override does nothing,
-// which is right for one real memory (view/direct.h).
+// The View of a run: which memory its tasks see, and when. Callers tell it what happens to a task;
+// it acts on memory and never decides who goes first. A function that a View does not override does
+// nothing. That is right for one real memory (view/direct.h).
 //
 // Every function is called on the runtime's stack. "In its turn" means that the task has the turn.
 #pragma once

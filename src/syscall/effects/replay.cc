@@ -1,8 +1,8 @@
-// Which calls a replay makes again. The table says it where the number alone decides; here is what
-// sub-commands decide.
+// Which calls a replay makes again. The table decides if the number alone is enough; this file
+// decides by sub-commands.
 //
-// A command that nobody here knows is refused, since it may do anything; what is known to answer
-// without touching more memory than written.cc says is an answer.
+// A command that this file does not know is refused, because it may do anything. If a command is
+// known to touch no more memory than written.cc says, a replay takes its result from the recording.
 
 #include <asm/mman.h>
 #include <errno.h>

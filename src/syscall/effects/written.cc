@@ -1,8 +1,8 @@
-// What the kernel writes, where the table's simple rules do not say it. Sizes and offsets are those
-// of the kernel's structures.
+// What memory the kernel writes, if the table's simple rules do not say it. Sizes and offsets are
+// those of the kernel's structures.
 //
-// Structures that hold pointers and lengths are looked at after the call. The kernel changes only
-// their lengths, and those that it raises above the room that was there are in Before.
+// Structures that hold pointers and lengths are read after the call. The kernel changes only their
+// lengths. Before has those that the kernel raises above the room that was there.
 
 #include <errno.h>
 #include <linux/capability.h>

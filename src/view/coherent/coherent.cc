@@ -1,17 +1,18 @@
-// The rights are in a table with a word for each page of the store, in control memory; what is
-// mapped is in each process's page table. No right without an entry in the table, nothing mapped
-// without a right; a right need not be mapped.
+// A table in control memory has the rights: one word for each page of the backing. Each process's
+// page table has what is mapped. There is no right without an entry in the table, and nothing is
+// mapped without a right; a page with a right need not be mapped.
 //
 // Invariants
 // 1. The table changes in turns only.
 // 2. A task that is in program code (TaskOrder::computes) loses a right only in its own turn
-// (serve). Of
-//    one that waits, is in the kernel or has not come out of its last turn yet, whoever has the
-//    turn takes what it needs (UPLAY 2.2.1, initiative preemption), and writes down what is to be
-//    unmapped: the task does that when it has the turn again, before it touches anything.
+// (serve). A
+//    task that waits, is in the kernel, or has not come out of its last turn yet loses its pages to
+//    whichever task has the turn and needs them (UPLAY 2.2.1, initiative preemption). That task
+//    writes down what must be unmapped. The loser unmaps it when it has the turn again, before it
+//    touches anything.
 // 3. Whether a task computes follows from turns, so what is taken, and from whom, does too.
-// 4. Who must wait for a page has passed the turn on and computes no more: nobody waits for a task
-//    that waits for a page. So there is no deadlock by pages.
+// 4. A task that must wait for a page has passed the turn on and no longer computes, and no task
+//    waits for a task that waits for a page. So pages cause no deadlock.
 
 #include "view/coherent/coherent.h"
 

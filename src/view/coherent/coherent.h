@@ -1,9 +1,9 @@
 // View coherent: one memory, of which each page is at any moment nobody's, read by some tasks, or
 // written by one (UPLAY, section 1.1: concurrent read, exclusive write).
 //
-// A page changes hands in turns only, and a task that is in program code keeps what it has until
-// its next turn. So what a task reads follows from the order of turns: whoever repeats that order
-// repeats every access, racy or not.
+// A page changes hands only in turns, and a task in program code keeps what it has until its next
+// turn. So what a task reads follows from the order of turns. A run that repeats that order repeats
+// every access, racy or not.
 #pragma once
 
 #include "control/task.h"
@@ -23,41 +23,44 @@ inline bool is_ours(uint64_t address) { return page::demand::is_ours(address); }
 // The task touched it, in program code or in the runtime: returns when it may. An event, where it
 // has no right yet; where the task has the turn it may be passed on meanwhile.
 void on_fault(Task& task, uint64_t address, bool writes);
-// The kernel, or the runtime by another mapping, is about to read or write it for the task: as if
-// the task touched all of it now. What is no store memory, or closed, is passed over.
+// The kernel is about to access the bytes for the task, or the runtime by another mapping. This
+// counts as if the task touched all of them now. Passes over what is not in the backing, or is
+// closed.
 void touch(uint64_t start, uint64_t size, bool writes);
 
-// The task has the page of the address: what is there changes by it only, until its next turn.
+// True if the task has the page of the address: only the task itself changes it, until its next
+// turn.
 bool may_read(const Task& task, uint64_t address);
-// The same, and it may write there, if `writes`.
-// Maps those pages of it that the task has a right to, without an event.
+// Maps those pages of the range that the task has a right to, without an event.
 void map_again(Task& task, uint64_t start, uint64_t size);
+// True if the task has the page of the address, for writing if `writes`.
 bool has(const Task& task, uint64_t address, bool writes);
 
-// It comes to page faults only, one after the other, and waits for nobody: what others want it
-// gives up when it has come to something else, or was stopped for them. Where tasks touch the same
-// pages all the time each has them for a while, instead of one access. In turns.
+// True in a run of page faults without a wait or another event between them. Then the task defers
+// requests for its pages until it comes to another event, or is stopped for the requesting tasks.
+// So tasks that touch the same pages all the time have each page for a while, instead of for one
+// access. In turns.
 bool keeps_pages(const Task& task);
-// Others wait for pages of the task's; at any time.
+// True if other tasks wait for pages of the task; at any time.
 bool is_asked(const Task& task);
-// In the task's own turn: gives what others have asked for. True: there was something.
-// `stays_mapped`: it is about to sleep in a call of the kernel's, which may look at its memory;
-// unmapped when it is back (catch_up).
+// In the task's own turn: grants the requested pages. Returns true if there were any.
+// `stays_mapped`: the task is about to sleep in a system call, which may access its memory, so the
+// pages are unmapped when it is back (catch_up).
 bool serve(Task& task, bool stays_mapped = false);
-// It has the turn again after it waited: what others took meanwhile is not mapped any more.
+// The task has the turn again after a wait: unmaps the pages that other tasks have taken meanwhile.
 void catch_up(Task& task);
-// In its turn: the task gives up all that it has.
+// In its turn: the task releases all pages that it has.
 void hand_out(Task& task, bool stays_mapped = false);
 // In its turn: the task has taken a lock, or is about to release the one that it took last.
 void enter_section(Task& task, uint64_t lock);
 void leave_section(Task& task);
-// In a turn: the pages have been emptied in the store (page::zero_pages), and are nobody's.
+// In a turn: the pages have been emptied in the backing (page::zero_pages), and belong to no task.
 void forget(uint64_t start, uint64_t size);
 
-// The page may be touched here, whoever has it: where all others stand still, or the task will not
-// act on it. Ends with take_home().
+// Allows this process to touch the page, whichever task has it. Either all other tasks stand still,
+// or the task will not act on what it reads. Ends with take_home().
 inline void lend(uint64_t address) { page::demand::lend(address); }
-// The same for all memory: a child borrows the task's address space, and may close descriptors.
+// lend() for all memory: a child borrows the task's address space, and may close descriptors.
 inline void lend_all() { page::demand::lend_all(); }
 inline void take_home() { page::demand::take_home(); }
 

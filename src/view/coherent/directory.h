@@ -20,8 +20,9 @@ namespace weir::view::coherent {
 inline constexpr uint64_t kWriterMask = 0x7ff;
 inline constexpr uint64_t kMigrates = 0x800;  // who reads it writes it next
 inline constexpr uint64_t kSeen = 0x1000;     // while a list is made shorter
-// Somebody waits to write it: who comes to read it waits, too, or that might wait for ever; but not
-// who has waited already, or a reader might.
+// A task waits to write the page. A task that comes to read it waits too, because otherwise the
+// writer might wait for ever. A task that has waited already does not, because otherwise a reader
+// might.
 inline constexpr uint64_t kWanted = 0x2000;
 inline constexpr uint64_t kMove = 0x4000,
                           kMoves = 0xc000;  // how often it was taken from a task for another that
@@ -46,8 +47,8 @@ inline bool has_right(uint64_t entry, const Task& task, bool to_write) {
 
 inline constexpr uint64_t kForWriting = 1;  // lowest bit of a page's address
 
-// Others who have the page and compute are asked, if `asks`; of those who do not it is taken, if
-// none does. True: the task has the right.
+// If `asks`, asks the tasks that have the page and compute. If no task computes, takes the page
+// from those that have it. Returns true if the task has the right.
 bool take(Task& task, uint64_t page, bool to_write, bool asks);
 
 // --- tapes (lock_prefetch.cc): the task has been given the page while it holds a lock

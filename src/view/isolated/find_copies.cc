@@ -1,11 +1,11 @@
-// How the written pages are found: a written page is a private copy, and every copy is dropped when
-// it has been published, so the copies are the answer. To find them the kernel would have to look
-// up every page that is present. So pages that are only read are marked, by userfaultfd's
-// asynchronous write protection (which lifts itself at a write and sends nothing), and a first
-// PAGEMAP_SCAN passes over them: one bit of a page table entry, no page looked up. What it reports
-// is copies, holes, and pages read for the first time; a second one looks at these only, and marks
-// the last kind (scan). A copy is never marked: a hole that remembers a mark (from a marked page
-// that was dropped) faults twice when written.
+// How the written pages are found. A written page is a private copy, and every copy is dropped when
+// it has been published, so the copies are the written pages. To find them the kernel would have to
+// look up every page that is present. So pages that are only read are marked by userfaultfd's
+// asynchronous write protection, which lifts itself at a write and sends nothing. A first
+// PAGEMAP_SCAN passes over marked pages: one bit of a page table entry, and no page is looked up.
+// It reports copies, holes, and pages read for the first time. A second one looks at these only,
+// and marks the last kind (scan). A copy is never marked. A hole that remembers a mark (from a
+// marked page that was dropped) faults twice when written.
 #include "view/isolated/find_copies.h"
 
 #include <errno.h>

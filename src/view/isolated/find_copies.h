@@ -11,7 +11,8 @@ using AddPage = void (*)(Task& task, uint64_t page);
 void for_each_copy(Task& task, AddPage add);
 // The page is a copy.
 bool is_copy(uint64_t page);
-// The same for stretches of copies in [start, start+size) that were made but not written yet.
+// Calls `found` for each stretch of copies in [start, start+size) that were made but not written
+// yet.
 void for_each_unwritten(uint64_t start, uint64_t size,
                         void (*found)(uint64_t start, uint64_t size));
 

@@ -21,20 +21,20 @@ void track(uint64_t start, uint64_t size);
 // Finds what the task wrote since its last publication. REQUIRES: nobody publishes meanwhile, or
 // the caller has the turn.
 void find_writes(Task& task);
-// Others may have published: the copies that stay are made equal to the store again. REQUIRES: this
-// task has published what it wrote, and nobody publishes meanwhile.
+// Makes the retained copies equal to the backing again, because other tasks may have published.
+// REQUIRES: this task has published what it wrote, and nobody publishes meanwhile.
 void refresh();
-// The same for the page of `address` only, where nothing else can have changed.
+// refresh() for the page of `address` only, if nothing else can have changed.
 void refresh_page(uint64_t address);
-// From now on no copy stays; likewise.
+// Drops the retained copies; from now on none is kept. REQUIRES: as refresh().
 void drop_residents();
 // This process is new: nothing is known about its copies.
 void forget_copies();
 // Applies what find_writes found and drops the copies. REQUIRES: the turn.
 void publish(Task& task);
 // Gives `to`, which runs from now on, the contents of all pages that `from` has written and not
-// published, whoever publishes first being `from`. False: there are too many, nothing was done.
-// `take_over` is for `to` itself. REQUIRES: nobody publishes meanwhile.
+// published. `from` must be the first to publish afterwards. Returns false if the pages are too
+// many; then nothing was done. `to` itself calls take_over(). REQUIRES: nobody publishes meanwhile.
 bool hand_over(Task& from, const Task& to);
 void take_back(const Task& to);  // which was not made after all
 void take_over(const Task& task);
