@@ -1,9 +1,9 @@
-// What View coherent does to be fast. Each can be left out for an experiment (weir record --without
-// NAME), which shows what it is worth; what a program may compute, and that a replay is exact,
-// depends on none. docs/guide/record.md says what each is.
+// The optimizations of View coherent. An experiment can leave each of them out (weir record
+// --without NAME), to show what it is worth. What a program may compute, and that a replay is
+// exact, depends on none of them. docs/guide/record.md describes each.
 //
-// The choice is part of WEIR_OPTIONS, so it is fixed before the first allocation, the same in all
-// processes of a program, and, as the environment is recorded, the same in a replay.
+// The choice is part of WEIR_OPTIONS, so it is fixed before the first allocation, and is the same
+// in all processes of a program. The environment is recorded, so it is the same in a replay too.
 #pragma once
 
 #include <stdint.h>

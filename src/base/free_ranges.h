@@ -1,5 +1,5 @@
-// Addresses that are handed out from a range: above `top` all are free, below it those of a table,
-// in no order. Of what the table has no room for nothing is handed out any more.
+// Hands out addresses from a range. All addresses above `top` are free; below it those of a table
+// are, in no order. What the table has no room for is not handed out any more.
 #pragma once
 
 #include "base/types.h"

@@ -1,5 +1,5 @@
-// Where the libraries of an installed Weir lie, seen from the folder that its bin lies in: Weir may
-// be moved as a whole, so that no path of the installation is known to the programs.
+// Where the libraries of an installed Weir lie, relative to the folder of its bin. Weir may be
+// moved as a whole, so the programs know no path of the installation.
 #pragma once
 
 #ifndef WEIR_LIBDIR

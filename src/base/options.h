@@ -23,14 +23,14 @@ enum class Policies : uint8_t { kInferred, kDeclared };  // of View guarded: whi
 // What the command adds to GLIBC_TUNABLES: 64 stacks of ended threads are kept for new ones, as
 // many as processes in the pool.
 inline constexpr char kStackTunable[] = "glibc.pthread.stack_cache_size=536870912";
-// And of LD_BIND_NOW, where sameness is promised and the user has not set it: the loader would bind
-// functions when they are called first, by code that saves the processor's state on the stack, and
-// which parts of it the processor takes for unused depends on when the kernel last took it away.
+// What the command adds as LD_BIND_NOW, if the order promises sameness and the user has not set it.
+// Otherwise the loader would bind functions when they are first called, by code that saves the
+// processor's state on the stack. Which parts of that state the processor takes for unused depends
+// on when the kernel last took the processor away.
 inline constexpr char kBindNow[] = "LD_BIND_NOW=weir";
 
-// What every program finds in place of the kernel's 16 random bytes (AT_RANDOM), of which the
-// loader makes the stack guard and the pointer guard: the low byte 0 is what glibc's stack guard
-// has.
+// What every program finds in place of the kernel's 16 random bytes (AT_RANDOM). The loader makes
+// the stack guard and the pointer guard of them. The low byte is 0, as glibc's stack guard has it.
 inline constexpr uint64_t kRandomBytes[2] = {0x5745495257454900, 0x6f6e65206f726465};
 
 struct Options {

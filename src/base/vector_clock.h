@@ -1,17 +1,18 @@
 // Happens-before by epochs: FastTrack (Flanagan and Freund, 2009), as the paper uses it for policy
 // changes (PUSh, section 2.2).
 //
-// Each task counts its releases; a vector clock says up to which of them its owner knows each task.
-// An epoch is one entry of one. A slot that goes to another task keeps its count, so an epoch is
-// never made twice. What its last task did seems to be ordered before the new task even where
-// nobody has joined the last one: that may hide a race, and never invents one.
+// Each task counts its releases. A vector clock says, for each task, up to which count its owner
+// knows that task. An epoch is one entry of a clock. A slot that goes to another task keeps its
+// count, so an epoch is never made twice. What the slot's last task did seems to be ordered before
+// the new task, even if nobody has joined the last one. That may hide a race, and never invents
+// one.
 #pragma once
 
 #include "base/types.h"
 
 namespace weir {
 
-// Of nobody where the clock is 0.
+// The epoch of no task if the clock is 0.
 struct Epoch {
   uint64_t clock = 0;
   TaskId task = kNoTask;

@@ -12,7 +12,7 @@ namespace weir::cc {
 // whichever is there. Empty: none is.
 std::vector<std::string> find_compiler(bool is_cxx);
 
-// Of clang: it assembles by itself unless it is told not to.
+// True if the compiler is clang, which assembles by itself unless it is told not to.
 bool is_clang(const std::vector<std::string>& compiler);
 
 // Replaces this process by the compiler. Returns, with an exit status, where that cannot be.

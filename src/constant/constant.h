@@ -1,12 +1,12 @@
 // Inputs made constant on request: random bytes, time, ids of processes (weir det --virtual).
 //
 // Nothing here depends on when or where the program runs:
-// - a process's identity is a hash of the seed and of the way from the first process to it (which
-//   child of which); so are its id and its random bytes;
-// - each reading of a clock moves time on by a microsecond, and each wait that ends by its time
-//   limit by that limit.
+// - A process's identity is a hash of the seed and of the way from the first process to it (which
+//   child of which). Its id and its random bytes follow from that.
+// - Each reading of a clock moves time on by a microsecond. Each wait that ends by its time limit
+//   moves it by that limit.
 //
-// REQUIRES of all behind attach(): that kind of input is constant.
+// REQUIRES, for all functions below attach(): that kind of input is constant.
 #pragma once
 
 #include <stdint.h>

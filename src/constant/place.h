@@ -1,4 +1,4 @@
-// Of this folder only: the run's memory, where each process has it.
+// For this folder only: where each process has the run's memory.
 #pragma once
 
 #include "constant/layout.h"

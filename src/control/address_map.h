@@ -1,10 +1,10 @@
 // Where the runtime's memory lies in every process of the program: fixed addresses, far from those
 // that the kernel hands out. control.h describes the contents of the first of them.
 //
-//   kArena    [ heaps ......... | program mmap ......... ]  program memory: where the backing
-//   begins kWindows  [ pages of the backing once more, several on one page of it ] kAlias    [ the
-//   whole backing, shared and writable: for the runtime only ] kControl  [ Shared | runtime stacks
-//   | diff buffers ]
+//   kArena    [ heaps ........ | program mmap ........ ]  program memory: where the backing begins
+//   kWindows  [ pages of the backing once more, several on one page of it ]
+//   kAlias    [ the whole backing, shared and writable: for the runtime only ]
+//   kControl  [ Shared | runtime stacks | diff buffers ]
 #pragma once
 
 #include <stdint.h>

@@ -8,8 +8,8 @@
 
 namespace weir::recording {
 
-// Of the runtime's stacks, the one that the task stands on: which one that is, is no matter of a
-// recording.
+// True if the address lies on the runtime's stack on which the task stands. Which of the stacks
+// that is does not belong into a recording.
 inline bool on_own_stack(const Task& task, uint64_t address) {
   return task.stack_top - address <= kStackSize;
 }

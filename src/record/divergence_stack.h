@@ -1,4 +1,4 @@
-// Where a task stands in the program, for the command to tell by symbol and line
+// Where a task stands in the program. The command turns it into symbols and lines
 // (cli/recorder/where.h).
 #pragma once
 

@@ -1,13 +1,13 @@
-// Programs that the recorded one executes. When one begins it says what it consists of: its file,
+// Programs that the recorded one executes. When one begins, it logs what it consists of: its file,
 // the name by which it was executed, and the files that the loader has mapped before the library
-// could see it. Of those that may change the command keeps copies.
+// could see it. The command keeps copies of those that may change.
 //
 // A replay executes those files, whatever has become of the names: the program may have written
 // them itself, a script may be gone, and the working directory is not the recorded one. The kernel
-// puts the name by which a program is executed on its stack, so it is given one of the same length,
-// /proc/self/fd/////9 or, where the recorded one is shorter, ./////9 in that directory; the new
-// program then puts the recorded one in its place. What the kernel makes of a script, an
-// interpreter and its arguments, was recorded, and is executed as such.
+// puts the name by which a program is executed on its stack. So the replay uses a name of the same
+// length: /proc/self/fd/////9, or ./////9 in that directory if the recorded one is shorter. The new
+// program then puts the recorded name in its place. The recording has what the kernel makes of a
+// script (an interpreter and its arguments), and the replay executes that.
 
 #include <elf.h>
 #include <fcntl.h>

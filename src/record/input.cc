@@ -1,9 +1,9 @@
-// The kernel's answers: asked for and kept, or read from the recording.
+// The kernel's results: asked for and logged, or read from the recording.
 //
-// What a call wrote to memory is kept by the table in effect/: replaying, it is written again in
-// the order in which it was found. An address on the runtime's own stack (handlers in syscall/ pass
-// copies) is kept relative to the stack's top: which of the stacks a task stands on is no matter of
-// the recording.
+// What a call wrote to memory is logged by the table in syscall/effects. A replay writes it again,
+// in the order in which it was found. An address on the runtime's own stack (handlers in syscall/
+// pass copies) is logged relative to the stack's top, because it does not matter to the recording
+// which of the stacks a task stands on.
 
 #include "record/input.h"
 

@@ -1,13 +1,13 @@
-// What comes to the program from outside itself: answers of the kernel, clocks, ids, signals.
-// Recording, each of them is kept when it arrives, in the stream of the task that it comes to;
-// replaying, it comes from there, and the outside is not asked.
+// Nondeterministic input: what comes to the program from outside itself, such as results of system
+// calls, clocks, ids, signals. In a recording each is logged when it arrives, in the stream of the
+// task that it comes to. In a replay it comes from there, and the outside is not asked.
 //
 // Invariants
 // 1. All that the program can see, and all that decides in which order its tasks go, follows from
 //    the program, from the Order's rules, and from what passes through here.
-// 2. A task's stream is put by that task only, wherever it runs; it says things in the task's own
-//    order. What comes to no task at a place of its own choosing (a return from the kernel, a time
-//    limit) is in the process's order stream (order/external_log.h).
+// 2. Only the task itself puts entries into its stream, wherever it runs, and in its own order.
+//    What comes to no task at a point of its own choosing (a return from the kernel, a time limit)
+//    is in the process's order stream (order/external_log.h).
 #pragma once
 
 #include <stdint.h>
@@ -52,25 +52,26 @@ enum class What : uint16_t {
   kSignalBefore = 19,
 };
 
-// A system call of the program's: the kernel's answer, with what it writes to memory.
+// Makes a system call of the program. The recording has its result, and what it writes to memory.
 long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0);
-// The same for one that sleeps, and ends by a signal (trap::interruptible).
+// call() for a system call that sleeps and that a signal ends (trap::interruptible).
 long sleeping_call(long number, long a, long b, long c, long d, long e, long f);
 // View coherent: what the system call in the task's frame reads and writes is the task's from here
 // until it waits, or its turn ends.
 void hold_memory(Task& task);
 // The descriptor is one of the command's outputs: a replay shows what is written to it.
 bool is_shown(long descriptor);
-// A number that was made of what the machine says: `now` where nothing is replayed.
+// A number that depends on the machine. Logs `now` and returns it; in a replay returns the recorded
+// number.
 int64_t kept(What what, int64_t now);
 template <typename Ask>
 int64_t value(What what, Ask ask) {
   return kept(what, replaying() ? 0 : static_cast<int64_t>(ask()));
 }
-// Replaying: the next that the task was told, here, is such a number.
+// Replay only. Returns true if the task's next entry, here, is such a number.
 bool comes(What what);
 bool comes(What what, int64_t value);
-// Something that happens here in some runs only; where it does, it is kept.
+// Returns whether something happens here, in runs in which it may or may not. Logs it if it does.
 template <typename Ask>
 bool happens(What what, Ask ask) {
   if (replaying() ? !comes(what) : !ask()) return false;
@@ -98,26 +99,27 @@ void note_child_end(long pid, int status);
 void begin_borrower(Task& task, uint32_t ordinal);
 // A task begins program code: its stream says so.
 void begin_task(Task& task);
-// Before a program is executed by other means than call(). Replaying, true where that failed. Does
-// not return where what was executed was not recorded.
+// Called before a program is executed by other means than call(). Returns true in a replay of an
+// execution that failed. Does not return if what was executed was not recorded.
 bool execution_fails(Task& task);
-// Replaying, where it did not fail: executes what was executed then, by way of the monitor. Does
-// not return.
+// Replay of an execution that did not fail: executes what was executed then, by way of the monitor.
+// Does not return.
 [[noreturn]] void execute_recorded(Task& task, long argv, long envp);
 
 // Recording: a signal has come in the middle of a computation and waits for the task's next event;
 // and the task has had it.
 void note_waiting_signal(const Task& task, int signal);
 void note_signals_taken(const Task& task);
-// The task was stopped there, and had come to no event: kept.
+// Logs the execution point at which the task was stopped; the task has come to no event.
 void keep_place(Task& task, const Place& place);
-// Replaying: the next that the recording tells it, here, is such a place; null: it is something
-// else. Then: it is there.
+// Replay only. Returns the execution point that is this task's next entry, or null if the next
+// entry is of another kind. take_place() consumes it.
 const Place* next_place(Task& task);
 void take_place(Task& task);
-// A signal is handed to the program at the end of an event: kept.
+// Logs a signal that is handed to the program at the end of an event.
 void keep_signal(Task& task, int signal, const void* info);
-// The next one that the recording hands to it here; 0 none. `info`: 128 bytes.
+// Replay only. Returns the next signal that the recording hands to the task here, or 0 if there is
+// none. `info`: 128 bytes.
 int take_signal(Task& task, void* info);
 
 }  // namespace weir::input

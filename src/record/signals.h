@@ -9,8 +9,8 @@
 
 namespace weir::trap {
 
-// A signal that the program handles has come. True: it is to be noted or dropped, not handed over
-// now.
+// A signal that the program handles has come. Returns true if it must be noted or dropped, and not
+// be handed over now.
 bool waits_for_event(Task& task, int signal, siginfo_t* info);
 // Replaying, at the end of an event: what the recording hands over here becomes pending.
 void take_recorded_signals(Task& task);

@@ -1,21 +1,21 @@
-// A task that computes is stopped where it stands, recording: others wait for a page of its, or a
-// signal has come. Nothing counts its instructions, so the place is kept as what it looks like
-// (control/execution_point.h); a replay runs it translated from its last event on, and finds the
-// place again by that (code/translate/seek.h).
+// In a recording, a task that computes is stopped where it is: others wait for a page of the task,
+// or a signal has come. Nothing counts its instructions. So the recording has the execution point
+// by what it looks like (control/execution_point.h). A replay runs the task translated from its
+// last event on, and finds the point again by that (code/translate/seek.h).
 //
 // Invariants
-// 1. Two moments of one task between the same two events that look the same are the same for what
-//    follows, as far as what is looked at tells them apart. Where it does not, the replay goes on
-//    too early, and differs later: that is seen, as all differences are.
-// 2. What is looked at follows from the task's own past, and from turns: memory only to which it
-//    has the right, which nobody takes from a task that computes. Of an object of pthreads others
-//    change the bytes beside the owner of the page, in their turns: so of the stack a hash is made
-//    in the task's own turn, and compared when just so many turns are over. Of what lies elsewhere,
-//    only what the next instructions name.
-// 3. Stopped, the task makes an event (none where it is the program's only one), then goes on;
-//    signals are handed over at its end.
-// 4. A place is one of program text that can be translated, and no repeated string instruction, of
-//    which the middle is nowhere else.
+// 1. If two moments of one task between the same two events look the same, they are the same for
+//    what follows, as far as an execution point tells them apart. If it does not, the replay goes
+//    on too early and differs later. That is seen, as all differences are.
+// 2. What an execution point holds follows from the task's own past, and from turns. It holds
+//    memory only to which the task has the right, which no other task takes from a task that
+//    computes. The bytes of a pthread object are changed by other tasks, in their turns, whichever
+//    task has the page. So the stack is hashed in the task's own turn, and compared when just so
+//    many turns are over. Of other memory the point holds only what the next instructions name.
+// 3. A stopped task makes an event (none if it is the program's only task), and then goes on.
+//    Signals are handed over at the event's end.
+// 4. An execution point lies in program text that can be translated. It is not in a repeated string
+//    instruction, whose middle is found nowhere else.
 #pragma once
 
 #include <stdint.h>
@@ -27,32 +27,34 @@
 
 namespace weir::trap {
 
-// What handlers find in their frames of the flags at `rip`, recorded or replayed: translated code
-// has other status flags where these are read no more.
+// Returns the flags that handlers find in their frames at `rip`, recorded or replayed. Translated
+// code has other status flags if these are not read any more.
 uint64_t shown_flags(uint64_t rip, uint64_t flags);
-// Recording: the task, which a signal of the kernel's has met in program code, is to make an event
-// where it stands. False: not there; and with `soon`, it does so some instructions later.
+// Recording only. A signal of the kernel has met the task in program code: the task must make an
+// event where it is. Returns false if it cannot do so there; with `soon` it does so some
+// instructions later.
 bool stop_at_place(Task& task, ucontext_t& context, bool soon);
-// In the turn of its event, before anything else is done in it, and without turns when it comes in:
-// the recording has the place.
+// Logs the execution point: in the turn of the task's event, before anything else is done in it,
+// or, without turns, when the task comes in.
 void keep_place(Task& task);
-// A single step on the way to such a place. False: it was none.
+// A single step on the way to such a point. Returns false if it was none.
 bool step_to_place(Task& task, ucontext_t& context);
 
-// Replaying, where program code is about to go on at `rip`: if the next thing that the recording
-// tells the task is where it was stopped, the address of the translated code in which it looks for
-// that. Else `rip`.
+// Replay only. Program code is about to go on at `rip`. If the task's next entry is an execution
+// point, returns the address of the translated code in which the task looks for it; otherwise
+// `rip`.
 uint64_t seek_place(Task& task, uint64_t rip);
 // Site number: handlers of signals have run, and the task goes on where it was (Task::resume).
 inline constexpr uint64_t kResumed = ~uint64_t{5};
-// At the end of an event, replaying: what the recording hands over here becomes pending, or the
-// task looks for a place.
+// At the end of an event in a replay: what the recording hands over here becomes pending, or the
+// task looks for an execution point.
 void go_on_as_recorded(Task& task, Frame& frame);
-// Who looks for a place has left the translation: called in for nothing that concerns a replay, it
-// comes back; where a handler of a fault of the program's own returns, it goes on behind that.
+// A task that looks for an execution point has left the translation. If it was called in for
+// something that does not concern a replay, it goes back. If a handler of a fault of the program's
+// own returns, the task goes on behind that.
 void seek_beyond(Task& task, Frame& frame);
-// The task is at a gate. False: it is not the place, and goes on. True: it is, and the recording
-// has been told.
+// The task is at a seek gate. Returns true if this is the execution point; the entry is then
+// consumed. Returns false if it is not; the task goes on.
 bool meet_gate(Task& task, Frame& frame);
 // A library was mapped there: its code can be translated.
 void note_code(Range text);

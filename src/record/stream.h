@@ -28,7 +28,7 @@ void take_image(Task& task);
 // Replaying: the entry with which the program begins that the task's process executes next, when
 // its other tasks have come to where it ended them; null: none does.
 const trace::Entry* await_image(const Task& task);
-// What is to be executed instead of what the program names, so that the same program begins with
+// What must be executed instead of the program that was named, so that the same program begins with
 // the same stack. False: it cannot be had.
 struct Execution {
   char path[4096];
@@ -44,9 +44,9 @@ void take_kept_shown(uint32_t ordinal);
 // has its own, of the first few.
 uint8_t shown(const Task& task, long descriptor);
 void set_shown(const Task& task, long descriptor, uint8_t what);
-// Recording, while a call writes to what the user sees: who else does waits, so that prints are
-// counted in the order in which the kernel made them. For a while only: a printer may wait for the
-// user, who reads the other output first, and may be killed.
+// Recording only. While a call writes to what the user sees, other writers wait, so that prints are
+// counted in the order in which the kernel made them. They wait for a while only: a writer may wait
+// for the user, who reads the other output first, and it may be killed.
 class PrintScope {
  public:
   PrintScope(const Task& task, const effects::Request& request);
@@ -76,12 +76,12 @@ uint32_t new_ordinal();
 // A vfork child borrows its parent's memory but for its record.
 void begin_borrower(Task& task, uint32_t ordinal);
 
-// Where the task is: how often it came into the runtime, and had an event. The same in every
-// replay.
+// Returns the task's progress: its count of entries into the runtime, and of events. It is the same
+// in every replay.
 inline uint32_t place_of(const Task& task) {
   return static_cast<uint32_t>(task.recorded.passes + task.spent.counters.events);
 }
-// Of the task's stream among all. REQUIRES: recording.
+// Returns the number of the task's stream among all streams. REQUIRES: recording.
 uint32_t stream_number(Task& task);
 // A stream of this process, by its number (a task, or trace::kPointsOf with one); `known`: its slot
 // + 1, 0 not known yet. False: a replay has none.
@@ -98,18 +98,18 @@ void put(Task& task, trace::Entry entry, const void* first = nullptr, const void
 void wait_until_taken(Task& task);
 // The next entry of the task's stream, in place until take(). Does not return at the stream's end.
 const trace::Entry& next(Task& task);
-// The same, null at its end.
+// Returns the next entry of the task's stream, in place until take(), or null at the stream's end.
 const trace::Entry* peek(Task& task);
 void take(Task& task, const trace::Entry& entry);
 // The ring of a stream; false: there is none. And: ends the program where the command at the other
 // end has died.
 bool ring_of(uint32_t process, uint32_t task, trace::Ring& ring);
 void end_if_gone();
-// Replaying: somebody is at the end of what there is for him. The command looks whether the program
-// can go on.
+// Replay only. A task is at the end of what the recording has for it. The command checks whether
+// the program can go on.
 void note_end();
-// One sleep of somebody who looks again and again whether another process has done something:
-// longer each time, so that the command sees that nobody computes.
+// A sleep of a task that looks again and again whether another process has done something. Each is
+// longer than the one before, so that the command sees that no task computes.
 class Looking {
  public:
   void sleep();
@@ -121,15 +121,16 @@ inline const uint8_t* payload(const trace::Entry& entry) {
   return reinterpret_cast<const uint8_t*>(&entry + 1);
 }
 
-// The file behind a descriptor is about to be mapped: kept, when the command has made its copy; and
-// that copy, opened.
+// put_file() logs the file behind a descriptor that is about to be mapped, and returns when the
+// command has made its copy. open_file() opens that copy.
 void put_file(Task& task, long descriptor, bool is_shared);
 long open_file(Task& task, bool shared);
 trace::MappedFile facts_of(const struct stat& status, long descriptor);
 
-// What a task was told and asked differs from the recording: says so and ends the program.
-// The same of a point (sync/object_order.h): in words.
+// An ordering point (sync/object_order.h) differs from the recording. Says so in these words, and
+// ends the program.
 [[noreturn]] void point_differs(const Task& task, const char* recorded, const char* now);
+// What a task was told or asked for differs from the recording. Says so, and ends the program.
 [[noreturn]] void diverged(const Task& task, const trace::Entry& recorded, const char* what,
                            int64_t now);
 // A task at the end of the recording: the program was ended there, or the recording is damaged.

@@ -19,7 +19,7 @@ struct Damage : std::runtime_error {
 
 uint64_t sum_of(std::string_view bytes);
 
-// The same of bytes that come piece by piece.
+// sum_of() for bytes that come piece by piece.
 class Sum {
  public:
   Sum();
@@ -32,7 +32,7 @@ class Sum {
   std::unique_ptr<State> state_;
 };
 
-// Of files that are read whole: it stays in a processor's cache.
+// Files that are read whole are read in pieces of this size, which stay in a processor's cache.
 inline constexpr size_t kPiece = 128 << 10;
 
 // A descriptor that is closed with its owner.

@@ -1,4 +1,4 @@
-// Where recordings lie, and one of them as a directory.
+// Where recordings are kept, and one recording as a directory.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace weir::recording {
 
-// Where recordings lie that were given no place: $WEIR_RECORDINGS, or $XDG_DATA_HOME/weir, or
-// ~/.local/share/weir. Throws Damage where none of the three is set.
+// The folder of recordings for which no folder was given: $WEIR_RECORDINGS, or $XDG_DATA_HOME/weir,
+// or ~/.local/share/weir. Throws Damage if none of the three is set.
 std::string default_place();
 
 // A new directory for the recording of `program`, below default_place() or at `wanted` where that
@@ -48,8 +48,7 @@ bool is_recording(const std::string& directory);
 // Names of the recordings in `place`, oldest first.
 std::vector<std::string> recordings_in(const std::string& place);
 
-// What a user means who names a recording: a directory, or else what lies under this name in
-// default_place().
+// The recording that a user names: a directory, or else the one of this name in default_place().
 std::string recording_named(const std::string& name);
 
 struct Report {

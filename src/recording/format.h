@@ -7,9 +7,9 @@
 
 namespace weir::recording {
 
-// Of the directory as a whole: the manifest names it, and a reader of another number refuses. To be
-// raised with every change of the files, of the entries (trace::kFormatVersion is part of it), or
-// of what the runtime records.
+// The format of the directory as a whole. The manifest names it, and a reader of another number
+// refuses. Raise it with every change of the files, of the entries (trace::kFormatVersion is part
+// of it), or of what the runtime records.
 inline constexpr uint32_t kFormat = 4;
 
 inline constexpr const char* kManifest = "manifest";

@@ -77,7 +77,7 @@ struct End {
 inline constexpr const char* kExited = "exited";
 inline constexpr const char* kKilled = "killed";
 
-// Of files/list: the copies of mapped files.
+// A line of files/list: the copy of a mapped file.
 struct Copy {
   uint64_t number = 0;
   uint64_t size = 0;

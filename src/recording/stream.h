@@ -2,9 +2,9 @@
 // chunks (recording/format.h).
 //
 // Invariants
-// 1. A chunk is written by one append; what a crash leaves behind the last whole chunk is no chunk,
+// 1. A chunk is written by one append. What a crash leaves behind the last whole chunk is no chunk,
 //    as its sums show.
-// 2. A chunk holds whole entries. Where it ends inside a group (trace::kMore), it says so
+// 2. A chunk holds whole entries. If it ends inside a group (trace::kMore), it says so
 //    (kGroupGoesOn).
 // 3. A reader hands out only what lies before the first damage, and no entry of a group that is not
 //    whole.

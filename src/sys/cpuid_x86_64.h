@@ -1,5 +1,5 @@
-// What the processor says of itself. Where cpuid is to fault, so that nobody executes it unseen
-// (the kernel's ARCH_CPUID), the runtime's own use of it is let through.
+// cpuid: what the processor says of itself. The kernel can make cpuid fault (ARCH_CPUID), so that
+// no code executes it unseen. The runtime's own use of it is then let through.
 #pragma once
 
 #include <stdint.h>
@@ -14,7 +14,8 @@ struct Cpuid {
 
 inline bool g_cpuid_faults = false;
 
-// Of the calling thread. False: this processor, or the system, cannot.
+// Makes cpuid fault in the calling thread, or not. Returns false if this processor, or the system,
+// cannot do that.
 inline bool let_cpuid_fault(bool faults) {
   constexpr long kArchCpuid = 0x1012;
   return raw(SYS_arch_prctl, kArchCpuid, faults ? 0 : 1) == 0;

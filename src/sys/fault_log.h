@@ -1,10 +1,10 @@
-// Which pages of this process have faulted: the kernel's software event for page faults writes each
-// address into a ring. Where the kernel refuses that (perf_event_paranoid, a sandbox) only the
-// number of faults is known, which is enough to tell that there was none.
+// Which pages of this process have faulted. The kernel's software event for page faults writes each
+// address into a ring. If the kernel refuses that (perf_event_paranoid, a sandbox), only the number
+// of faults is known, which is enough to tell that there was none.
 //
-// Every fault of the one thread is in the ring, or the count by which the kernel accounts for
-// faults says that some are missing (faults inside a call of the kernel where it logs user code
-// only, pages populated on request, a ring that ran over).
+// Either every fault of the one thread is in the ring, or the kernel's own count of faults says
+// that some are missing: faults inside a system call if the kernel logs user code only, pages
+// populated on request, a ring that ran over.
 #pragma once
 
 #include <stdint.h>

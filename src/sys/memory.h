@@ -9,8 +9,8 @@
 
 namespace weir::sys {
 
-// Where the next private mapping of the runtime goes: a range of its own, so that no View takes it
-// for the program's.
+// The address of the runtime's next private mapping: in a range of its own, so that no View takes
+// it for the program's memory.
 inline uint64_t g_private_memory = 0x310000000000;
 
 // New zeroed memory, private to this process and inherited by its children as a copy; reserved

@@ -10,16 +10,16 @@ namespace weir {
 // %% percent.
 void report(const char* format, ...);
 
-// Where report() writes; a descriptor that the program's own closing of files does not reach.
+// Sets the descriptor to which report() writes. The program does not reach it when it closes files.
 void set_report_descriptor(int descriptor);
 int report_descriptor();
 
-// Where die() leaves a 1 for somebody else, who would take the program's end for its own; null:
-// nowhere.
+// Sets the word in which die() leaves a 1, for a process that would otherwise take the program's
+// end for its own. Null: there is none.
 void set_death_note(uint32_t* note);
 
-// The word that check_failed() sets, in memory that all processes of the program see: whoever waits
-// for a lock ends, too (sys/spinlock.h). Null: there is none.
+// Sets the word that check_failed() sets, in memory that all processes of the program see. A task
+// that waits for a lock sees it and ends too (sys/spinlock.h). Null: there is none.
 void set_broken_word(uint32_t* word);
 // Ends this process with status 125 if a check has failed in another one.
 void leave_if_broken();

@@ -31,7 +31,7 @@ class SpinLock {
     }
   }
   void unlock() { __atomic_store_n(&word_, 0u, __ATOMIC_RELEASE); }
-  // In a copy that a forked child got: whoever held the lock is not there.
+  // Frees the lock in a forked child's copy: its holder is not in the child.
   void reset() { unlock(); }
 
  private:

@@ -33,7 +33,7 @@ inline uint64_t fs_base() {
 // The kernel lets programs read it by an instruction (HWCAP2_FSGSBASE of AT_HWCAP2).
 inline bool g_reads_fs_base = false;
 
-// The same at any instruction of the program's, where the runtime may touch nothing.
+// fs_base() at any instruction of the program, where the runtime may touch nothing.
 inline uint64_t fs_base_untouched() {
   constexpr long kGetFs = 0x1003;
   uint64_t base = 0;

@@ -13,7 +13,7 @@ bool is_constant(long number);
 // `make` is what the call does otherwise, in the kernel's ids and by its clocks.
 long call_constant(Call& call, long (*make)(Call&));
 
-// True: `result` is the answer, and nothing else is to be done.
+// Returns true if `result` is the call's result, and nothing else must be done.
 bool answer_random(Call& call, long& result);  // constant_random.cc
 bool answer_time(Call& call, long& result);    // constant_time.cc
 bool has_constant_random(long number);
@@ -37,7 +37,7 @@ class RealLimit {
   sys::Timespec time_[2];
 };
 
-// The same for a futex that is the kernel's, though there are tasks.
+// RealLimit for a futex that is the kernel's, although there are tasks.
 void use_real_limit(Call& call, sys::Timespec& time);
 
 // A wait that ends by its time limit takes that long.

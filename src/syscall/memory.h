@@ -14,8 +14,8 @@ void empty_pages(uint64_t start, uint64_t size);
 void begin_anew(uint64_t start, uint64_t size);
 // Store memory that began as a file's bytes, and has been emptied, has them again.
 void restore_files(Range range);
-// Of store memory, where every page is readable and writable but what is remembered otherwise.
-// `was_code`: some of it may be open otherwise than is remembered.
+// Changes the protection of memory of the backing. Every page there is readable and writable except
+// what is remembered otherwise. `was_code`: some of it may be open otherwise than is remembered.
 long change_protection(uint64_t start, uint64_t size, int protection, bool was_code = false);
 // Whether a file can be mapped privately for writing: what the kernel would say, asked before
 // anything changes.
@@ -37,9 +37,9 @@ bool map_owned(const Call& call, uint64_t size, int protection, long& result);
 long attach_owned(const Call& call);
 long detach_owned(const Call& call);
 
-// The program maps a file shared that is open for reading only, and lies on a disk: its content, as
-// it is now, will do. Of memory that has a file's name (tmpfs, a memfd) it will not: somebody else
-// may write there, and the program wait for that.
+// True if the program maps a file shared that is open for reading only and lies on a disk: its
+// content, as it is now, is enough. It is not enough for memory that has a file's name (tmpfs, a
+// memfd): another process may write there, and the program may wait for that.
 bool is_only_read(const Call& call);
 // The program, of one task, maps a file shared at a place in the arena; and does so no longer.
 long map_file_in_arena(Call& call, uint64_t start, uint64_t size);

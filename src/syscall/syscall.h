@@ -18,8 +18,8 @@ void handle_all();
 bool is_same_anywhere(uint64_t number);
 void on_syscall(Frame& frame, const Site& site);
 
-// The groups; each answers the result. `again` set: the call is to be made afresh after the pending
-// signals.
+// The groups of system calls; each function returns the call's result. If it sets `again`, the call
+// must be made afresh after the pending signals.
 struct Call {
   Frame& frame;
   long number;

@@ -1,4 +1,4 @@
-// What somebody meant who typed a word that there is not.
+// Finds what a user may have meant by a word that does not exist.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@ namespace weir::cli {
 // Letters to insert, remove, replace, or to swap with their neighbour, until one word is the other.
 size_t edit_distance(std::string_view one, std::string_view other);
 
-// The candidate that is most like `word`; empty: none is like it. Of several the first.
+// Returns the candidate that is most like `word`, the first of several, or an empty text if none is
+// like it.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 // ": did you mean NAME?", or nothing.

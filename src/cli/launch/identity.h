@@ -15,7 +15,7 @@ namespace weir::cli {
 std::vector<recording::Identity> identities(const Program& program,
                                             const std::vector<std::string>& environment);
 
-// Of one file. Throws Failure where it cannot be read.
+// Returns the identity of one file. Throws Failure if it cannot be read.
 recording::Identity identity_of(const std::string& path);
 
 // Empty: unchanged. Else what is different: "/bin/a has changed since: it has 8 bytes instead of

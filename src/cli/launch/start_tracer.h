@@ -11,19 +11,19 @@ namespace weir::cli {
 //
 // - the 16 random bytes that the kernel hands to each new program (AT_RANDOM): the loader makes the
 //   stack and pointer guards of them, and programs seed hash tables by them;
-// - the processor's time stamp counter, which the loader reads (rdtsc) to take the time of its own
-//   steps: it leaves the values in its data and on main's stack.
+// - the processor's time stamp counter, which the loader reads (rdtsc) to time its own steps: it
+//   leaves the values in its data and on main's stack.
 //
-// Starts a process that, when this process next succeeds in execve, overwrites the bytes by a
-// constant and answers rdtsc by a fixed sequence until libweir's first constructor
-// (runtime/tracer.cc) ends it. Returns its pid, or 0 where ptrace is refused. `seed`: of constant
-// random bytes, 0 for none. The new program inherits it as a child.
+// Starts a process that waits for the next successful execve of this process. It then overwrites
+// the bytes by a constant, and replaces the results of rdtsc by a fixed sequence, until libweir's
+// first constructor (runtime/tracer.cc) ends it. Returns its pid, or 0 if ptrace is refused.
+// `seed`: of constant random bytes, 0 for none. The new program inherits the process as a child.
 pid_t start_tracer(uint64_t seed = 0);
 
 // To be called right before execve: lets rdtsc trap. Nothing where `tracer` is 0.
 void hide_time(pid_t tracer);
 
-// Where execve failed: time is back and the tracer gone.
+// Ends the tracer after execve has failed; rdtsc is the processor's again.
 void dismiss_tracer(pid_t tracer);
 
 }  // namespace weir::cli

@@ -1,6 +1,6 @@
-// What a checked program has told so far (check/findings/findings.h). The program can write there
-// what it likes, so that each element is copied once, then checked: what comes from here has
-// indices and lengths that are in range, and text that ends and has no control characters.
+// What a checked program has told so far (check/findings/findings.h). The program can write
+// anything there. So each element is copied once and then checked: in what this reader returns,
+// indices and lengths are in range, and text ends and has no control characters.
 #pragma once
 
 #include <cstdint>

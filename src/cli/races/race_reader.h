@@ -23,7 +23,7 @@ class RaceReader {
   Modules& modules() { return modules_; }
   StackWalk& stacks() { return stacks_; }
 
-  // Of a program that has ended: the modules that it had last. Before what follows.
+  // Reads the modules that a program had at its end. Called before the functions below.
   void update();
   const Frames& frames(uint32_t context);
   ReportedLock lock(uint64_t word);

@@ -26,8 +26,8 @@ struct Suggestion {
   std::vector<SuggestedLine> lines;
 };
 
-// Of a program that has ended, checked with Findings::suggests; what only one thread has touched is
-// left out.
+// Returns suggestions for a program that has ended and was checked with Findings::suggests. Leaves
+// out what only one thread has touched.
 std::vector<Suggestion> suggestions(FindingsReader findings, bool with_debug_info);
 
 // Several lines without the last newline.

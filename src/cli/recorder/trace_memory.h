@@ -18,7 +18,7 @@ class TraceMemory {
   trace::Header& header() const { return *reinterpret_cast<trace::Header*>(memory_.base()); }
   trace::Ring ring(uint32_t slot) const { return trace::Ring::at(memory_.base(), slot); }
 
-  // What the program's side is to know of this run.
+  // Sets what the program's side must know of this run.
   void set_run(const std::string& directory, const std::string& log, bool fingerprint, bool stat);
   // Ends the exchange for good: who waits at a ring goes on and sees it. Thread-safe.
   void set_gone(const std::string& why);

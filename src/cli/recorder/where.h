@@ -1,4 +1,4 @@
-// Where in the program a task stood, by symbol and line.
+// Turns the place where a task stood into symbols and lines.
 #pragma once
 
 #include <string>

@@ -29,11 +29,11 @@ struct SourceFile {
   std::set<std::string> callables;  // names that a parenthesis follows somewhere
 };
 
-// Read once. Of the system's headers the tokens are not kept.
+// Returns the scanned file, which is read once. For headers of the system the tokens are not kept.
 const SourceFile& scanned_file(const std::string& path);
 bool is_system_header(const std::string& path);
 
-// Of a text; for the above, and for tests.
+// Scans a text; for scanned_file(), and for tests.
 SourceFile scan_text(const std::string& text);
 
 // Whether a token ends what stands before it.

@@ -17,11 +17,11 @@ namespace weir::cli {
 
 // The readable name of a symbol; itself where it is none of C++.
 std::string demangled(const char* name);
-// Of a function or variable, by its linkage name where it has one; empty where it has none.
+// Returns the name of a function or variable: its linkage name if it has one. Empty if it has none.
 std::string name_of(Dwarf_Die* die);
 // A name from debug information; absolute where that says what it is relative to.
 std::string source_path(Dwarf_Die* unit, const char* name);
-// Where a DIE's attribute (DW_AT_decl_file, DW_AT_call_file) points to.
+// Returns the file that a DIE's attribute (DW_AT_decl_file, DW_AT_call_file) refers to.
 std::string source_file(Dwarf_Die* unit, Dwarf_Die* die, unsigned attribute);
 int number_of(Dwarf_Die* die, unsigned attribute);  // 0: it has none
 

@@ -24,8 +24,9 @@ class StackWalk {
 
   // From the innermost on.
   std::vector<StackFrame> walk(const findings::Context& context);
-  // The same with functions that were inlined, by name and line; without the runtime's own and what
-  // weir.h inlines at the innermost end, and to the function with which the task begins.
+  // Returns the frames with inlined functions, by name and line. At the innermost end it leaves out
+  // the runtime's own frames and what weir.h inlines. The last frame is the function with which the
+  // task begins.
   Frames frames(const findings::Context& context);
   // What is executed at an address, innermost first: one, and those into which it was inlined.
   Frames at(uint64_t address);

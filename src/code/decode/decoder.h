@@ -59,7 +59,7 @@ struct Instruction {
 // instruction.
 [[nodiscard]] bool decode(uint64_t address, Instruction& instruction, size_t available = 15);
 
-// The same, for bytes kept at `code` that run at `address`.
+// decode() for bytes that are stored at `code` and run at `address`.
 [[nodiscard]] bool decode_bytes(const void* code, size_t available, uint64_t address,
                                 Instruction& instruction);
 

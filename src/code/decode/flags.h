@@ -15,10 +15,11 @@ struct FlagEffect {
   uint16_t written = 0;  // whatever its operands are; also those that the manuals leave undefined
 };
 
-// Of the instruction at `code`, which read_shape() has read. What is not an instruction reads all.
+// Returns the flag effect of the instruction at `code`, which read_shape() has read. What is not an
+// instruction counts as reading all flags.
 FlagEffect flag_effect(const Shape& shape, const uint8_t* code);
 
-// The same by the decoder alone, for tests.
+// Returns the flag effect as the decoder alone finds it, for tests.
 FlagEffect decoded_flag_effect(const Shape& shape, const uint8_t* code);
 
 }  // namespace weir

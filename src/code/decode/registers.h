@@ -42,7 +42,7 @@ inline constexpr uint64_t kZeroFlag = 1u << 6;
 inline constexpr uint64_t kDirectionFlag = 1u << 10;
 inline constexpr uint64_t kStatusFlags = 0x8d5;  // carry, parity, adjust, zero, sign, overflow
 
-// Where Frame keeps general register n.
+// The offset of general register n in Frame.
 inline constexpr uint8_t kFrameOffset[16] = {
     offsetof(Frame, rax), offsetof(Frame, rcx), offsetof(Frame, rdx), offsetof(Frame, rbx),
     offsetof(Frame, rsp), offsetof(Frame, rbp), offsetof(Frame, rsi), offsetof(Frame, rdi),

@@ -1,11 +1,11 @@
-// The length of one x86-64 instruction and what a sweep must know of it, for the instructions that
-// code mostly consists of. Where read_stride() gives up, shape.h knows more.
+// The length of one x86-64 instruction, and what a sweep must know of it, for the instructions of
+// which code mostly consists. shape.h knows those for which read_stride() gives up.
 //
-// read_shape() costs 20 ns an instruction and the questions that a sweep then asks as much again,
-// most of it branches that no processor predicts. Here one lookup by the opcode says all that holds
-// for most opcodes, and whatever would need a question of its own is left to read_shape(). What may
-// be left is only a matter of speed; what is answered must agree with read_shape(), which
-// stride_test.cc checks over every system library and over random bytes.
+// read_shape() costs 20 ns an instruction, and the questions that a sweep then asks as much again;
+// most of that is branches that no processor predicts. Here one lookup by the opcode says all that
+// holds for most opcodes. An instruction that would need a question of its own is left to
+// read_shape(). How many are left affects only speed. What read_stride() returns must agree with
+// read_shape(); stride_test.cc checks that over every system library and over random bytes.
 #pragma once
 
 #include <stddef.h>
@@ -123,9 +123,10 @@ inline constexpr Tables kTables;
 
 }  // namespace stride_tables
 
-// True: read_shape() reads the same length, `what` is all that flow_of() and a lea tell, and the
-// instruction is neither a site (src/code/find/sweep.h) nor endbr64 nor takes an operand at an
-// absolute address. False: any of that, or a rare one. REQUIRES: kStrideReads bytes can be read.
+// Returns true if read_shape() reads the same length, `what` is all that flow_of() and a lea tell,
+// and the instruction is neither a site (src/code/find/sweep.h) nor endbr64 and takes no operand at
+// an absolute address. Returns false for any of those, and for rare instructions. REQUIRES:
+// kStrideReads bytes can be read.
 [[nodiscard, gnu::always_inline]] inline bool read_stride(const uint8_t* code, Stride& stride) {
   using namespace stride_tables;
   const uint8_t* at = code;

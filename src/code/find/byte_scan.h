@@ -1,5 +1,5 @@
-// What the bytes of a text could be, at every offset, where it is not known which offsets begin an
-// instruction. Many times as fast as decoding; answers are a superset of the truth.
+// What the bytes of a text could be, at every offset, if it is not known which offsets begin an
+// instruction. Many times as fast as decoding. It finds a superset of what is there.
 #pragma once
 
 #include <stddef.h>
@@ -28,7 +28,7 @@ enum class Look : uint8_t {
               // scaled by 8
 };
 
-// The same for one byte: the definition, and the model for the tests.
+// Whether one byte with its successor matches: the definition, and the model for the tests.
 constexpr bool matches(Look look, uint8_t byte, uint8_t next) {
   switch (look) {
     case Look::kSyscall: return byte == 0x0f && next == 0x05;

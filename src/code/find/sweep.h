@@ -50,15 +50,15 @@ class Sweep {
 
   const Candidate* candidates() const { return candidates_; }  // of other kinds too
   size_t candidate_count() const { return candidate_count_; }
-  // Where a direct branch, a jump table, a computed goto or a function entry leads: all such places
-  // within kNear of a wanted site; elsewhere also places that are none.
+  // The targets of direct branches, jump tables, computed gotos and function entries: all of them
+  // within kNear of a wanted site. Elsewhere some are no targets.
   const OffsetSet& targets() const { return targets_; }
   const OffsetSet& starts() const { return descent_.starts(); }  // of proved instructions
   size_t distrusted() const {
     return distrusted_;
   }  // what looked like sites where the bytes may be data
-  // Where an atomic operation may begin that is not proved to be one (code/patch/doubt.h): looked
-  // for if that kind is wanted.
+  // Where an atomic operation may begin that is not proved to be one (code/patch/doubt.h), if that
+  // kind is wanted.
   const OffsetSet& doubts() const { return doubts_; }
   size_t doubt_count() const { return doubt_count_; }
   uint64_t decoded_bytes() const { return decoded_bytes_; }

@@ -1,5 +1,5 @@
 // Where the functions of a mapped ELF object lie, by its unwind table (Go has one of its own) and
-// its dynamic symbols.
+// by its dynamic symbols.
 #pragma once
 
 #include <stddef.h>
@@ -47,8 +47,8 @@ class ElfObject {
   size_t go_ranges(uint64_t table, Range* out, size_t capacity) const;
   size_t function_symbols(Range* out,
                           size_t capacity) const;  // empty ranges for symbols without a size
-  // Where the kernel and the loader enter the object, as empty ranges: its entry point, the
-  // functions that initialize and end it.
+  // Where the kernel and the loader enter the object: its entry point, and the functions that
+  // initialize and end it. As empty ranges.
   size_t loader_entries(Range* out, size_t capacity) const;
   // The address that is stored there once the object is relocated, whether it is already or not.
   uint64_t pointer_at(uint64_t address) const;
@@ -89,8 +89,8 @@ class ElfObject {
     uint8_t version, frame_encoding, count_encoding, table_encoding;
     int32_t frame;
     uint32_t count;
-    // Of `count` entries behind it, sorted by function: its start and its frame description, 32
-    // bits each, from the header on.
+    // True if a table of `count` entries follows, sorted by function. An entry has the function's
+    // start and its frame description, 32 bits each, relative to the header.
     bool has_table() const {
       return count_encoding == 0x03 && table_encoding == 0x3b && (frame_encoding & 0x0f) == 0x0b;
     }

@@ -58,7 +58,8 @@ static_assert(sizeof(AtomicOp) == 24);
 [[nodiscard]] bool decode_atomic(const void* code, size_t available, uint64_t address,
                                  AtomicOp& op);
 
-// Where the op reads and writes, by the registers in `frame`. 0 for a fence.
+// Returns the address that the operation reads and writes, by the registers in `frame`; 0 for a
+// fence.
 uint64_t atomic_address(const AtomicOp& op, const Frame& frame, uint64_t fs_base);
 
 // Executes `op`, locked, on the bytes at `target` (a mapping of what atomic_address() names);

@@ -17,8 +17,8 @@ namespace weir {
 // Signal-safe.
 bool is_cancel_site(const Site& site);
 
-// Signal-safe. Where `signal` is glibc's for cancellation and has met the thread on its way into
-// the call of that site, or in it, the thread goes on behind it with EINTR.
+// If `signal` is glibc's for cancellation, and has met the thread on its way into the call of that
+// site, or in it, makes the thread go on behind the call with EINTR. Signal-safe.
 void end_cancelled_call(int signal, ucontext_t& context);
 
 }  // namespace weir

@@ -37,8 +37,9 @@ void begin_process();
 
 // Whether it is such a place, proved meanwhile or not: no translation goes over it.
 bool knows(uint64_t address);
-// A page is to be executed that is not executable. kOther: it is none of these. kWalk: what follows
-// is to be stepped through. `watches`: places on it matter. Signal-safe, like those that follow.
+// A page that is not executable is about to be executed. kOther: it is no page of these. kWalk: the
+// code that follows must be stepped through. `watches`: sites on the page matter. Signal-safe, like
+// the functions that follow.
 enum class Fetch : uint8_t { kOther, kGoOn, kWalk };
 Fetch on_fetch(uint64_t address, bool watches);
 // A page is being stepped through.

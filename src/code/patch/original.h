@@ -18,7 +18,7 @@ class Original {
   // False: no memory. REQUIRES: `map`, of the same text, outlives this.
   [[nodiscard]] bool build(Range text, const TextMap& map);
 
-  // Where the text begins, for one who reads that chunk. Another chunk's bytes may be wrong there.
+  // Where the text begins, for a reader of that chunk. Bytes of another chunk may be wrong there.
   const uint8_t* code_of(size_t chunk) const { return is_patched(chunk) ? copy_ : code_; }
   // Some of the chunk's bytes were replaced before.
   bool is_patched(size_t chunk) const { return patched_ != nullptr && patched_[chunk]; }

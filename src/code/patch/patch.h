@@ -46,17 +46,18 @@ struct PatchStats {
   void add(const PatchStats& other);
 };
 
-// Patches the executable segment `text` of the ELF image mapped at `object` (an empty range: no
-// image, the text alone). What was patched before, by this process or the one it was forked from,
-// stays as it is, so the call may be repeated, also with further kinds. Adds to `stats`, which may
-// be null. 0, or -errno (-ENOSPC: too many sites); on an error the text is unchanged.
+// Patches the executable segment `text` of the ELF image mapped at `object` (an empty range: there
+// is no image, only the text). What this process has patched before, or the one that it was forked
+// from, stays as it is. So the call may be repeated, also with further kinds. Adds to `stats`,
+// which may be null. Returns 0, or -errno (-ENOSPC: too many sites); then the text is unchanged.
 // `folder`, which may be null, is where plans are kept from one run to the next
 // (code/patch/plan.h). REQUIRES: no other task of this process runs in `text` meanwhile, and the
 // runtime itself uses nothing in it.
 [[nodiscard]] long patch_text(Range text, Range object, PatchKinds kinds, PatchStats* stats,
                               const char* folder = nullptr);
 
-// Where stubs go, weir_site_entry unless this is called before the first patch_text(). For tests.
+// Sets the function that stubs jump to; it is weir_site_entry unless this is called before the
+// first patch_text(). For tests.
 void set_site_entry(void (*entry)());
 
 }  // namespace weir

@@ -28,8 +28,8 @@ struct PlannedSite {
   AtomicOp atomic;      // kAtomic only
 };
 static_assert(sizeof(PlannedSite) == 48);
-// Of PlannedSite::is_trap: it may be an atomic operation, and nothing is replaced until it is
-// executed (code/patch/doubt.h).
+// A value of PlannedSite::is_trap: the site may be an atomic operation, and nothing is replaced
+// until it is executed (code/patch/doubt.h).
 inline constexpr uint8_t kDoubt = 2;
 
 // Which text a plan is for.
@@ -55,7 +55,7 @@ struct PlanHeader {
 static_assert(sizeof(PlanHeader) == 96);
 
 uint64_t digest_bytes(const uint8_t* bytes, uint64_t size);
-// The same for megabytes: another function of them, four times as fast.
+// A digest for megabytes: another function than digest_bytes(), four times as fast.
 uint64_t digest_text(const uint8_t* bytes, uint64_t size);
 
 class Plan {
@@ -87,8 +87,9 @@ class Plan {
 // False: the object has no build id, or the text is so short that nothing is gained.
 [[nodiscard]] bool identify_text(Range text, Range object, TextIdentity& identity);
 
-// Reads the plan that was kept for that text in `folder`. False: there is none that can be
-// believed; `plan` is as it was, or taken. What it says of the text's bytes is not looked at.
+// Reads the plan that was kept in `folder` for that text. Returns false if there is none that can
+// be trusted; `plan` is then as it was, or moved from. Does not check what the plan says of the
+// text's bytes.
 [[nodiscard]] bool load_plan(const char* folder, const TextIdentity& identity, Plan& plan);
 // Keeps it, where that can be done.
 void store_plan(const char* folder, const TextIdentity& identity, const Plan& plan);

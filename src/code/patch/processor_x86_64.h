@@ -33,7 +33,7 @@ static_assert(sizeof(RandomOp) == 2);
 // is_known(op).
 void execute_random(const RandomOp& op, Frame& frame);
 
-// The same with that number.
+// execute_random() with that number.
 void give_random(const RandomOp& op, Frame& frame, uint64_t number);
 
 }  // namespace weir

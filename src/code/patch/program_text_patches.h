@@ -15,10 +15,10 @@ void patch_all(PatchKinds kinds);
 PatchKinds first_patch_kinds();
 // Segments that were mapped since.
 void patch_new_text();
-// Other code lies there from now on, and no patch.
+// Notes that other code lies in `text` from now on, without patches.
 void forget_text(Range text);
-// The same, where this task maps a library. It is patched when all of it is mapped
-// (patch_pending_text()): the tables that say what is code lie behind it.
+// forget_text(), and notes that this task maps a library there. It is patched when all of it is
+// mapped (patch_pending_text()), because the tables that say what is code lie behind the text.
 void note_library(Range text);
 
 // libc's own executable segment.

@@ -43,9 +43,9 @@ void follow(uint64_t start, Trace& trace, bool over_gates = false);
 // soon sees.
 bool flags_are_dead_at(uint64_t address);
 
-// The status flags that the path from `address` writes before it reads them. A block may begin with
-// others than the program has there, and where it is left in the middle some of these are still
-// other ones: never any that are not in the answer. Gates change nothing in it.
+// Returns the status flags that the path from `address` writes before it reads them. A block may
+// begin with other values of them than the program has there. If it is left in the middle, some may
+// still differ, but never any that is not returned. Gates change nothing in this.
 uint16_t dead_flags_at(uint64_t address);
 
 }  // namespace weir::count

@@ -30,7 +30,7 @@ struct Block {
 };
 static_assert(sizeof(Block) == 24);
 
-// Where a block ends in a direct branch. Lies behind the block, in the cache.
+// The end of a block in a direct branch. Lies behind the block, in the cache.
 struct Exit {
   uint64_t target : 48;  // in the program
   uint64_t refund : 16;  // instructions; 0: nothing is refunded

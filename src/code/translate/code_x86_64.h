@@ -80,7 +80,7 @@ class Code {
     const uint32_t distance = at_ - (where + 4);
     __builtin_memcpy(out_ + where, &distance, sizeof distance);
   }
-  // The same, of a displacement of eight bits.
+  // land() for a displacement of eight bits.
   void land8(uint32_t where) { out_[where] = static_cast<uint8_t>(at_ - (where + 1)); }
 
   // mov %reg,field; mov field,%reg

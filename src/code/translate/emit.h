@@ -20,11 +20,11 @@ struct Translation {
   bool is_live = false;             // likewise
 };
 
-// Writes the block of `trace`, to run at `address`, at `out`, with its number and, where `marks` is
-// not null, what its places stand for. `counts`: it counts its instructions; else it never ends for
-// want of them. The same arguments give the same code, so the marks need not be kept: whoever needs
-// them makes the block again. REQUIRES: trace.count > 0; kMaxBlockSize bytes at `out`, kMaxMarks
-// marks.
+// Writes the block of `trace`, to run at `address`, to `out`, with its number and, if `marks` is
+// not null, what its places stand for. `counts`: the block counts its instructions; else it never
+// ends for want of them. The same arguments give the same code, so the marks need not be kept: a
+// caller that needs them makes the block again. REQUIRES: trace.count > 0; kMaxBlockSize bytes at
+// `out`, kMaxMarks marks.
 void translate(const Trace& trace, bool counts, uint32_t number, uint64_t address, uint8_t* out,
                Mark* marks, Translation& made);
 

@@ -7,14 +7,15 @@
 
 namespace weir::count {
 
-// An executable segment. Where it overlaps one that is known, both become one.
+// Notes an executable segment. If it overlaps one that is known, both become one.
 void note_text(Range text);
-// What is unmapped, mapped anew or protected otherwise is no text any more. True: some of it was.
+// Forgets the text in a range that is unmapped, mapped anew or protected otherwise. Returns true if
+// there was some.
 bool forget_text(Range range);
 void forget_all_text();
 
-// What lies around `rip` and can be translated from: a text, or what a stub has behind its site (it
-// stands for program text that was moved). Empty: neither.
+// Returns the code around `rip` that can be translated: a text, or what a stub has behind its site
+// (which stands for program text that was moved). Empty if there is neither.
 Range code_at(uint64_t rip);
 
 // A place where translation ends and the code itself goes on.
@@ -30,7 +31,7 @@ bool is_breakpoint(uint64_t rip);
 inline constexpr unsigned kMaxDoors = 4;
 void add_door(uint64_t address);
 Door door_at(uint64_t rip);
-// The same for what lies in `text`, which code_at() has answered.
+// door_at() for an address in `text`, which code_at() has returned.
 Door door_in(Range text, uint64_t rip);
 
 }  // namespace weir::count

@@ -1,11 +1,11 @@
-// Looks for a place in the middle of a computation: program code runs translated, and wherever it
-// comes to the place's address it comes by a gate, which compares a sum over all general registers,
-// and some words of memory. Only where these are the wanted ones does it enter the runtime.
+// Looks for an execution point in the middle of a computation. Program code runs translated. When
+// it comes to the point's address it passes a seek gate, which compares a sum over all general
+// registers, and some words of memory. Only if these are the wanted ones does it enter the runtime.
 //
-// Unlike counted execution this works for tasks that run side by side: each process has a cache of
-// its own, in memory of its own at the same addresses, and nothing is counted. No block goes on
-// over a gate; so one at another address empties the cache, and the last one stays, closed, for the
-// next time that somebody was stopped there.
+// Unlike instruction-counted translation this works for tasks that run side by side. Each process
+// has a cache of its own, in memory of its own at the same addresses, and nothing is counted. No
+// block goes on over a gate. So a gate at another address empties the cache. The last gate stays,
+// closed, for the next time that a task was stopped there.
 #pragma once
 
 #include "control/execution_point.h"
@@ -19,9 +19,9 @@ inline constexpr uint64_t kAtGate = ~uint64_t{4};
 
 // This process has a cache of its own from here on; as start() in counted.h.
 [[nodiscard]] bool open_own_cache(uint64_t site_entry, uint64_t upcall);
-// From here on `place` is looked for, whose words are to be seen at `seen_at`. The answer: where to
-// go on (Frame::rip) so that the program goes on from `rip`; 0 where that is no known text, so it
-// cannot be looked for. REQUIRES: open_own_cache(); no other task in this process.
+// Looks for `place` from here on, whose words of memory are at `seen_at`. Returns where to go on
+// (Frame::rip) so that the program goes on from `rip`, or 0 if that is no known text, so that the
+// point cannot be looked for. REQUIRES: open_own_cache(); no other task in this process.
 [[nodiscard]] uint64_t seek(Task& task, uint64_t rip, const Place& place,
                             const uint64_t (&seen_at)[Place::kWords]);
 // At the gate, when it was not the place after all: where to go on.

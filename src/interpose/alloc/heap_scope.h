@@ -1,11 +1,11 @@
-// An operation on the heap. Where each task has its own it needs nothing; without that (weir record
-// --without heap) all tasks have one, and it is an event: the task has the heap, and the turn,
-// until the operation is over.
+// An operation on the heap. If each task has a heap of its own, it needs nothing. Without that
+// (weir record --without heap) all tasks have one heap, and the operation is an event: the task has
+// the heap, and the turn, until the operation is over.
 //
 // Invariants
-// 1. HeapState::user changes in turns only. Whoever comes while it is another task's waits for
-//    that task, which may have passed the turn on in the middle, for a page.
-// 2. Signals wait for the end of the operation, so no handler meets a heap in the middle of a
+// 1. HeapState::user changes in turns only. A task that comes while the heap is another task's
+//    waits for that task, which may have passed the turn on in the middle, for a page.
+// 2. Signals wait for the end of the operation. So no handler meets a heap in the middle of a
 //    change, and none asks for it again.
 // 3. A forked child's heap is whole: fork waits until it is nobody's (task/fork.cc).
 #pragma once

@@ -1,10 +1,11 @@
-// `new` of programs in C++, where only declared policies count: a block is an object, private to
-// who asked for it. In all other cases, and without room, it is the C++ library's own operator that
-// answers, by malloc. What that would call by itself cannot be told from what it needs for its own
-// purposes: the caller is known here alone. `delete` ends in free, which knows whose the block is.
+// `new` of programs in C++, if only declared policies count: a block is an object, private to the
+// task that asked for it. In all other cases, and if there is no room, the C++ library's own
+// operator does the work, by malloc. When that operator calls malloc itself, the call cannot be
+// told from one for the library's own purposes. Only here is the caller known. `delete` ends in
+// free, which knows whose the block is.
 //
-// A program without the C++ library calls none of these; where it loads one later, for itself
-// alone, malloc answers.
+// A program without the C++ library calls none of these. If it loads one later, for itself alone,
+// malloc does the work.
 
 #include <link.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Where an interposed function was called, for those who ask later on whose account memory was
-// touched.
+// Where an interposed function was called. The checker uses it to find on whose account memory was
+// accessed.
 #pragma once
 
 #include <stdint.h>

@@ -1,11 +1,10 @@
-// Functions of the C library that touch memory of their caller's: strings, numbers, streams,
-// sorting. In a checked program what they touch counts as touched by who called them
-// (docs/guide/check.md).
+// Functions of the C library that access their caller's memory: strings, numbers, streams, sorting.
+// In a checked program their accesses count as their caller's (docs/guide/check.md).
 //
-// In a program that is not checked each is a jump to the C library's own. Checked, a function tells
-// which ranges it reads and writes (Call), where the task may not touch them unseen anyway, and
-// does its work where the runtime sees the memory: at a page that is watched each access of the C
-// library's would fault.
+// In a program that is not checked each is a jump to the C library's own function. In a checked
+// one, a function tells which ranges it reads and writes (Call), unless the task may touch them
+// unseen anyway. It does its work where the runtime sees the memory, because on a trapped page each
+// access of the C library would fault.
 #pragma once
 
 #include <stdarg.h>
@@ -239,7 +238,7 @@ class Call {
  public:
   explicit Call(const Caller& caller);
 
-  // False: nobody is to be told anything (a forked child, before there are tasks).
+  // False if nothing must be told (in a forked child, or before there are tasks).
   bool is_on() const { return is_on_; }
   void reads(const void* at, size_t size) { add(at, size, What::kReads); }
   void writes(const void* at, size_t size) { add(at, size, What::kWrites); }
@@ -248,11 +247,11 @@ class Call {
     if (count_ == kMost) tell();
     if (is_on_ && at) parts_[count_++] = {reinterpret_cast<uint64_t>(at), size, What::kGives};
   }
-  // What has been added since the last time. False: there was nothing to be told.
+  // Tells what has been added since the last time. Returns false if there was nothing to tell.
   bool tell();
 
-  // Where memory of the program's can be touched without a right to its pages; at itself where
-  // there is no such place.
+  // Returns an address at which the program's memory can be accessed without a right to its pages,
+  // or `at` itself if there is none.
   template <typename T>
   T* seen(T* at, size_t size = 1) const {
     return reinterpret_cast<T*>(place(reinterpret_cast<uint64_t>(at), size));

@@ -1,6 +1,6 @@
-// What a recording says, entry by entry: the contract between a program under Weir, which writes
-// entries while it is recorded and reads them while it is replayed, and the command, which keeps
-// them on disk. docs/reference/recording-format.md has the files.
+// The entries of a recording: the contract between a program under Weir and the command. The
+// program writes entries while it is recorded, and reads them while it is replayed. The command
+// keeps them on disk. docs/reference/recording-format.md describes the files.
 //
 // A stream is what one task of one process did and was told, in its own order. Entries are a
 // multiple of eight bytes long, little endian.
@@ -158,12 +158,12 @@ struct End {
 
 // Entry::number of a kFile entry: the file was mapped before, and has this number already.
 inline constexpr uint16_t kMappedBefore = 1;
-// The same: the loader has mapped it, under this name, before the library could see it. There is a
-// copy only where it may change.
+// Entry::number of a kFile entry: the loader had mapped the file, under this name, before the
+// library could see it. There is a copy only if the file may change.
 inline constexpr uint16_t kOfImage = 2;
 
-// Of a file that is being mapped. Who puts it waits until the ring is empty, with the file open:
-// meanwhile the command copies it.
+// A file that is being mapped. The task that puts this waits until the ring is empty, with the file
+// open; meanwhile the command copies the file.
 struct MappedFile {
   uint64_t size;
   int64_t modified;  // nanoseconds

@@ -1,17 +1,17 @@
-// Between a program under Weir and the command: shared memory with a ring for each stream.
-// Recording, the program puts entries and the command takes them; replaying, the other way round.
-// Whoever dies, what was put stays readable to the other.
+// Shared memory between a program under Weir and the command, with a ring for each stream. In a
+// recording the program puts entries and the command takes them; in a replay it is the other way
+// round. If one side dies, what it has put stays readable to the other.
 //
 // Invariants
 // 1. A ring has one side that puts and one that takes, each one thread at a time (a stream is a
-//    task's; the order stream's users hold a lock). Only the first changes `head`, only the second
-//    `tail`; head - tail <= kRingSize.
-// 2. An entry lies in one piece: where it would not fit before the ring's end, a kPad entry, or
-//    where not even that fits, nothing fills the rest (both sides skip less than sizeof(Entry)
-//    bytes at the end).
-// 3. `head` is stored after the bytes, with release; who takes loads it with acquire. So entries
-//    are whole, or not there.
-// 4. A slot's key is set once, before `state` becomes kOpen; slots are taken in rising order, so
+//    task's; the order stream's users hold a lock). Only the side that puts changes `head`, and
+//    only the side that takes changes `tail`; head - tail <= kRingSize.
+// 2. An entry lies in one piece. If it would not fit before the ring's end, a kPad entry fills the
+//    rest. If not even that fits, nothing does; both sides skip less than sizeof(Entry) bytes at
+//    the end.
+// 3. `head` is stored after the bytes, with release. The side that takes loads it with acquire. So
+//    an entry is whole, or not there.
+// 4. A slot's key is set once, before `state` becomes kOpen. Slots are taken in rising order, so
 //    `slots` bounds those in use.
 #pragma once
 
@@ -75,8 +75,8 @@ struct OpenTurns {
   uint16_t turn[kMost];
 };
 
-// Of a stream of points, by slot. Recording: words that are in no entry yet; they become one as
-// turns do. Replaying: what was had of the next entry.
+// The open entry of a stream of ordering points, by slot. In a recording it has words that are in
+// no entry yet; they become one as turns do. In a replay it has what was taken of the next entry.
 struct OpenPoints {
   static constexpr uint32_t kMost = 62;
   uint64_t first;  // how many words come before: Entry::result of the entry

@@ -1,14 +1,14 @@
-// Who has which page of the memory that processes of a recording share: behind the rings, in the
-// memory between program and command, so that every process sees it, also what the program
-// executes.
+// Which holder has which page of the memory that the processes of a recording share. The table lies
+// behind the rings, in the memory between program and command. So every process sees it, including
+// the programs that the program executes.
 //
 // Invariants
-// 1. A page's owner is a holder of one generation; one of an earlier generation is nobody. So a
-//    holder gives up all that it has by becoming another generation.
-// 2. A holder that computes loses a page only by its own act. Of one that sleeps whoever needs a
-//    page takes it, with the holder's lock.
-// 3. Who dies, with or without a lock or pages, is found to be dead by those who wait for it
-//    (trace::is_gone is the command's part).
+// 1. A page's owner is a holder of one generation; a holder of an earlier generation is nobody. So
+//    a holder gives up all that it has by becoming another generation.
+// 2. A holder that computes loses a page only by its own act. A holder that sleeps loses its page
+//    to whoever needs it and has the holder's lock.
+// 3. A holder that dies, with or without a lock or pages, is found to be dead by those that wait
+//    for it (trace::is_gone is the command's part).
 #pragma once
 
 #include <stdint.h>
@@ -23,7 +23,8 @@ struct OwnedPage {
                    // nobody
   uint32_t word;   // futex: counts what should wake who waits for the page
   uint32_t waiting;
-  // Of its bytes when it was given to nobody, or to who has yet to see that; 0: not known.
+  // The sum of the page's bytes when it was given to nobody, or to a holder that has yet to see
+  // that; 0 if it is not known.
   uint64_t sum;
   uint32_t giver;  // the stream + 1 of who gave it then
   uint32_t unused;

@@ -1,12 +1,11 @@
-// Waiting at a ring. Both sides look first and sleep only where there is nothing to do; whoever
+// Waiting at a ring. Both sides look first, and sleep only if there is nothing to do. The side that
 // makes work possible looks whether the other sleeps. The command sleeps on Header::bell, a program
-// on Slot::word; both for kLongestSleep at most, so that a wake-up that was missed costs time and
-// nothing else.
+// on Slot::word. Both sleep for kLongestSleep at most, so a missed wake-up costs only time.
 //
-// The bell is rung where a ring becomes more than half full (recording) or more than half empty
-// (replaying), and where the program must wait: not for every entry.
+// The bell is not rung for every entry. It is rung when a ring becomes more than half full
+// (recording) or more than half empty (replaying), and when the program must wait.
 //
-// Signal-safe. Not for the command's side: that has its own loop, and ends its part of an exchange
+// Signal-safe. Not for the command's side, which has its own loop, and ends its part of an exchange
 // with wake().
 #pragma once
 
@@ -103,8 +102,8 @@ inline bool drain_waiting(Header& header, Ring ring) {
   return !is_gone(header);
 }
 
-// The next entry, in place until take_waking; null: the recording ends here (or, where is_gone, the
-// command has).
+// Returns the next entry, in place until take_waking. Null: the recording ends here; or, if
+// is_gone, the command has ended.
 inline const Entry* peek_waiting(Header& header, Ring ring) {
   for (;;) {
     if (const Entry* entry = ring.peek()) return entry;

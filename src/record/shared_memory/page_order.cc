@@ -1,17 +1,20 @@
-// Each task has its own memory where a replay is concerned, with the recorded bytes at the same
-// access, so nothing makes it wait for whoever has written them. Who checks the replay has to: a
-// task that takes a semaphore before another gives it has learnt nothing from that one.
+// The order in which shared pages change hands, for a replay that is checked. In a replay each task
+// has its own memory, with the recorded bytes at the same access, so nothing makes it wait for the
+// task that has written them. A checked replay must wait: a task that takes a semaphore before
+// another gives it would have learnt nothing from that one.
 //
-// So tasks count the places where pages may leave them, and with a page that is taken it is kept
-// who had it before, and its count. In a replay that is checked the taker waits for that count.
-// That a page changes hands orders the two tasks, as one name (happens::kSharedMemory): in between
-// it may have been another process's, which knows nothing of this one's clocks.
+// So tasks count the points where pages may leave them. When a page is taken, the recording has the
+// task that had it before, and that task's count. In a checked replay the taker waits for that
+// count. A page that changes hands orders the two tasks, by one name for all pages
+// (happens::kSharedMemory): in between it may have been another process's, which knows nothing of
+// this one's clocks.
 //
 // Invariants
-// 1. A task counts before what it has can go: before it sleeps (so also before the turn in which it
-//    unmaps), before it asks for another page, at an event's end, where it spins.
-// 2. Whoever takes a page reads the count afterwards. So all that a replay waits for had happened
-//    when that was recorded, before the one that waits went on: they do not wait in a circle.
+// 1. A task counts before its pages can go: before it sleeps (so also before the turn in which it
+//    unmaps), before it asks for another page, at an event's end, and at a spin.
+// 2. A task that takes a page reads the count afterwards. So all that a replay waits for had
+//    happened, when that was recorded, before the waiting task went on: tasks do not wait in a
+//    circle.
 
 #include "record/shared_memory/page_order.h"
 

@@ -1,6 +1,6 @@
-// What can go wrong: a holder dies while it has pages, waits, or has a lock (those who wait look,
-// after a while, whether it lives: its memory is gone then, also where nobody has waited for its
-// end yet); it computes for long (it is asked by a signal what it does).
+// What can go wrong: a holder dies while it has pages, waits, or has a lock. Those that wait look
+// after a while whether it lives; its memory is gone by then, even if nobody has waited for its end
+// yet. Or a holder computes for long; a signal asks it what it does.
 
 #include "record/shared_memory/page_table.h"
 

@@ -1,5 +1,5 @@
-// The table of record/channel/shared_page_table.h: getting a page from whoever has it. Recording
-// only.
+// How a task gets a page of shared memory from the task that has it, by the table of
+// record/channel/shared_page_table.h. Recording only.
 #pragma once
 
 #include <stdint.h>
@@ -11,19 +11,20 @@ namespace weir::owners {
 
 // The page's place in the table.
 uint32_t place_of(uint64_t object, uint64_t page);
-// Returns when the task has the page. True: it had it before; else `giver`: the stream + 1 of who
-// had it, 0 nobody. Meanwhile others may have taken what it has: call has_lost().
+// Returns when the task has the page: true if it had it before. Otherwise `giver` is the stream + 1
+// of the task that had it, or 0 if none did. Others may have taken the task's pages meanwhile: call
+// has_lost().
 bool acquire(Task& task, uint32_t place, uint32_t& giver);
 // What it was when it was given; nobody of the recording has had it since. 0: not known. REQUIRES:
 // the task has it.
 void set_sum(uint32_t place, uint64_t sum);
 uint64_t take_sum(uint32_t place);
-// Answers whether the task has it still.
+// Returns whether the task still has the page.
 bool has(Task& task, uint32_t place);
 void give(Task& task, uint32_t place);
-// To who has asked for it.
+// Gives the page to the task that requested it.
 void give_to(Task& task, const trace::PageRequest& request);
-// The requests so far, at most Holder::kMostRequests; their number.
+// Takes the requests so far, at most Holder::kMostRequests, and returns their number.
 uint32_t take_requests(Task& task, trace::PageRequest* requests);
 bool is_asked(Task& task);
 

@@ -46,7 +46,7 @@ void each_held(Act act) {
 // Replaying: memory that nobody shares, in place of such memory. The address, or -errno.
 long map_own(uint64_t start, uint64_t size, long fixed);
 void close_page(uint64_t page);
-// Of a page that the task has; 0: there is no memory.
+// Returns the sum of a page that the task has, or 0 if there is no memory.
 uint64_t sum_at(uint64_t page);
 // The task gets the page, which the mapping has.
 void take_page(Task& task, const Mapping& m, uint64_t page);

@@ -1,12 +1,13 @@
-// Which such memory this process has mapped; which of its pages are its task's is in
-// pages.cc. What is here is private to the process, and a forked child's copy of it is right
-// but for the pages, which it gives up at once.
+// Which memory of this kind the process has mapped; pages.cc has which of its pages are its task's.
+// All of this is private to the process. A forked child's copy of it is right except for the pages,
+// which it gives up at once.
 //
-// Replaying, the mapping is memory of this process's own, empty at first. Where the recorded task
-// was given a page, it is filled.
+// In a replay the mapping is memory of this process's own, empty at first. It is filled where the
+// recorded task was given a page.
 //
-// What can go wrong: the kernel looks at a page that the task has not (touch() and lend() before
-// every call); one that others take meanwhile stays mapped until the call is over (end_sleep()).
+// What can go wrong: the kernel accesses a page that the task does not have (touch() and lend()
+// before every call); a page that others take meanwhile stays mapped until the call is over
+// (end_sleep()).
 
 #include "record/shared_memory/shared_memory.h"
 

@@ -1,17 +1,18 @@
-// Memory that processes share, in a recording at a View that has pages: mappings with MAP_SHARED,
-// System V segments.
+// Memory that processes share (mappings with MAP_SHARED, System V segments), in a recording at a
+// View that has pages.
 //
 // A page of it belongs at any moment to one task of one process of the recording
-// (record/channel/shared_page_table.h), and nobody else touches it. What a task finds in a page
-// that it is given is kept, like what a read() answers; so no order between processes is:
-// replaying, each task has such memory of its own, and gets the same bytes at the same access.
+// (record/channel/shared_page_table.h), and no other task touches it. What a task finds in a page
+// that it is given is logged, like what a read() returns. So no order between processes is logged.
+// In a replay each task has such memory of its own, and gets the same bytes at the same access.
 //
 // Invariants
-// 1. A task that computes keeps what it has until its next event, where it gives what it was asked
-//    for. Of one that waits, whoever needs a page takes it. Where a page goes is kept, and goes
-//    there in a replay, too.
-// 2. Who waits for a page has given up its claims to all others: there is no deadlock by pages.
-// 3. Nothing here depends on the Order, and the Order on nothing here.
+// 1. A task that computes keeps its pages until its next event, where it gives up those that were
+//    requested. A task that waits loses its page to whoever needs it. The recording has where a
+//    page goes, and in a replay it goes there too.
+// 2. A task that waits for a page has given up its claims to all others. So pages cause no
+//    deadlock.
+// 3. Nothing here depends on the Order, and the Order depends on nothing here.
 #pragma once
 
 #include <stdint.h>
@@ -25,12 +26,12 @@ extern bool g_active;  // this process has, or had, such memory
 
 // The program touched it. False: it is none, or the fault is the program's own.
 bool on_fault(Task& task, uint64_t address, bool writes);
-// The kernel, or the runtime at a time of its own, is about to: as if the program touched all of it
-// now. `reads`: and what it finds is compared in a replay.
+// The kernel is about to access the memory, or the runtime at a time of its own. This counts as if
+// the program touched all of it now. `reads`: a replay compares what is found there.
 void touch(Task& task, uint64_t start, uint64_t size, bool reads);
 // Counts pages that were taken.
 uint64_t taken();
-// The words of a futex can be seen by the kernel until the call is over, whoever has them.
+// Lets the kernel see the words of a futex until the call is over, whichever task has their pages.
 void lend(uint64_t first, uint64_t second);
 void end_lending();
 // A system call is about to be made, its memory being touched; and is over. What is changed
@@ -65,14 +66,14 @@ void end_borrowing(Task& task);
 // The task computes, and others wait for what it has, or did so here when it was recorded: it is to
 // be seen whether it spins (signal/spin_probe.cc).
 bool is_awaited(Task& task);
-// It does, and stands where every run comes by: it gives what it was asked for.
+// give_if_asked() for a task in a provable spin, at a point that every run passes.
 void give_at_spin(Task& task);
 // At the end of an event: gives what others have asked for.
 void give_if_asked(Task& task);
 
-// mmap for shared memory: true where it is such memory, and then `result` is the answer.
-// `descriptor`: where it is anonymous and other processes of this program are to map it, too: they
-// do by remember().
+// mmap for shared memory. Returns true if it is such memory; then `result` is the call's result.
+// `descriptor`: if the memory is anonymous and other processes of this program must map it too.
+// They do so by repeat().
 bool map(long address, uint64_t size, int protection, long flags, int descriptor, uint64_t offset,
          long& result);
 // In another process of the program, the same mapping.

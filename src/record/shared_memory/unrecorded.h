@@ -7,8 +7,8 @@ namespace weir::recording {
 
 // Recording, before a process is made: notes it for the command, once.
 void note_shared_memory();
-// The same: the shared memory at the address was changed by somebody who had not taken it
-// (record/shared_memory/shared_memory.h).
+// Notes for the command, once, that something outside the recording has changed the shared memory
+// at the address without taking its page (record/shared_memory/shared_memory.h).
 void note_stranger(uint64_t address);
 
 }  // namespace weir::recording

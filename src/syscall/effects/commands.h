@@ -31,7 +31,7 @@ enum NewCalls {
   kCall_file_setattr,
 };
 
-// Of the *xattrat calls.
+// The arguments of the *xattrat calls.
 struct AttributeArguments {
   uint64_t value;
   uint32_t size, flags;

@@ -1,17 +1,16 @@
 // What each system call of x86-64 Linux does to the memory of the program that makes it, and what
 // becomes of it in a replay.
 //
-// Addresses are the program's and may be rubbish: nothing here touches program memory but through
-// the function given to set_fetch, and a visitor must not either.
+// Addresses are the program's and may be rubbish. Nothing here touches program memory except
+// through the function given to set_fetch, and a visitor must not either.
 //
 // 1. A call that was not made, or is refused (Replay::kRefuse), has no effects here.
 // 2. A visited range may be larger than what was written, never smaller. It stays within what the
 //    program offered to the kernel.
 // 3. After -EFAULT the kernel may have written a part. The ranges are then all that the program had
-//    offered: of each range, as much from its start as can be read may have been written. Not
-//    visited is what lies behind the end of a call that succeeded with less than was asked because
-//    its buffer ends before a hole: there the kernel may have written a few bytes more than it
-//    says.
+//    offered: of each range, as much from its start as can be read may have been written. One thing
+//    is not visited. If a call succeeded with less than was asked because its buffer ends before a
+//    hole, the kernel may have written a few bytes more than it says.
 // 4. Changes of the address space (mmap, brk, madvise, ...) are not writes.
 // 5. Null and empty ranges are not visited. Ranges may overlap, as the program's arguments may.
 #pragma once
@@ -36,10 +35,10 @@ enum class Replay : uint8_t {
 // Looks at the arguments too: an ioctl, say, is refused if nobody here knows it.
 Replay replay_of(const Request& request);
 
-// A call that Weir cannot hold, and that a kernel may be built without, so that libraries know what
-// to do instead: the error which a kernel returns that is built without it, is older, or whose
-// administrator forbids it. 0: it can be held, or programs count on it. Numbers and commands that
-// nobody here knows are a later kernel's.
+// For a call that Weir cannot hold, and that a kernel may be built without, so that libraries know
+// what to do instead. Returns the error of a kernel that is built without it, is older, or whose
+// administrator forbids it. Returns 0 if the call can be held, or if programs count on it. Numbers
+// and commands that Weir does not know count as a later kernel's.
 long error_without(const Request& request);
 
 // "read"; null where the number is not known, which replay_of refuses.
@@ -54,7 +53,7 @@ void set_fetch(Fetch fetch);
 struct Before {
   static constexpr uint32_t kMostMessages = 1024;  // the kernel takes no more in one call
   uint32_t room;                                   // of the address, option or buffer
-  // Of each message's address, which never has more than 128 bytes.
+  // The size of each message's address, which never has more than 128 bytes.
   uint8_t name_room[kMostMessages];
 };
 void prepare(const Request& request, Before* before);
@@ -68,10 +67,10 @@ void written_memory(const Request& request, const Before& before, long result, V
                     void* context);
 
 // Visits what the kernel has read for the call, as far as it leaves the program or decides what
-// happens; of data that is written to a file or sent, as much as `result` says was taken. Skipped
-// is what written_memory visits, so that it makes no difference whether it is looked at before or
-// after; and everything after -EFAULT. Part of it may not be readable, where the call failed before
-// the kernel looked.
+// happens. Of data that is written to a file or sent, it visits as much as `result` says was taken.
+// It skips what written_memory visits, so it makes no difference whether it is called before or
+// after. It visits nothing after -EFAULT. Part of what it visits may not be readable, if the call
+// failed before the kernel looked.
 void read_memory(const Request& request, const Before& before, long result, Visit visit,
                  void* context);
 

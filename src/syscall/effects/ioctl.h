@@ -15,8 +15,8 @@ struct IoctlEffect {
 
 IoctlEffect ioctl_effect(uint32_t command);
 
-// What the kernel wrote beyond that, where a structure points on or has no fixed size. `command`
-// has succeeded.
+// Visits what the kernel wrote beyond that, if a structure points to more or has no fixed size.
+// `command` has succeeded.
 void ioctl_written_beyond(uint32_t command, uint64_t argument, const Visitor& visitor);
 
 }  // namespace weir::effects
