@@ -6,10 +6,10 @@
 
 namespace weir::region {
 
-// Offset of the first byte from `from` on that differs; `size` where none does. By the widest
-// registers that the processor has.
+// Returns the offset of the first byte from `from` on that differs, or `size` if none does. By the
+// widest registers that the processor has.
 size_t next_change(const char* one, const char* other, size_t size, size_t from);
-// The same of the first that is equal.
+// Returns the offset of the first byte from `from` on that is equal, or `size` if none is.
 size_t next_equal(const char* one, const char* other, size_t size, size_t from);
 
 // A difference as bytes: "WRD1", the size of the memory, then for each run how many equal bytes lie

@@ -1,6 +1,6 @@
-// Access to a pointer variable of the program, which may not be there any more (on the stack of a
-// thread that is gone): where such an instruction faults because nothing is mapped, the trap goes
-// on where `weir_region_moves` says, and the answer is "no".
+// Access to a pointer variable of the program, which may no longer be there (it was on the stack of
+// a thread that has ended). If such an instruction faults because nothing is mapped, the trap goes
+// on where `weir_region_moves` says, and the result is "no".
 #pragma once
 
 #include <stdint.h>

@@ -1,12 +1,13 @@
-// A lock that knows its holder, since a signal's handler may interrupt the holder and trap on a
-// region: it then goes on without the lock (see state.h, invariant 4). Held for a few hundred
-// instructions, never across a call of the program's code.
+// A lock that knows its holder, because a signal's handler may interrupt the holder and trap on a
+// region. The handler then goes on without the lock (see state.h, invariant 4). The lock is held
+// for a few hundred instructions, never across a call of the program's code.
 //
 // Two threads may be interrupted so, each in a section that the other's handler needs. Code that is
-// not interrupted takes locks in the order of their ranks. So who waits for a lock and holds one of
-// that rank or a higher one is in a handler: it waits for a while and then takes the holder for
-// interrupted, too, and goes on as if it had interrupted that section itself. Whoever holds lower
-// ones only waits until it has the lock: of those who wait so, none waits for another in a circle.
+// not interrupted takes locks in the order of their ranks. So a thread that waits for a lock while
+// it holds one of that rank or a higher one is in a handler. It waits for a while; then it takes
+// the holder for interrupted too, and goes on as if it had interrupted that section itself. A
+// thread that holds only lower ranks waits until it has the lock. Such threads never wait for each
+// other in a circle.
 #pragma once
 
 #include <stdint.h>
@@ -27,10 +28,11 @@ extern __thread uint8_t t_locks_held[4] __attribute__((tls_model("initial-exec")
 class OwnerLock {
  public:
   constexpr explicit OwnerLock(LockRank rank = kRegionRank) : rank_(rank) {}
-  // False: the calling thread holds it already, or (in a handler) a thread that is interrupted.
+  // Returns false if the calling thread already holds the lock, or (in a handler) if an interrupted
+  // thread does.
   bool lock() { return lock_as(rank_); }
   void unlock() { unlock_as(rank_); }
-  // The same where the caller knows the rank: the path of a change of level.
+  // lock() for a caller that knows the rank: the path of a change of level.
   [[gnu::always_inline]] bool lock_as(LockRank rank) {
     const uint64_t me = this_thread();
     uint64_t holder = 0;

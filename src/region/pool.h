@@ -1,6 +1,6 @@
-// Memory for the library's own structures: in power-of-two classes, never given back, and a block
-// stays of its class for ever, so that who looks at a block that has just been given away sees
-// another of its kind and no unmapped page.
+// Memory for the library's own structures, in power-of-two classes. It is never given back, and a
+// block stays in its class for ever. So a thread that looks at a block which has just been freed
+// sees another of its kind, and no unmapped page.
 #pragma once
 
 #include <stddef.h>

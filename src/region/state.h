@@ -1,33 +1,32 @@
 // What the library knows: regions, pointers, sets, and where all of it lies.
 //
 // A region's bytes lie in one file in memory, at an offset. Each set of pointers has three windows
-// onto that file, so an address in a window says by itself which set's pointer it is, what may be
+// onto that file. So an address in a window says by itself which set's pointer it is, what may be
 // done through it, and which byte it means:
 //
-//     base + ((set * 3 + window) << shift) + offset         window: 0 none, 1 read, 2 read and
-//                                                           write
+//     base + ((set * 3 + window) << shift) + offset    window: 0 none, 1 read, 2 read and write
 //
-// To change a region's level for a set is to give all pointers of that set to that region another
-// window number.
+// To change a region's level for a set, all pointers of that set to that region get another window
+// number.
 //
 // Invariants
 // 1. A registered pointer whose value lies in its region (or just behind its end) lies in the
-//    window of the region's level in the pointer's set: when nobody holds the region's lock.
+//    window of the region's level in the pointer's set, while nobody holds the region's lock.
 // 2. A directory of the file's pages says which regions begin or lie in a page. An entry, and the
-//    array that it may point to, is replaced whole, and neither is ever unmapped or used for
-//    something else: whoever looks without a lock sees a region, or one that has just been freed,
-//    and asks the region itself (holds()).
+//    array that it may point to, is replaced whole. Neither is ever unmapped or used for something
+//    else. So a reader without a lock sees a region, or one that has just been freed, and asks the
+//    region itself (holds()).
 // 3. Locks, in this order: registry (what there is), region (its levels and its list of pointers),
 //    unbounded (the list of unbounded pointers).
 // 4. A signal may interrupt this code at any instruction, and its handler may trap and change
-//    levels: it then finds locks held by its own thread. Looking, changing a level and moving
-//    pointers go on without the lock; they leave nothing for the interrupted code to be wrong
-//    about, which moves pointers until a level's word is what it was before, and lists are linked
-//    so that they can be walked at any instruction. What changes what there is (define, register,
-//    free) answers EDEADLK. No lock that stands earlier is taken while a later one is held, nor is
-//    memory of the program touched that might trap.
-// 5. None of this memory lies in a page with something of the program's, so that pages may be
-//    turned into shared ones (define.cc) while this code runs.
+//    levels. It then finds locks held by its own thread. Looking, changing a level and moving
+//    pointers go on without the lock. They leave nothing that makes the interrupted code wrong:
+//    that code moves pointers until a level's word is what it was before, and lists are linked so
+//    that they can be walked at any instruction. Calls that change what there is (define, register,
+//    free) return EDEADLK. No lock that stands earlier is taken while a later one is held, and no
+//    memory of the program is touched that might trap.
+// 5. None of this memory lies in a page with something of the program's, so pages may be turned
+//    into shared ones (define.cc) while this code runs.
 #pragma once
 
 #include <stdint.h>
@@ -51,7 +50,7 @@ enum Window : unsigned { kNone = 0, kRead = 1, kWrite = 2, kWindows = 3 };
 inline constexpr uint64_t page_down(uint64_t at) { return at & ~(kPage - 1); }
 inline constexpr uint64_t page_up(uint64_t at) { return (at + kPage - 1) & ~(kPage - 1); }
 
-// Of Link::kind.
+// Bits of Link::kind.
 enum : uint64_t {
   kPooled = 1,     // a PooledLink: the variable is elsewhere; otherwise it is Link::value
   kUnbounded = 2,  // in the list of unbounded pointers
@@ -217,11 +216,11 @@ inline uint64_t address_in(int set, unsigned window, uint64_t offset) {
          offset;
 }
 
-// Where a byte of the file can always be read and written.
+// Returns the address at which a byte of the file can always be read and written.
 inline char* open_address(uint64_t offset) {
   return reinterpret_cast<char*>(address_in(0, kWrite, offset));
 }
-// The same for any address; itself, where it is none of a region's windows.
+// Returns that address for any address of a region's windows, and other addresses as they are.
 uint64_t open_of(uint64_t address);
 // The one address that stands for a variable of the program, however it is named: where it was
 // defined rather than in a window.
@@ -256,7 +255,7 @@ inline Region* find(uint64_t address, uint64_t* offset = nullptr) {
 Region* find_referred(uint64_t offset);
 // The first region that has a byte in [offset, limit), or NULL.
 Region* find_first(uint64_t offset, uint64_t limit);
-// REQUIRES: registry, where it changes something. False: no memory.
+// Returns false if there is no memory. REQUIRES: registry, if it changes something.
 bool enter(Region* region);
 void leave(Region* region);
 
@@ -278,8 +277,8 @@ inline int level_of_protection(int protection) {  // -1: no such
 inline int protection_of(unsigned window) {
   return window == kNone ? PROT_NONE : window == kRead ? PROT_READ : PROT_READ | PROT_WRITE;
 }
-// What is allowed has changed otherwise: whoever moves pointers meanwhile looks again. REQUIRES:
-// region's lock, or invariant 4.
+// The level has changed in another way: a thread that moves pointers meanwhile looks again.
+// REQUIRES: region's lock, or invariant 4.
 inline void note_change(Region& region) {
   for (Level* level = &region.common; level; level = level->next) level->set_level(level->level());
 }
@@ -342,7 +341,7 @@ int map_set(int set);  // 0 or an error number
 void note_file();      // that State::file is the file
 bool is_our_file();    // the program may have closed it, or have put another in its place
 void unmap_set(int set);
-// The same bytes of the file once more, at pages that are the caller's. 0 or ENOMEM.
+// Maps the same bytes of the file once more, at pages that are the caller's. Returns 0 or ENOMEM.
 int map_again(uint64_t at, uint64_t offset, uint64_t size, unsigned window);
 // Every region, in the order of the file. REQUIRES: registry.
 template <typename Visit>

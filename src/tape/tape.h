@@ -90,7 +90,7 @@ class Tape {
     return left;
   }
   bool operator==(const Tape&) const = default;
-  // The same by name.
+  // cross() and without() are & and - by name.
   Tape cross(const Extent& extent) const { return *this & extent; }
   Tape without(const Extent& extent) const { return *this - extent; }
 

@@ -5,10 +5,10 @@
 
 namespace weir::dsm {
 
-// Of the calling thread; made at its first call. Ends the job where the library has not been
-// started.
+// Returns the calling thread's Thread, which is made at its first call. Ends the job if the library
+// has not been started.
 Thread& this_thread();
-// The same, without making it.
+// Returns the calling thread's node, without making a Thread.
 Node& node();
 // For tests with several nodes in one process: which node the calling thread belongs to.
 void use_node(Node* node, unsigned worker);

@@ -44,7 +44,7 @@ class HookList {
   static bool is_running();  // in this thread
 
   void fault(uint32_t unit, bool writes);
-  // Of one message from `from`, one after the other; put_reply then ends them.
+  // The page requests of one message from `from`, one after the other; put_reply then ends them.
   void page_request(uint32_t unit, NodeId from);
   void put_reply(Message& reply);
   void read_reply(Message& reply);

@@ -1,5 +1,5 @@
-// What ends a job that cannot go on: a node that fails, dies, or does not answer. Everybody says
-// why on stderr, and ends with 125 within seconds.
+// Ends a job that cannot go on because a node fails, dies, or does not reply. Every node says why
+// on stderr, and ends with 125 within seconds.
 #pragma once
 
 #include "dsm/net/bootstrap.h"
@@ -11,10 +11,10 @@ inline constexpr int kFailed = 125;
 // Prints "weir-dsm: node N: ..." and ends the job. Any thread, and a signal's handler. At most
 // about 400 bytes.
 [[noreturn]] void fail(const char* format, ...) __attribute__((format(printf, 1, 2)));
-// The same for what another node's death may have caused: the watch has three seconds to say so
-// first. Not in a signal's handler.
+// fail() for an error that another node's death may have caused: the watch has three seconds to
+// report that first. Not in a signal's handler.
 [[noreturn]] void fail_late(const char* format, ...) __attribute__((format(printf, 1, 2)));
-// The same as fail, with another status, with which all nodes end.
+// fail() with another status, with which all nodes end.
 [[noreturn]] void fail_with(int status, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 

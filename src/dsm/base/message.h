@@ -13,8 +13,8 @@
 
 namespace weir::dsm {
 
-// Where a reply is awaited: a thread of `node` waits at its mailbox `channel` for `ticket`. May be
-// handed on: whoever has it may reply.
+// Where a reply is awaited: a thread of `node` waits at its mailbox `channel` for `ticket`. It may
+// be passed on, and its holder may reply.
 struct ReplyTo {
   uint16_t node = 0;
   uint16_t channel = 0;

@@ -1,8 +1,8 @@
-// What a consistency protocol must answer: CVM's Protocol. The node calls these hooks at faults,
-// synchronization and messages; a new protocol is a class derived from this one and one from Page.
+// The interface of a consistency protocol: CVM's Protocol. The node calls these hooks at faults,
+// synchronization and messages. A new protocol is a class derived from this one and one from Page.
 //
-// All hooks are called with the node's mutex held. Only on_fault may let go of it while it waits
-// for others.
+// All hooks are called with the node's mutex held. Only on_fault may release it while it waits for
+// other nodes.
 #pragma once
 
 #include <memory>
@@ -62,9 +62,9 @@ class Protocol {
 
   // Release side: the interval is closed; `pages` are those of this protocol that it wrote.
   virtual void on_interval_closed(const Interval&, const std::vector<Page*>& /*pages*/) {}
-  // Acquire side: another node's interval wrote the page. Then, after all of them, for those pages
-  // on which on_notice was called: what this node wrote itself is set apart; and, once the
-  // intervals count as known, the copies are made current or taken away.
+  // Acquire side. on_notice: another node's interval wrote the page. The other two follow for all
+  // pages on which it was called. before_noticed sets apart what this node wrote itself. on_noticed
+  // makes the copies current or invalidates them, once the intervals count as known.
   virtual void on_notice(Page&, IntervalId) {}
   virtual void before_noticed(const std::vector<Page*>&) {}
   virtual void on_noticed(const std::vector<Page*>&) {}

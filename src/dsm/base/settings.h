@@ -16,7 +16,7 @@ struct Settings {
   weir_dsm_protocol protocol = WEIR_DSM_LRC;
   Tapes tapes = Tapes::kCalled;
   uint64_t size = uint64_t{64} << 30;  // of the segment: address space, not memory
-  // Of the segment; 0: anywhere (tests with several nodes in one process)
+  // The segment's address; 0: anywhere (tests with several nodes in one process).
   uint64_t address = 0x1000'0000'0000;
   uint64_t collect =
       uint64_t{256}
@@ -24,8 +24,8 @@ struct Settings {
   unsigned threads = 1;
   unsigned tree = 4;        // children of a node in a barrier's tree
   bool statistics = false;  // see Tapeworm::measures
-  // Where to, for each: a file's name, "1" for stderr (of the first and the last), or empty for
-  // nowhere.
+  // The destination of each: a file's name, "1" for stderr (of the first and the last), or empty
+  // for none.
   std::string statistics_to, timeline, sharing;
   uint64_t timeline_events = 256 << 10;  // that a node keeps
   unsigned waits = 0;                    // seconds after which a wait is told; 0: never

@@ -86,7 +86,7 @@ class Memory {
     for (auto& [id, page] : pages_) visit(*page);
   }
 
-  // Where the home of a first-touch unit is, by asking node 0 the first time.
+  // Returns the home of a first-touch unit; asks node 0 the first time.
   void find_home(Page& page, Thread& thread, std::unique_lock<std::mutex>& held);
 
   // A checkpoint's: all blocks and allocations as they were.

@@ -1,15 +1,14 @@
 // One node: its memory, its protocols, its part of each lock and barrier, and the mutex that guards
 // them all.
 //
-// Who runs here: the program's threads (faults, synchronization), which may wait for other nodes
-// with the mutex let go; and the server thread, which takes messages, one after the other, and
-// never waits.
+// Two kinds of threads run here. The program's threads (faults, synchronization) may wait for other
+// nodes, with the mutex released. The server thread takes messages, one after the other, and never
+// waits.
 //
 // Invariants:
-//   1. State of the classes below is read and written with `mutex` held, but for what is marked
-//      otherwise.
-//   2. Nobody waits for a message with `mutex` held. So a server always gets on, and whoever waits
-//      for one waits for no cycle of mutexes.
+//   1. State of the classes below is read and written with `mutex` held, unless marked otherwise.
+//   2. No thread waits for a message with `mutex` held. So a server always makes progress, and a
+//      thread that waits for one waits for no cycle of mutexes.
 //   3. The runtime never touches the program's view of shared memory, so its code never faults.
 #pragma once
 
@@ -42,7 +41,7 @@ namespace weir::dsm {
 
 class Node;
 
-// Of a unit that is no page, by a thread (sc.cc).
+// A thread's hold on a unit that is no page (sc.cc).
 struct Hold {
   Page* page;
   bool write;

@@ -45,7 +45,7 @@ class TestCluster {
     for (std::thread& worker : workers) worker.join();
   }
   Node& node(unsigned worker) { return *nodes_[worker / threads_]; }
-  // The same memory as each worker's node sees it.
+  // Returns the address of one shared byte in the view of the worker's node.
   uint8_t* view(unsigned worker, uint64_t offset) {
     return node(worker).memory.segment.program() + offset;
   }

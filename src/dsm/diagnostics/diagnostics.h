@@ -1,5 +1,5 @@
-// What a user sees of a run beside its results: statistics, the timeline, false sharing, who waits
-// for whom.
+// What a user sees of a run beside its results: statistics, the timeline, false sharing, which node
+// waits for which.
 #pragma once
 
 #include <mutex>

@@ -61,9 +61,9 @@ class Sharing {
 
   // What node 0 asks for: units from `first` on, as many as fit into one message.
   void put(UnitId first, Message& message);
-  // Node 0: asks all. The answer is the report.
+  // Node 0: asks all nodes, and returns the report.
   std::string report(Thread& thread, std::unique_lock<std::mutex>& held);
-  // The same of what has been gathered, by node.
+  // Returns the report of what has been gathered, by node.
   std::string describe(const std::vector<OfNode>& nodes);
 
   static uint64_t grain(uint64_t unit_size);

@@ -30,14 +30,14 @@ const void* outside_libc(const void* program_counter);
 class SourceLines {
  public:
   void want(const CodePlace& place) { found_[place]; }
-  // Of all that are wanted.
+  // Looks up all places that are wanted.
   void look_up();
   // "sor.cc:88 in relax"
   std::string at(const CodePlace& place) const;
   // What an allocation is called that has no name, but a place: "at sor+0x12f4".
   void want(const std::string& name);
   std::string name(const std::string& name) const;
-  // The same, looked up at once.
+  // name() of a name that is looked up at once.
   static std::string name_now(const std::string& name);
 
  private:

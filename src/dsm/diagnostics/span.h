@@ -1,9 +1,9 @@
-// What a thread of the program, or the server, is at in the runtime, for as long as the object
-// lives: it counts it and its time, puts it on the timeline, and is what is found where somebody
-// asks who waits for whom.
+// What a thread of the program, or the server, does in the runtime, for as long as the object
+// lives. It counts that and its time, and puts it on the timeline. The report of which node waits
+// for which reads it.
 //
-// All with the node's mutex held, at the beginning and at the end. The clock is read where the time
-// is counted, awaited or recorded, and not otherwise.
+// The node's mutex is held at the beginning and at the end. The clock is read only if the time is
+// counted, awaited or recorded.
 #pragma once
 
 #include <stdint.h>
@@ -35,8 +35,8 @@ struct ThreadSight {
   // NULL: the calling thread is a server.
   static ThreadSight* of_this_thread();
 
-  // The innermost span sends a request; the answer is where its ticket is to be put, now or by this
-  // thread later, without the mutex.
+  // The innermost span sends a request. Returns where its ticket must be stored, now or later by
+  // this thread, without the mutex.
   uint32_t& asks(NodeId to);
 
   const Span* wait() const;  // the innermost span that is one; NULL: none

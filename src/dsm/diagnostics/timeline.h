@@ -19,7 +19,7 @@ namespace weir::dsm {
 class Node;
 struct Thread;
 
-// Of two processes, the same where they see the same clock.
+// The name of this process's clock. It is the same in two processes that see the same clock.
 const std::vector<char>& clock_name();
 
 class Timeline {
@@ -52,7 +52,7 @@ class Timeline {
   // What node 0 asks for: events from `first` on, as many as fit into one message, behind what
   // belongs to the node.
   void put(uint64_t first, Message& message);
-  // Node 0: asks all, and writes the file. The answer is what is to be said about it.
+  // Node 0: asks all nodes, and writes the file. Returns what must be said about it.
   std::string write(const std::string& path, Thread& thread, std::unique_lock<std::mutex>& held);
 
  private:

@@ -50,7 +50,7 @@ class Waits {
     std::vector<ThreadState> running;
     std::vector<LockState> locks;
   };
-  // Of all nodes, by number; without one: it has not answered. The text that is printed.
+  // Returns the text that is printed. `nodes`: by number; empty if the node has not replied.
   static std::string describe(const std::vector<std::optional<NodeState>>& nodes);
 
  private:

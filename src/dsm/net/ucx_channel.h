@@ -15,7 +15,7 @@ namespace weir::dsm {
 
 class UcxChannel {
  public:
-  // What one mailbox has. Guarded by: the channel's boxes_mutex_, but for `count`.
+  // The contents of one mailbox. Guarded by: the channel's boxes_mutex_, except `count`.
   struct Box {
     std::vector<Message> arrived;
     std::atomic<unsigned> count{0};  // of all that ever arrived; release, so that who looks without

@@ -25,8 +25,8 @@ class UcxContext {
   ucp_context_h context_ = nullptr;
 };
 
-// Where all workers of all nodes are: [node][worker]; worker 0 is the node's server's, the others
-// those of its channels.
+// The addresses of all workers of all nodes: [node][worker]. Worker 0 is that of the node's server,
+// the others those of its channels.
 using UcxAddresses = std::vector<std::vector<std::vector<uint8_t>>>;
 
 class UcxWorker {
@@ -52,7 +52,8 @@ class UcxWorker {
   size_t unsent_bytes() const { return unsent_bytes_.load(std::memory_order_relaxed); }
   // Takes in and sends what there is. False: there was nothing.
   bool progress() { return ucp_worker_progress(worker_) != 0; }
-  // Has descriptor() become readable when there is something to do. False: there is already.
+  // Makes descriptor() become readable when there is something to do. Returns false if there is
+  // something already.
   bool arm();
   int descriptor() const { return descriptor_; }
 

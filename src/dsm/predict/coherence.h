@@ -1,4 +1,4 @@
-// What a modelled protocol must answer, and what it answers to synchronization.
+// The interface of a modelled protocol, and what all of them do at synchronization.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ class Coherence {
   virtual std::optional<Time> access(uint32_t node, uint32_t unit, bool write, Action done) = 0;
   virtual std::optional<Time> touch(uint32_t node, const std::vector<UnitBytes>& units, bool write,
                                     Action done) = 0;
-  // The node has written `units` in the open interval. `told`: who asked for one of them was told
-  // of that before the interval's end.
+  // The node has written `units` in the open interval. `told`: a node that requested one of them
+  // was told of that before the interval's end.
   virtual std::optional<Time> wrote(uint32_t node, const std::vector<UnitBytes>& units, bool told,
                                     Action done) = 0;
   // A thread has made the diff of what the node has written to the unit: it has learned of

@@ -7,7 +7,7 @@
 
 namespace weir::predict {
 
-// What units that a node reads and does not write become, where its work is divided.
+// What happens to units that a node reads and does not write, when its work is divided.
 enum class Reads : uint8_t {
   kAuto,   // as the essay in scaling.cc says
   kSplit,  // each is read by one of its parts

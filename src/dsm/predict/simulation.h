@@ -60,7 +60,7 @@ class Simulation {
   }
   void go(Thread* thread);
   void go_at(Time when, Thread* thread);
-  // Does an op. False: the thread waits, and somebody will call next().
+  // Does an op. Returns false if the thread waits; next() will be called for it.
   bool execute(Thread* thread, const Op& op);
   void next(Thread* thread);  // the op that the thread waited in is done
   bool continues(const std::optional<Time>& when, Thread* thread);
@@ -84,8 +84,8 @@ class Simulation {
     Thread* holder = nullptr;
     std::deque<Thread*> waiting;
     int64_t next = -1;  // node that it goes to
-    // Where locks go as recorded: who has asked, what is to be given to whom, how often it was
-    // asked for from here.
+    // If locks go as recorded: the nodes that have asked, what must be given to which node, and how
+    // often this node has asked.
     std::set<uint32_t> askers;
     std::deque<Gift> gifts;
     size_t asked = 0;

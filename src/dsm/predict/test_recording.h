@@ -1,6 +1,6 @@
-// Recordings made by hand, and a machine whose costs can be added up in one's head: a message takes
-// 100 ns of its sender, 1,000 to get there, and 10 of a server or 20 of a thread that waits for it;
-// a fault takes 5; nothing else takes time.
+// Recordings made by hand, and a machine whose costs are easy to add up. A message takes 100 ns of
+// its sender, 1,000 to get there, and 10 of a server or 20 of a thread that waits for it. A fault
+// takes 5. Nothing else takes time.
 #pragma once
 
 #include <utility>

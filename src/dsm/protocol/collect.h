@@ -19,8 +19,8 @@ class Collector {
   // By every node, after one and the same barrier, which has not let its threads go yet. Lets go of
   // the mutex.
   void collect(Thread& thread, std::unique_lock<std::mutex>& held);
-  // Of each node, up to which interval diffs may be gone on some node: from here no diff of these
-  // is asked for.
+  // For each node, the interval up to which diffs may be gone on some node. This node requests no
+  // diff of those.
   const VectorTime& floor() const { return floor_; }
 
   // While a request for diffs or for a copy is under way: what it may need is not dropped. Made and

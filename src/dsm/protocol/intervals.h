@@ -44,9 +44,10 @@ class IntervalLog {
   // Not known by whom knows `theirs`. What is forgotten here has come to everybody by a barrier
   // since that was said.
   void put_missing(const VectorTime& theirs, Message& message) const;
-  // What this node says when it arrives at a barrier, without the number of intervals, which is the
-  // answer (get() reads them where that stands before): its own since the last one, and others'
-  // that those have closed behind their own arrival at this one. From here on the next round runs.
+  // Puts what this node says when it arrives at a barrier: its own intervals since the last one,
+  // and others' that those nodes have closed behind their own arrival at this one. Returns the
+  // number of intervals, which is not in the message (get() reads them with the number in front).
+  // From here on the next round runs.
   uint32_t put_arrival(const VectorTime& everybody, Message& message);
   // Reads what these wrote, in any order and with doubles; answers those that are new here, of each
   // node in order. They are not known before merge() has been called with them. Ends the job where
@@ -63,11 +64,11 @@ class IntervalLog {
 
   // NULL: unknown or forgotten.
   const Interval* find(IntervalId id) const;
-  // The same of one that must be there: else another node has asked for what it knows, and the job
-  // ends.
+  // find() for an interval that must be there. If it is not, another node has asked for what it
+  // knows, and the job ends.
   const Interval& at(IntervalId id) const;
   void forget(const VectorTime& upto);
-  // Of a node's intervals after `index`, the one before the first that is kept here.
+  // Returns, of a node's intervals after `index`, the one before the first that is kept here.
   uint32_t kept_after(NodeId node, uint32_t index) const {
     return std::max(index, logs_[node].first - 1);
   }

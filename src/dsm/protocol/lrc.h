@@ -74,7 +74,7 @@ class LazyPage : public Page {
   std::unique_ptr<uint8_t[]> base;  // the home's copy, of which `applied` tells, and which takes
                                     // the place of this one's once it has all that lacks
   uint32_t base_own = 0;  // up to which of this node's intervals the base has what it wrote
-  // Where the last of this node's diffs begins that garbage collection has dropped; 0: none.
+  // The start of the last of this node's diffs that garbage collection has dropped; 0: none.
   uint32_t dropped = 0;
   bool left_open = false;  // no page, and dirty still when a diff was made of it: whether it was
                            // written since is seen by comparison
@@ -129,9 +129,9 @@ class LrcProtocol : public Protocol {
   virtual void fetch(const std::vector<LazyPage*>& pages, Thread& thread,
                      std::unique_lock<std::mutex>& held);
 
-  // What the copy has of its own becomes a diff, and the page is no longer writable. With the
-  // interval that it needs, where the open one wrote it. `closed`: the interval that wrote it is
-  // closed already.
+  // Makes a diff of what this node has written to the copy; the page is no longer writable. If the
+  // open interval wrote it, this begins the interval that the diff needs. `closed`: the interval
+  // that wrote it is closed already.
   void make_diff(LazyPage& page, RightChanges& changes, bool closed = false);
   void make_writable(LazyPage& page, RightChanges& changes);
 
@@ -154,8 +154,8 @@ class LrcProtocol : public Protocol {
   void add_dirty(LazyPage& page);
   void drop_dirty(LazyPage& page);
   void drop_twin(LazyPage& page);
-  // What another node has of the page. REQUIRES: it holds all that the copy here holds, but for
-  // what is written here since the twin was made, which stays.
+  // Takes another node's copy of the page. REQUIRES: it holds all that the copy here holds, except
+  // what was written here since the twin was made, which stays.
   static void take_copy(LazyPage& page, const uint8_t* bytes);
   std::vector<LazyPage*> all_pages() const;  // of this protocol, but for freed ones
   // Something that the node wrote up to there, and of which there is notice.

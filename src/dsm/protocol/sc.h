@@ -16,8 +16,8 @@ class ScPage : public Page {
   bool started = false;  // the home's copy counts as the first one
   uint64_t granted = 0;  // when this node got its right (nanoseconds_now)
 
-  // Of a unit that is no page: threads of this node that hold it, and the home's demand that waits
-  // for them
+  // For a unit that is no page: the threads of this node that hold it, and the home's demand that
+  // waits for them.
   struct Take {
     NodeId from;
     bool drop, send;
@@ -52,7 +52,7 @@ class ScProtocol : public Protocol {
   std::string describe() const;
 
  private:
-  // Answers whether the home waits to hear that it is done.
+  // Returns whether the home waits to hear that it is done.
   bool get_right(ScPage& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held);
   void hold_one(ScPage& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held);
   std::vector<Hold> let_go_from(UnitId first, Thread& thread);

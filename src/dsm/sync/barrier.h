@@ -22,7 +22,7 @@ constexpr uint32_t kFinish = 0xffff'0000, kShare = 0xffff'0001, kTotals = 0xffff
                    kCollect = 0xffff'0003, kCheckpoint = 0xffff'0004, kChecked = 0xffff'0005,
                    kReductions = 0xfffe'0000;
 std::string name_of_barrier(uint32_t barrier);  // "barrier 3", "a reduction (sum of 3 doubles)"
-// Of which one thread of each node takes part.
+// True if one thread of each node takes part in the barrier.
 inline bool is_collective(uint32_t barrier) { return barrier >= kFinish; }
 // A reduction's: each with operation, type and number of elements of its own.
 constexpr uint32_t reduction_of(weir_dsm_operation operation, bool is_real, uint32_t count) {

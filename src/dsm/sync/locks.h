@@ -25,7 +25,7 @@ class Locks {
   bool try_acquire(uint32_t lock, Thread& thread, std::unique_lock<std::mutex>& held);
   void release(uint32_t lock, Thread& thread);
   void on_message(Message&& message);
-  // Of the locks that somebody holds or wants here.
+  // Returns the state of each lock that some thread holds or wants here.
   std::vector<Waits::LockState> states(uint64_t now) const;
 
  private:

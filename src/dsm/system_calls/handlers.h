@@ -11,8 +11,8 @@ class ProgramHandler {
  public:
   void set(const struct sigaction& action);
   struct sigaction get() const;
-  // Of a signal that is none of the library's: as if the kernel had called the handler; by default
-  // the process ends.
+  // Runs the program's handler for a signal that is none of the library's, as if the kernel had
+  // called it. By default the process ends.
   void run(int number, siginfo_t* info, void* context);
 
  private:

@@ -18,7 +18,7 @@ struct CallRange {
   bool is_written;
 };
 
-// Of a call that was made by other means than the filter's, with buffers that are told one by one.
+// The buffers of a call that does not come by the filter; they are added one by one.
 class CallBuffers {
  public:
   // Whether any lies in shared memory: else there is nothing to do.

@@ -1,18 +1,19 @@
-// Tapeworm: what was accessed decides what travels before it is asked for (Keleher, OSDI 1999,
-// section 3). On top of the lazy protocols, which call these hooks; nothing here can make a result
-// wrong, since all that travels is diffs that the protocol would have asked for, and it takes them
-// only in its own order:
+// Tapeworm: what was accessed decides what travels before it is requested (Keleher, OSDI 1999,
+// section 3). It lies on top of the lazy protocols, which call these hooks. Nothing here can make a
+// result wrong: all that travels is diffs that the protocol would have requested, and the protocol
+// takes them only in its own order:
 //   1. A diff that comes unasked is kept beside the copy. It is applied when the copy can be made
-//      valid, that is with all others that the copy lacks and of which there is notice, by stamp,
-//      each behind the one before it of its writer (apply_cached).
-//   2. It may hold more than there is notice of: intervals that its writer closed later. What those
-//      come after is known here as well, since what a node knows is closed (intervals.cc), and
-//      since the writer had no news of the unit while its twin was there (lrc.cc, invariant 1). So
-//      nothing that is applied later belongs before it.
-//   3. A diff from before the last collection follows none that is here, or is here already: it is
+//      valid: with all other diffs that the copy lacks and of which there is notice, by stamp, each
+//      behind the one before it of its writer (apply_cached).
+//   2. It may hold more than there is notice of: intervals that its writer closed later. What
+//      precedes those is known here as well, because what a node knows is closed (intervals.cc),
+//      and because the writer had no news of the unit while its twin was there (lrc.cc, invariant
+//      1). So nothing that is applied later belongs before it.
+//   3. A diff from before the last collection follows none that is here, or is here already. It is
 //      not applied (collect.cc, invariant 4).
 //
-// All with the node's mutex held; those that are given it may let go of it while they wait.
+// The node's mutex is held in all functions. Those that are given it may release it while they
+// wait.
 #pragma once
 
 #include <stdint.h>
@@ -112,8 +113,8 @@ class Tapeworm {
   void forget() { produced_.clear(); }
   void before_barrier(uint32_t barrier);
   void add_to_barrier(std::vector<uint32_t>& pushes, Message& advice);
-  // What is to go to all and is little enough to go with the barrier's own messages: what
-  // take_for_all answers comes, of all nodes, to keep_of_all.
+  // What goes to all nodes, and is little enough to go with the barrier's own messages. What
+  // take_for_all returns on each node comes to keep_of_all on the others.
   struct ForAll {
     uint32_t count = 0;
     Message diffs{0};
@@ -169,7 +170,8 @@ class Tapeworm {
   void add_what_is_like_it(std::map<NodeId, Asker>& askers) const;
   void came_in_vain(Page& page);
   void add_of_others(uint32_t barrier);
-  // Of this node's diffs of the units: those that not all of `to` have, which count as sent then.
+  // Returns this node's diffs of the units that not all of `to` have. They count as sent from then
+  // on.
   ForAll gather(const std::vector<NodeId>& to, const std::vector<UnitId>& units);
   void tell_push(NodeId to, const ForAll& data);
 
