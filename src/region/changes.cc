@@ -1,9 +1,9 @@
 // What has changed since a checkpoint.
 //
-// A checkpoint copies nothing: the region is watched, which closes it for writing in every set. Its
-// first write traps, the twin is copied, and the region is open as before; so a region that is not
-// written costs one change of level, and no comparison. Regions that were written are pushed on a
-// list by whoever traps, without a lock.
+// A checkpoint copies nothing. The region is watched, which closes it for writing in every set. Its
+// first write traps, the twin is copied, and the region is open as before. So a region that is not
+// written costs one change of level, and no comparison. The thread that traps pushes the region on
+// a list of written ones, without a lock.
 
 #include <errno.h>
 #include <string.h>

@@ -2,18 +2,18 @@
 // are then mapped in their place. From then on it is the same memory by its old address and in the
 // windows.
 //
-// Other threads go on meanwhile. Who writes to these pages between the copy and the mapping would
-// lose what it writes, so they are write-protected first, and whoever then faults there waits in
-// the handler until the new mapping is in place. (The kernel does not fault: a system call that
-// writes there then fails with EFAULT.) The calling thread itself may not write there: its stack is
-// refused, and none of this code's variables lies in a page of the program's (state.h, invariant
-// 5). A page that several regions touch is converted once, and turns back into private memory when
-// the last of them is freed.
+// Other threads go on meanwhile. A thread that writes to these pages between the copy and the
+// mapping would lose what it writes. So they are write-protected first, and a thread that then
+// faults there waits in the handler until the new mapping is in place. (The kernel does not fault:
+// a system call that writes there fails with EFAULT.) The calling thread itself may not write
+// there: its stack is refused, and none of this code's variables lies in a page of the program's
+// (state.h, invariant 5). A page that several regions touch is converted once, and turns back into
+// private memory when the last of them is freed.
 //
-// So that a region may begin in a page that is converted and end in one that is not, the file has
-// the pages of one stretch of address space (a chunk, a 64th of a window) in the same order: where
-// a page of a chunk is, is then known before it is converted, and that it has been, by the regions
-// that the directory has in it.
+// A region may begin in a page that is converted and end in one that is not. So the file has the
+// pages of one stretch of address space (a chunk, a 64th of a window) in the same order. The place
+// of a chunk's page is then known before it is converted. The regions that the directory has in a
+// page tell that it has been converted.
 
 #include <errno.h>
 #include <string.h>

@@ -1,9 +1,8 @@
 // Levels: which window a region's pointers lie in, by set.
 //
-// The level is written first, then each pointer is moved to where it puts it; and that again, if
-// the level's word has changed meanwhile: so whoever changes the level in between, in a signal's
-// handler on this thread, leaves pointers that fit the last level, and so do we (state.h, invariant
-// 4).
+// The level is written first; then each pointer is moved to where the level puts it. That is done
+// again if the level's word has changed meanwhile. So if a signal's handler on this thread changes
+// the level in between, both leave pointers that fit the last level (state.h, invariant 4).
 
 #include <errno.h>
 

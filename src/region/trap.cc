@@ -1,23 +1,23 @@
-// A fault in a window becomes a call of the region's handler, and the access is made again where it
-// is allowed.
+// A fault in a window becomes a call of the region's handler, and the access is made again if it is
+// allowed.
 //
 //   1. Is it ours? The address lies in a window, or in a region's own pages, and a region is there.
 //   2. What was the access? Its instruction is decoded: which bytes, read or written, and by which
 //      registers.
-//   3. For each region that has some of these bytes and whose level, in the set that the window
-//      belongs to, does not allow the access: its handler, until it does.
+//   3. For each region that has some of these bytes: if its level, in the set that the window
+//      belongs to, does not allow the access, its handler is called until it does.
 //   4. Registers that point into the region are moved to the window of its level, and the
 //      instruction is executed again.
-// What is not ours goes to whoever handled SIGSEGV before.
+// What is not ours goes to the handler that SIGSEGV had before.
 //
 // How it can go wrong, and what is done:
 // - The level allows the access already (another thread raised it, or the pointer is an old copy):
 //   no handler is called, the registers are moved.
 // - A handler returns and has changed nothing: the access would trap for ever. That is said, with
-//   the place, and passed on. Where others lower the level as often as the handler raises it, it is
+//   the place, and passed on. If others lower the level as often as the handler raises it, it is
 //   called again, up to kPatience times.
 // - A handler touches its own region by a pointer that traps again: traps within traps are counted.
-// - No register can be moved (an absolute address): said, and passed on.
+// - No register can be moved (an absolute address): that is said, and passed on.
 
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // Where the windows lie, and the library's start.
 //
-// Address space is reserved for all sets at once and costs nothing until it is touched; the file in
-// memory is as long as a window, and has no page until one is written. Where limits of the process
+// Address space is reserved for all sets at once, and costs nothing until it is touched. The file
+// in memory is as long as a window, and has no page until one is written. If limits of the process
 // allow less, windows are halved until they fit.
 
 #include <dlfcn.h>

@@ -1,19 +1,20 @@
-// Only somebody outside can change the bytes between execve and the loader's first instruction, and
-// answer its rdtsc. So a short-lived child traces this process, waits for the stop at execve,
-// writes the bytes, and stays for the time stamps: this process has asked the kernel to make rdtsc
-// fault (PR_SET_TSC, which survives execve), the tracer sees each fault as a SIGSEGV, puts a value
-// into the registers, steps over the instruction and lets no signal through.
+// Only another process can change the bytes between execve and the loader's first instruction, and
+// replace the results of its rdtsc. So a short-lived child traces this process, waits for the stop
+// at execve, writes the bytes, and stays for the time stamps. This process has asked the kernel to
+// make rdtsc fault (PR_SET_TSC, which survives execve). The tracer sees each fault as a SIGSEGV,
+// puts a value into the registers, steps over the instruction and lets no signal through.
 //
-// 1. Its end sends no signal and wait() does not see it; libweir's first constructor allows rdtsc
-//    again, kills it and waits for it by pid. (The kernel detaches what a dying tracer traced and
-//    lets it run on. An orphan instead of a child would remain as a zombie in containers whose
-//    first process reaps nobody.)
-// 2. It says when it runs, so that this process can name it as its tracer where only descendants
-//    may be traced (Yama).
-// 3. It holds no descriptor of ours but two pipes, and no signal from the terminal reaches it.
-// 4. Where execve fails, it is killed.
-// 5. No program runs on with rdtsc disabled and without it. Where libweir was not loaded after all,
-//    the first rdtsc outside the loader, the first fork or the next execve shows it: then the
+// 1. The tracer's end sends no signal, and wait() does not see it. libweir's first constructor
+//    allows rdtsc again, kills the tracer and waits for it by pid. (The kernel detaches what a
+//    dying tracer traced and lets it run on. An orphan instead of a child would remain as a zombie
+//    in containers whose first process reaps nobody.)
+// 2. The tracer says when it runs, so that this process can name it as its tracer where only
+//    descendants may be traced (Yama).
+// 3. It holds no descriptor of this process except two pipes, and no signal from the terminal
+//    reaches it.
+// 4. If execve fails, it is killed.
+// 5. No program runs on with rdtsc disabled and without the tracer. If libweir was not loaded after
+//    all, the first rdtsc outside the loader, the first fork or the next execve shows it. Then the
 //    tracer makes the program itself allow rdtsc again (a prctl, run on a system call instruction
 //    of the vDSO), and lets go.
 // 6. Any other signal goes through unchanged.

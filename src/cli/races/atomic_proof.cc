@@ -2,33 +2,32 @@
 //
 // Weir promises that what it reports is a data race. The runtime sees instructions: `mov
 // (%rdi),%eax` is what a compiler makes of a plain read of an int, and of atomic_load(&x) as well.
-// Two accesses that nothing orders are a race if one of them is not atomic; if both are atomic they
+// Two accesses that nothing orders are a race if one of them is not atomic. If both are atomic they
 // may be what a correct program does all day (a flag, a counter, a lock-free queue). Nothing in the
-// machine code tells the two apart, and programs come without a recompilation that could. So a pair
-// is reported only where one side is certainly no atomic operation.
+// machine code tells the two apart, and the program is not recompiled. So a pair is reported only
+// if one side is certainly no atomic operation.
 //
 // When it is certain
 //
-// 1. By the instruction: compilers make of atomic operations only locked instructions, xchg, and
-//    aligned mov of 1, 2, 4 or 8 bytes. All else (vector moves, unlocked read-modify-write, string
-//    instructions, misaligned ones), and what libc or the kernel do on the program's account, is
-//    none. The runtime says so by what it leaves out of Side::kind.
-// 2. By debug information and sources, all of: a. The function and those into which it is inlined,
-//    at this instruction, do not say by their names that they are operations of atomics, nor does
-//       the header from which the line comes. Functions of the system's headers that call the
-//       program's back (call_once) are not asked.
-//    b. The variable, where it is known, has a declared type that is not atomic there, and is no
-//    guard of a static variable in a function
-//       (compilers read guards by a plain mov, and no source says so).
+// 1. By the instruction. Compilers turn atomic operations only into locked instructions, xchg, and
+//    aligned mov of 1, 2, 4 or 8 bytes. All else is no atomic operation: vector moves, unlocked
+//    read-modify-writes, string instructions, misaligned accesses, and what libc or the kernel do
+//    on the program's account. The runtime says so by what it leaves out of Side::kind.
+// 2. By debug information and sources, if all of these hold:
+//    a. The function at this instruction, and those into which it is inlined, do not say by their
+//       names that they are operations of atomics. Nor does the header from which the line comes.
+//       Functions of the system's headers that call the program's back (call_once) are not asked.
+//    b. If the variable is known, its declared type is not atomic there, and it is no guard of a
+//       static variable in a function. (Compilers read guards by a plain mov, and no source says
+//       so.)
 //    c. The source of the statement is there, and nothing in it may be atomic: no name that says
-//    so, no macro or inline function whose
-//       definition does, no variable, member or type that is declared so (source_scan.cc). A name
-//       whose definition is not found counts as one that may.
+//       so, no macro or inline function whose definition does, no variable, member or type that is
+//       declared so (source_scan.cc). A name whose definition is not found counts as one that may.
 //
-// What remains in doubt is not reported, but counted. What this costs: races between two plain
-// accesses in code without debug information or sources; --verbose names the files. What could
-// still deceive it: sources that are not those of which the program was built, and macros that the
-// command line of the compiler defines with a name that looks like a function's.
+// What remains in doubt is not reported, but counted. This costs races between two plain accesses
+// in code without debug information or sources; --verbose names the files. Two things could still
+// deceive it: sources from which the program was not built, and macros that the command line of the
+// compiler defines with a name that looks like a function's.
 #include "cli/races/atomic_proof.h"
 
 #include <algorithm>

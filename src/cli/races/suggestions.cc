@@ -1,11 +1,11 @@
-// From tenures (check/sharing_profile.cc) to annotations. Each 8 bytes are judged by themselves;
-// those of one variable, or of the blocks that one call allocates, are put together where they
-// agree.
+// From ownership phases (tenures: check/sharing_profile.cc) to annotations. Each 8 bytes are judged
+// by themselves. Those of one variable, or of the blocks that one call allocates, are put together
+// if they agree.
 //
-// A tenure is one task's (exclusive), read by several, or under a lock. Where it ends and begins
-// there are places in the program: the last access before and the first one after. What a place's
-// access stands in a loop of is passed over, outwards, where the tenure came once: an annotation
-// inside would be made in each round.
+// A phase is one task's (exclusive), read by several, or under a lock. Where it ends and the next
+// begins there are two places in the program: the last access before and the first one after. If a
+// place's access is in a loop but the phase came once, the place moves outwards, out of the loop:
+// an annotation inside would be made in each round.
 #include "cli/races/suggestions.h"
 
 #include <fmt/format.h>

@@ -1,13 +1,13 @@
-// Two threads: the caller's takes entries out of the rings, so that no program waits for the disk
-// or for zstd unless both are far behind; the writer's packs chunks and appends them. A chunk goes
-// to disk when it is full or a quarter of a second old: that much is lost where everything is
-// killed at once.
+// Two threads keep a recording. The caller's takes entries out of the rings, so that no program
+// waits for the disk or for zstd unless both are far behind. The writer's packs chunks and appends
+// them. A chunk goes to disk when it is full or a quarter of a second old. That much is lost if
+// everything is killed at once.
 //
-// 1. An entry leaves its ring when it has been copied, a kFile entry when its file has been, or
-//    when the file is open and leased (fcntl(2)) and its copying in the writer's queue: then nobody
-//    writes it until that is done.
-// 2. The queue is worked off in its order. So what comes to disk after a file was mapped comes
-//    there after the file's copy.
+// 1. An entry leaves its ring when it has been copied. A kFile entry leaves it when its file has
+//    been copied; or when the file is open and leased (fcntl(2)) and its copying is in the writer's
+//    queue, because nobody writes the file then until the copy is done.
+// 2. The queue is worked off in order. So what comes to disk after a file was mapped comes there
+//    after the file's copy.
 // 3. What a program puts is not trusted: entries that are none end the recording, as a full disk
 //    does.
 // 4. After a failure nothing is appended any more, to no stream, and what was appended in part is

@@ -1,7 +1,7 @@
-// What libweir-dsm.so has beside its parts: its own operator new, which no other library sees.
-// Where memory runs out the job ends and says so, instead of an exception that comes out of a C
-// function, out of the handler of a fault, or on the server's thread. Freed by the usual operator
-// delete, as both are malloc and free.
+// What libweir-dsm.so has beside its parts: its own operator new, which no other library sees. If
+// memory runs out, the job ends and says so. An exception would come out of a C function, out of
+// the handler of a fault, or on the server's thread. The usual operator delete frees the memory,
+// because both are malloc and free.
 #include <stdlib.h>
 
 #include <new>

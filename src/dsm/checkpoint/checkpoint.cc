@@ -1,18 +1,18 @@
-// A checkpoint: behind a barrier everybody knows of all writes; each home gets the bytes of its
-// units, and writes them, each node a file of its own; behind another barrier node 0 writes the
+// A checkpoint: behind a barrier every node knows of all writes. Each home gets the bytes of its
+// units and writes them; each node has a file of its own. Behind another barrier node 0 writes the
 // directory, which has the sizes and checksums of these files, and makes the generation the current
 // one. So the files hold each unit once, as of the barrier.
 //
-// A restart: node 0 reads the directory and everybody gets it; then some node reads each file, and
-// writes the units as a program writes them. So nothing depends on who wrote the checkpoint:
-// neither the number of nodes nor where homes are, and protocols know of nothing. It costs twins
-// and notices of all units, once.
+// A restart: node 0 reads the directory and sends it to every node. Then some node reads each file,
+// and writes the units as a program writes them. So nothing depends on which node wrote the
+// checkpoint, neither the number of nodes nor where homes are, and protocols know of nothing. It
+// costs twins and notices of all units, once.
 //
 // Invariants:
-//   1. All nodes answer the same: what each did goes round in a barrier after each step, and the
-//      error that counts is that of the first node that had one.
+//   1. All nodes return the same result: what each did goes round in a barrier after each step, and
+//      the error that counts is that of the first node that had one.
 //   2. Memory that is being written to a file stays as it is without the mutex: homes have all that
-//      was written, and who would write more waits at the next barrier.
+//      was written, and a thread that would write more waits at the next barrier.
 //   3. No message names a unit before all nodes have its block: a barrier lies between.
 // Not saved: locks, which nobody holds; conditions and semaphores; tapes.
 #include "dsm/checkpoint/checkpoint.h"

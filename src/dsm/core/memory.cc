@@ -1,11 +1,11 @@
-// Allocation. Node 0 keeps the directory. Addresses are handed out once: memory that was freed is
-// given back to the kernel and never allocated again, so that a stale pointer is found out, and no
-// late notice of the old contents meets a new allocation.
+// Allocation. Node 0 keeps the directory. Addresses are handed out once: freed memory is given back
+// to the kernel and never allocated again. So a stale pointer is found, and no late notice of the
+// old contents meets a new allocation.
 //
 // Invariants:
-//   1. Before an address is answered to who asked for it, each node has the block that it lies in.
-//      So a message that names a unit never names an unknown one.
-//   2. Blocks have ascending numbers and, but for regions, ascending offsets, and never overlap.
+//   1. Before an address is returned to the node that asked for it, each node has the block that it
+//      lies in. So a message that names a unit never names an unknown one.
+//   2. Blocks have ascending numbers and, except for regions, ascending offsets, and never overlap.
 #include "dsm/core/memory.h"
 
 #include <string.h>

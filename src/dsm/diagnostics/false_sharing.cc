@@ -1,9 +1,11 @@
-// Recording. What a diff changed is kept as a bit for each word, since disjoint is what is asked;
-// with what its node knew then, since concurrent is the other half of it.
+// How false sharing is recorded. What a diff changed is kept as a bit for each word, because the
+// question is whether diffs are disjoint. What its node knew then is kept too, because they must be
+// concurrent.
 //
-// Diffs of all times would be too many. Kept are those around the first barriers and then around
-// ever fewer, the same on every node, so that those that were concurrent are kept together or not
-// at all; of programs without barriers, the first ones of each unit. Costs are counted of all.
+// The diffs of the whole run would be too many. Kept are those around the first barriers, and then
+// around ever fewer, the same on every node. So concurrent diffs are kept together or not at all.
+// Of programs without barriers, the first diffs of each unit are kept. Costs are counted for all
+// diffs.
 //
 // `sc` has no diffs: there, the words at which writes trapped stand for them.
 #include "dsm/diagnostics/false_sharing.h"

@@ -1,15 +1,15 @@
-// Recording is an append to memory under the mutex that the caller holds anyway. When the buffer is
-// full, what comes later is dropped and counted: a beginning without holes is worth more than an
-// end of which nobody knows what led to it.
+// Recording is an append to memory, under the mutex that the caller holds anyway. When the buffer
+// is full, later events are dropped and counted: a beginning without holes is worth more than an
+// end of which nobody knows the cause.
 //
-// Clocks: nodes of one host have one. Of different hosts, a node asks node 0 for its time several
-// times; the quickest answer is off by at most half its round trip. That is done at the start and
-// at the end, and times in between are corrected along the line through both.
+// Clocks: nodes of one host have one clock. Of different hosts, a node asks node 0 for its time
+// several times; the quickest reply is off by at most half its round trip. That is done at the
+// start and at the end, and times in between are corrected along the line through both.
 //
-// The file: one process for each node, a track for each thread and one for the server; complete
-// events ("X") for what has a stack's order on its track, asynchronous ones ("b", "e") for locks
-// that are held, which need not; flows ("s", "t", "f") from a request's sender over each server
-// that has it in its hands back to the sender.
+// The file has one process for each node, a track for each thread, and one for the server. Complete
+// events ("X") are what has a stack's order on its track. Asynchronous ones ("b", "e") are locks
+// that are held, which need not. Flows ("s", "t", "f") lead from a request's sender over each
+// server that has it in its hands back to the sender.
 #include "dsm/diagnostics/timeline.h"
 
 #include <errno.h>

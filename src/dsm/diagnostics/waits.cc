@@ -1,6 +1,7 @@
-// Each node answers from what its threads' spans say; who asked puts the answers together, since
-// only together they tell who holds a lock, or who has not come to a barrier. A snapshot of nodes
-// that go on is not one moment's, so only waits that have lasted are looked at for a circle.
+// Each node replies with what its threads' spans say. The node that asked puts the replies
+// together, because only together they tell which node holds a lock, or which has not come to a
+// barrier. A snapshot of nodes that go on is not of one moment, so only waits that have lasted are
+// searched for a circle.
 //
 // A node that has just told another does not ask itself: a signal to all processes of a job prints
 // one text.

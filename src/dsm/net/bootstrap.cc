@@ -1,18 +1,20 @@
 // Which MPI, and is it the right one?
 //
 // Problem: a program that is linked with libweir-dsm only may be started by the mpirun of either
-// MPI, by Slurm, or by hand, and the MPI library that understands the launcher must be found by the
-// process itself. Taking the wrong one does not fail: every process then believes to be alone, and
-// computes everything. Mechanism: launchers leave variables in the environment. Open MPI:
-// OMPI_COMM_WORLD_SIZE. MPICH and its relatives (Hydra, Slurm's pmi2): PMI_RANK and PMI_SIZE. PMIx
-// (PMIX_RANK, set by `srun --mpi=pmix` and by Open MPI's own launcher): taken for Open MPI's, as
-// distributions build it with PMIx and MPICH with PMI; WEIR_DSM_MPI=mpich says otherwise. Slurm
-// without any of them started processes that cannot find each other: an error. A program that has
-// loaded an MPI itself has decided, whatever the launcher is; it answers MPI_Get_library_version
-// even before its initialization.
+// MPI, by Slurm, or by hand. The process itself must find the MPI library that understands the
+// launcher. Taking the wrong one does not fail: every process then believes that it is alone, and
+// computes everything.
+//
+// Mechanism: launchers leave variables in the environment. Open MPI: OMPI_COMM_WORLD_SIZE. MPICH
+// and its relatives (Hydra, Slurm's pmi2): PMI_RANK and PMI_SIZE. PMIx (PMIX_RANK, set by `srun
+// --mpi=pmix` and by Open MPI's own launcher) is taken for Open MPI's, because distributions build
+// that with PMIx and MPICH with PMI; WEIR_DSM_MPI=mpich says otherwise. If Slurm left none of them,
+// it started processes that cannot find each other: an error. A program that has loaded an MPI
+// itself has decided, whatever the launcher is; that MPI's MPI_Get_library_version works even
+// before its initialization.
 //
 // Invariants:
-//   1. Where the launcher says how many processes there are and MPI counts otherwise, the job ends
+//   1. If the launcher says how many processes there are and MPI counts otherwise, the job ends
 //      with a message that says which MPI does not fit.
 //   2. No launcher and no MPI in the program: nothing of MPI is loaded.
 //   3. The module is loaded for good: MPI libraries do not survive being unloaded.

@@ -1,15 +1,15 @@
 // How nodes on any hosts come to have connections.
 //
 // Problem: a host has several addresses, and some of them (those of bridges to containers, say)
-// mean another host when used elsewhere. Mechanism: a node tells all its addresses; who connects
-// tries those first that lie in a network which it has itself, and takes an address to be right
-// only when the other end has shown that it is the node in question, by its token.
+// mean another host when used elsewhere. Mechanism: a node tells all its addresses. A node that
+// connects tries those first that lie in a network which it has itself. It takes an address to be
+// right only when the other end has shown, by its token, that it is the node in question.
 //
 // Invariants:
-//   1. The lower number connects, the higher one accepts; everybody listens before anybody learns
+//   1. The lower number connects, the higher one accepts. Every node listens before any node learns
 //      where.
-//   2. All connecting of a node goes before its accepting, so the node with the highest number only
-//      accepts, and nobody waits in a circle.
+//   2. A node makes all its connections before it accepts any. So the node with the highest number
+//      only accepts, and no nodes wait in a circle.
 #include "dsm/net/links.h"
 
 #include <arpa/inet.h>

@@ -1,24 +1,24 @@
 // How a job whose parts die ends as a whole, and says why.
 //
-// Problem: where one of many processes is gone, the others wait for it for ever, or end with
-// whatever error they run into first; and launchers kill what is left so fast that nobody gets to
-// say anything. Mechanism: each node has TCP connections to some others (links.h), on which nothing
-// but signs of life go. A process that ends, however it does, has its connections closed by the
-// kernel before its parent learns of it; so those linked with it know before the launcher does.
-// Whoever knows prints the reason, passes it on, and ends; everybody does so once.
+// Problem: if one of many processes is gone, the others wait for it for ever, or end with whatever
+// error they run into first. And launchers kill what is left so fast that no process gets to say
+// anything. Mechanism: each node has TCP connections to some others (links.h), on which nothing but
+// signs of life go. If a process ends in any way, the kernel closes its connections before its
+// parent learns of it. So the nodes linked with it know before the launcher does. A node that knows
+// prints the reason, passes it on, and ends; every node does so once.
 //
 // Invariants:
 //   1. A node that ends has told its links why before they see the connection end. So an end
 //      without a reason is the death of just that node.
-//   2. Events are looked at in the order in which the kernel has them: of two deaths, the cause
-//      comes first.
+//   2. Events are handled in the order in which the kernel has them: of two deaths, the cause comes
+//      first.
 //   3. Silence counts only while this thread itself has been running: a job that is stopped as a
 //      whole (by a terminal, a debugger of launchers, sleep of the machine) goes on afterwards.
 //   4. A node that said goodbye may go.
-//   5. SIGTERM is what launchers send to those who are left; it waits for a moment, so that the
-//      reason can arrive. Without one, it has its usual effect.
-//   6. Who ends waits until its links know, for half a second at most: the launcher acts on the
-//      first end that it sees.
+//   5. Launchers send SIGTERM to the processes that are left. It waits for a moment, so that the
+//      reason can arrive. If none comes, it has its usual effect.
+//   6. A node that ends waits until its links know, for half a second at most: the launcher acts on
+//      the first end that it sees.
 #include "dsm/net/liveness.h"
 
 #include <errno.h>

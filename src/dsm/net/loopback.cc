@@ -1,17 +1,17 @@
 // Transport between nodes that are objects of one process.
 //
-// Problem: the protocols are to be tested under a debugger and the sanitizers, by thousands of
-// small runs, and in orders that a quiet machine never shows. Mechanism: each node has a queue for
-// its server and one for each of its mailboxes, ordered by when a message is due: when it was sent,
-// plus a delay by chance. A message is taken once it is due and the first in its queue.
+// Problem: the protocols must be tested under a debugger and the sanitizers, by thousands of small
+// runs, and in orders that a quiet machine never shows. Mechanism: each node has a queue for its
+// server and one for each of its mailboxes. A queue is ordered by when a message is due: when it
+// was sent, plus a random delay. A message is taken once it is due and the first in its queue.
 //
 // Invariants:
-//   1. Of two messages from one thread to one node's server the later is due no earlier, and of two
-//      that are due at the same time the one sent first is taken first: that is the order that
-//      transport.h promises, and nothing more than it.
+//   1. Of two messages from one thread to one node's server the later is due no earlier. Of two
+//      that are due at the same time the one sent first is taken first. That is the order that
+//      transport.h promises, and no more than it.
 //   2. A queue's lock is held only to put in and to take out, never while calling back.
-//   3. Delays come from the seed, the destination and a count; but what threads do in between is
-//      not replayed by the seed.
+//   3. Delays come from the seed, the destination and a count. What threads do in between is not
+//      replayed by the seed.
 #include "dsm/net/loopback.h"
 
 #include <pthread.h>

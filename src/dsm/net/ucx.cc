@@ -1,25 +1,27 @@
 // The transport between processes: a server thread with a UCX worker of its own, and channels
 // (ucx_channel.h) by which the program's threads send and wait.
 //
-// Problem: a node whose threads compute must answer within microseconds, on a machine that has more
-// nodes than cores; a server that spins would take a core from who computes, and MPI's blocking
-// calls do spin. Mechanism: the server sleeps on its worker's event descriptor, which UCX makes
-// readable for shared memory as for networks, and the kernel lets a thread that has slept run at
-// once (thread.h). Requests go to the server's worker; replies go straight to the worker at which
-// the asking thread waits, so that they wake nobody else.
+// Problem: a node whose threads compute must reply within microseconds, on a machine that has more
+// nodes than cores. A server that spins would take a core from threads that compute, and MPI's
+// blocking calls do spin. Mechanism: the server sleeps on its worker's event descriptor, which UCX
+// makes readable for shared memory as for networks. The kernel lets a thread that has slept run at
+// once (thread.h). Requests go to the server's worker. Replies go directly to the worker at which
+// the asking thread waits, so they wake no other thread.
 //
-// Who sends by which worker: the server by its own; each other thread by the channel that it was
-// given at its first use, for posts as for requests: that keeps them in order. What a node says to
-// itself does not touch UCX.
+// The server sends by its own worker. Each other thread sends by the channel that it was given at
+// its first use, posts as well as requests, which keeps them in order. What a node says to itself
+// does not touch UCX.
 //
 // Invariants:
 //   1. The server's worker is used by the server's thread only.
-//   2. A thread stays with its channel; its mailboxes are of that channel. So worker_of(ReplyTo) is
-//      computed from the number of the mailbox alone, on any node: all nodes have as many channels.
-//   3. Before the server sleeps it says so and then looks at its local queue; who puts something
-//      there looks at that afterwards (both sequentially consistent: one of the two sees the
-//      other).
-//   4. The receive functions put away; callbacks are called from the loop, with nothing held.
+//   2. A thread stays with its channel, and its mailboxes are of that channel. All nodes have as
+//      many channels. So worker_of(ReplyTo) is computed from the number of the mailbox alone, on
+//      any node.
+//   3. Before the server sleeps it says so, and then looks at its local queue. A thread that puts
+//      something there looks afterwards whether the server sleeps. (Both are sequentially
+//      consistent: one of the two sees the other.)
+//   4. The receive functions put messages away; callbacks are called from the loop, with nothing
+//      held.
 #include "dsm/net/ucx.h"
 
 #include <errno.h>

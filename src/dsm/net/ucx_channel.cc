@@ -1,22 +1,24 @@
 // How threads wait at a worker that only one of them can use.
 //
-// Problem: a UCX worker must be driven by somebody for replies to come in, and has one descriptor
-// to sleep on. Threads that wait at once would need a worker each, and a node may have any number
-// of threads. Mechanism: those who share a channel elect: the first that waits polls the worker for
-// all, spins for a moment and then sleeps on the descriptor; the others sleep on their mailboxes'
-// conditions. Who has polled and got its reply wakes one of the others to go on.
+// Problem: a UCX worker must be driven by some thread for replies to come in, and has one
+// descriptor to sleep on. Threads that wait at once would need a worker each, and a node may have
+// any number of threads. Mechanism: the threads that share a channel elect one. The first that
+// waits polls the worker for all, spins for a moment and then sleeps on the descriptor. The others
+// sleep on their mailboxes' conditions. A thread that has polled and got its reply wakes one of the
+// others to go on.
 //
 // Invariants:
-//   1. While anybody waits at a channel, one of them polls, or has been woken to do so.
-//   2. A reply is put into its mailbox before anybody is told, and whoever goes to sleep looks into
-//      its mailbox after it has said, under the same lock, that it sleeps.
-//   3. The worker may be driven by others while the polling thread sleeps (they send, or the server
-//      drives). What they take in for it they tell it by wake_descriptor_: its worker's descriptor
-//      may stay quiet then. What comes after it armed the worker makes the descriptor readable,
-//      whoever drove in between.
-//   4. No lock is held while sleeping, and worker_mutex_ by a spinning thread for no more than one
-//      progress(); if somebody wants it, spinning ends.
-//   5. What is unsent is driven by the polling thread, or else by the server: never left lying.
+//   1. While any thread waits at a channel, one of them polls, or has been woken to do so.
+//   2. A reply is put into its mailbox before any thread is told. A thread that goes to sleep looks
+//      into its mailbox after it has said, under the same lock, that it sleeps.
+//   3. Other threads may drive the worker while the polling thread sleeps (they send, or the server
+//      drives). They tell it by wake_descriptor_ what they take in for it, because its worker's
+//      descriptor may then stay quiet. What comes after it armed the worker makes the descriptor
+//      readable, whichever thread drove in between.
+//   4. No lock is held while sleeping. A spinning thread holds worker_mutex_ for no more than one
+//      progress(); if another thread wants it, spinning ends.
+//   5. What is unsent is driven by the polling thread, or else by the server: it is never left
+//      lying.
 #include "dsm/net/ucx_channel.h"
 
 #include <errno.h>

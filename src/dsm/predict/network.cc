@@ -1,8 +1,8 @@
-// Presets. Those called "here" are fitted to round trips that were measured between processes of
-// one machine with a server thread that sleeps until it is asked (64 bytes, reply of 4 KiB: 18 us
-// over shared memory, 35 us over TCP); the others to what such networks are usually measured to
-// have, with the same server behind them. What a network really has is better measured and given by
-// --latency and its like.
+// Presets. Those called "here" are fitted to measured round trips between processes of one machine,
+// with a server thread that sleeps until it is asked (64 bytes, reply of 4 KiB: 18 us over shared
+// memory, 35 us over TCP). The others are fitted to what such networks usually have, with the same
+// server behind them. It is better to measure a network and to give its values by --latency and its
+// like.
 #include "dsm/predict/network.h"
 
 namespace weir::predict {

@@ -1,24 +1,25 @@
 // Problem: two nodes write the same bytes without order. Each keeps its own value until they
 // synchronize, and then one diff is applied after the other: an update is lost, on some runs.
-// Mechanism: lazy release consistency has what finds that. With the setting on, an interval ends at
-// each synchronization of its node, and its diffs are made at once, so a diff is what one stretch
-// between two synchronizations changed. After a barrier each node knows all intervals since the
-// last one and what they wrote; for two that are concurrent and wrote the same unit, the node with
-// the lower number has the other's diff or asks for it, and compares the runs of bytes.
 //
-// What is ordered is not what is known. A lock brings all that its giver knows, also what that
-// wrote after it had let go of the lock; so each interval has a second vector time, of which only
-// synchronization is the source: a lock carries that of its last release, a semaphore that of the
-// post, and a barrier orders all.
+// Mechanism: lazy release consistency has what finds that. With the setting on, an interval ends at
+// each synchronization of its node, and its diffs are made at once. So a diff is what one stretch
+// between two synchronizations changed. After a barrier each node knows all intervals since the
+// last one and what they wrote. For two that are concurrent and wrote the same unit, the node with
+// the lower number has the other's diff or requests it, and compares the runs of bytes.
+//
+// What is ordered is not what is known. A lock brings all that its giver knows, also what the giver
+// wrote after it had released the lock. So each interval has a second vector time, whose only
+// source is synchronization: a lock carries that of its last release, a semaphore that of the post,
+// and a barrier orders all.
 //
 // Invariants:
-//   1. Two intervals a of node m and b of node n are concurrent where b.order[m] < a.index and
+//   1. Two intervals a of node m and b of node n are concurrent if b.order[m] < a.index and
 //      a.order[n] < b.index.
 //   2. Intervals of different barriers are never concurrent. So pairs lie between the last two
-//      barriers, and what a node keeps for that is dropped at the barrier after: who arrives there
-//      has his answers.
-//   3. Bytes, not words or units, are compared: false sharing is no race. What was written with the
-//      value that it had is not in a diff, and is missed.
+//      barriers. What a node keeps for that is dropped at the barrier after: a node that arrives
+//      there has its replies.
+//   3. Bytes, not words or units, are compared: false sharing is no race. A byte that was written
+//      with the value that it had is not in a diff, and is missed.
 //   4. A node is one writer, however many threads it has; what orders one of them orders all.
 // Reads are seen by units only, so a race of a read and a write cannot be told from false sharing,
 // and is not reported.

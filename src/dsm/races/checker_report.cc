@@ -1,6 +1,6 @@
-// How races are told. Who finds one has the places looked up and sends its text to node 0, once;
-// node 0, which knows all allocations, adds the memory and prints it, unless as many of the same
-// allocation and the same two places have been printed already.
+// How races are reported. The node that finds one has the places looked up and sends its text to
+// node 0, once. Node 0 knows all allocations. It adds the memory and prints the text, unless as
+// many races of the same allocation and the same two places have been printed already.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,13 +1,15 @@
-// A condition orders nothing itself, its lock does: who waits tells the home, has its answer, lets
-// go of the lock and sleeps until the home passes a signal on. A signal that is sent while the lock
-// is held cannot overtake the waiter's word to the home, since that was answered before the lock
-// was let go. Nor does it come late, to who waits only after something that the signaller has done
-// next, a barrier or another lock: it is answered too.
+// A condition orders nothing itself; its lock does. A thread that waits tells the home, gets its
+// reply, releases the lock, and sleeps until the home passes a signal on. A signal that is sent
+// while the lock is held cannot overtake the waiter's message to the home, because that was replied
+// to before the lock was released. Nor does a signal come late, to a thread that waits only after
+// something that the signaller has done next (a barrier, another lock), because the signal gets a
+// reply too.
 //
-// A semaphore does order: a post brings what its poster knew since the last barrier, of whatever
-// node, and the home hands that to who takes it. Since the last barrier, because before it
-// everybody knows all; the barrier's number goes along, as its release may come later to who takes
-// the post, where it is one (a shared value) that other threads of the nodes are at.
+// A semaphore does order. A post brings what its poster has come to know since the last barrier, of
+// whichever node, and the home passes that to the thread that takes the post. Only since the last
+// barrier, because before it every node knows all. The barrier's number goes along: its release may
+// come later to the thread that takes the post, if only other threads of the nodes are at it (a
+// shared value).
 #include "dsm/sync/conditions.h"
 
 #include "dsm/base/failure.h"

@@ -1,10 +1,10 @@
 // A request goes to the lock's home, from there to the node that asked last, and waits there until
-// that node lets go. The grant goes straight to the thread that waits, with all that it must know:
-// intervals, and by Tapeworm's hooks the diffs that it will want. So a lock is handed over by one
-// message.
+// that node releases the lock. The grant goes directly to the thread that waits, with all that it
+// must know: intervals, and by Tapeworm's hooks the diffs that it will want. So one message hands a
+// lock over.
 //
-// The home numbers requests. A forwarded one says whose turn it comes after; a node that has the
-// lock knows which turn it has. A try takes no turn: where it succeeds, the lock goes on with the
+// The home numbers requests. A forwarded one says after whose turn it comes; a node that has the
+// lock knows which turn it has. A try takes no turn: if it succeeds, the lock goes on with the
 // giver's, and the home need not know.
 //
 // Messages: request: lock, flags (1: only if it is free), asker's vector time, then what Tapeworm
@@ -12,13 +12,13 @@
 // 0: refused), the turn, the lock's order if races are looked for, what Tapeworm adds, intervals.
 //
 // Invariants:
-//   1. At most one node has the lock (`here`), in one turn. A node asks only while it has not got
+//   1. At most one node has the lock (`here`), in one turn. A node asks only while it does not have
 //      it, and only by one thread at a time.
-//   2. A request that comes after turn t is served by who has turn t. Where that node has given the
-//      lock away in the same turn, the request follows `given_to`. A node that waits for a turn of
-//      its own keeps who comes after that one (`next`), of which there is one only.
+//   2. A request that comes after turn t is served by the node that has turn t. If that node has
+//      given the lock away in the same turn, the request follows `given_to`. A node that waits for
+//      a turn of its own keeps the node that comes after that one (`next`); there is only one.
 //   3. An interval is closed when the lock leaves the node, not when it is released: threads of one
-//      node share its memory, and what nobody else asks for costs nothing.
+//      node share its memory, and what no other node asks for costs nothing.
 #include "dsm/sync/locks.h"
 
 #include <algorithm>

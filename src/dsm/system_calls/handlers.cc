@@ -1,9 +1,11 @@
-// Problem: a program, or a library that it uses, installs a handler of SIGSEGV after weir_dsm_start
-// and takes the faults of shared memory away; or it installs one of any signal that blocks SIGSEGV
-// and SIGSYS while it runs, and touches shared memory there. Mechanism: functions of libc's names
-// stand before libc's. What the program says of SIGSEGV and SIGSYS is kept here, and told when it
-// asks; the library's handlers stay, and hand on what is none of theirs (ProgramHandler::run). A
-// handler that is installed by a raw system call is not seen.
+// Problem: a program, or a library that it uses, installs a handler of SIGSEGV after
+// weir_dsm_start, and takes the faults of shared memory away. Or it installs one of any signal that
+// blocks SIGSEGV and SIGSYS while it runs, and touches shared memory there.
+//
+// Mechanism: functions of libc's names stand before libc's. They keep here what the program says of
+// SIGSEGV and SIGSYS, and return it when the program asks. The library's handlers stay, and pass on
+// what is none of theirs (ProgramHandler::run). A handler that is installed by a raw system call is
+// not seen.
 #include "dsm/system_calls/handlers.h"
 
 #include <dlfcn.h>

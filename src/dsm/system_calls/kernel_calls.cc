@@ -1,28 +1,28 @@
 // Problem: the kernel does not fault for the program. A call whose buffer lies in a unit that is
-// not accessible here at that moment answers EFAULT, or that it did a part; libc's fclose, for one,
+// not accessible here at that moment returns EFAULT, or that it did a part. libc's fclose, for one,
 // then loses what it had to write and says nothing.
 //
 // Mechanism: the filter (kernel_filter.cc) sends such calls back by SIGSYS before the kernel has
-// begun, whoever makes them. The handler asks the table of effects which ranges the call reads and
-// which it may write, fetches them as an access of the program would, and makes the call at the
-// gate, which the filter lets through. Calls that name buffers in lists, of which the filter sees
-// only the list, come here by functions of their own (vector_calls.cc).
+// begun, whichever code makes them. The handler asks the table of effects which ranges the call
+// reads and which it may write, and fetches them as an access of the program would. Then it makes
+// the call at the gate, which the filter lets through. Calls that name buffers in lists, of which
+// the filter sees only the list, come here by functions of their own (vector_calls.cc).
 //
 // Invariants:
-//   1. A call is made when its ranges have been fetched. Another thread of the node may
-//      synchronize meanwhile and take some away; then the kernel answers EFAULT, having done
-//      nothing, and the call is made again.
+//   1. A call is made when its ranges have been fetched. Another thread of the node may synchronize
+//      meanwhile and take some away. Then the kernel returns EFAULT, having done nothing, and the
+//      call is made again.
 //   2. What a call consumes is not lost by that: what is received, up to kAside bytes, goes to
-//      memory aside first, and from there as the program's own access. So a datagram is not
-//      consumed by a call that fails, and what a blocked call is to receive may come at any time.
+//      other memory first, and from there as the program's own access. So a call that fails
+//      consumes no datagram, and what a blocked call will receive may come at any time.
 //   3. The program's signals are blocked while the handler is in the runtime, and as they were
-//      while it is in the kernel: a call that blocks is interrupted as ever, and a thread is
+//      while it is in the kernel. So a call that blocks is interrupted as usual, and a thread is
 //      cancelled in it only while it holds nothing of the runtime.
 //   4. The handler never holds the node's mutex while it is in the kernel.
 //
-// Not userfaultfd, for which faults of the kernel need a privilege by default
-// (vm.unprivileged_userfaultfd), and under which each change of rights would be one of page tables,
-// by a thread that serves it.
+// userfaultfd is not used: its faults of the kernel need a privilege by default
+// (vm.unprivileged_userfaultfd), and each change of rights would be one of page tables, by a thread
+// that serves it.
 #include "dsm/system_calls/kernel_calls.h"
 
 #include <errno.h>

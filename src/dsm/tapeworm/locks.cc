@@ -1,11 +1,11 @@
 // Update locks (Tapeworm, sections 3.2 and 4, figure 5). The request names the units that will be
-// wanted, S, and which diffs of them are known and missing, miss(S); who grants adds what the grant
-// itself tells of, new(S), and puts in those of both that it has: its own, and others' that it has
-// kept. So the lock comes with its data.
+// wanted, S, and which diffs of them are known and missing, miss(S). The granting node adds what
+// the grant itself tells of, new(S), and puts in those of both that it has: its own, and others'
+// that it has kept. So the lock comes with its data.
 //
-// Auto-locks take for S what was accessed when the lock was held here last. Of what is brought each
-// time and not used, nothing but the compare at the end of the interval or the sampled fault says
-// so; what came twice in vain is dropped. In automatic mode a lock whose advice is mostly in vain
+// Auto-locks take for S what was accessed when the lock was last held here. Only the compare at the
+// end of the interval, or the sampled fault, shows which of the brought diffs are not used each
+// time. What came twice in vain is dropped. In automatic mode a lock whose advice is mostly in vain
 // pauses.
 #include <algorithm>
 #include <utility>
