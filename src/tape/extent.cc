@@ -3,23 +3,23 @@
 // The problem: the same set type serves a lock that guards one unit and a flush of everything that
 // a program has (16 million pages are 64 GiB). The paper keeps a bitmap over all shared pages, and
 // says itself that this would be too much with more of them. Sorted ranges alone are small for what
-// programs do (blocks of an array), but a program that writes every other page makes millions of
+// programs do (blocks of an array). But a program that writes every other page makes millions of
 // them, and each further unit then moves megabytes.
 //
 // The mechanism: units are divided into chunks of 65,536. A chunk holds sorted ranges while these
 // take no more than a bitmap of the chunk, 8 KiB, and a bitmap from then on. So a set takes at most
 // 1.01 bits for each unit of each chunk that it touches, and at most about 60 bytes more for each
-// chunk; adding a unit moves at most 8 KiB. Two chunks of ranges are combined by walking both;
-// where one is a bitmap both become bitmaps on the stack, and the result ranges again if it has
+// chunk; adding a unit moves at most 8 KiB. Two chunks of ranges are combined by walking both. If
+// one is a bitmap, both become bitmaps on the stack, and the result becomes ranges again if it has
 // few.
 //
 // Invariants:
 //   1. No chunk is empty, and chunks are in the order of their numbers. So an empty set has no
 //      chunks.
-//   2. Ranges of a chunk are in order and a unit that is not in the set lies between two: the same
+//   2. Ranges of a chunk are in order, and a unit that is not in the set lies between two: the same
 //      units have the same ranges. A bitmap is left only when its ranges are down to a fourth of
-//      the most that there may be, so that a set at the border is not converted time and again;
-//      equal sets may therefore differ in their memory, not in their ranges and not in their
+//      the possible maximum, so that a set at the border is not converted time and again. Equal
+//      sets may therefore differ in their memory, but not in their ranges and not in their
 //      encoding.
 //   3. units and runs of a chunk are right in both forms.
 #include "tape/extent.h"

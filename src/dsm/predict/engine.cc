@@ -1,16 +1,16 @@
-// A queue of events in the order of their times, and three kinds of things that somebody may have
-// to wait for: cores, servers, links.
+// A queue of events in the order of their times, and three kinds of things for which a thread may
+// have to wait: cores, servers, links.
 //
 // Cores shared by all nodes (ranks of one machine): all threads that compute get on equally fast,
-// at rate min(1, cores / threads). So each has got the same amount of work done since any moment,
-// and it is enough to keep one number for all, `work`, and for each thread up to which value of it
-// the thread computes. Where cores are shared, taking a message in is work too, and waits for its
+// at rate min(1, cores / threads). So each has got the same amount of work done since any moment.
+// It is enough to keep one number for all, `work`, and for each thread the value of it up to which
+// the thread computes. If cores are shared, taking a message in is work too, and waits for its
 // share of a core as computing does.
 //
-// A message: the sender takes `send` and copies; its link takes bytes / bandwidth, after the
-// messages before it where links are modelled; `latency` later the first byte is at the receiver's
-// link, which takes as long, after what it is still taking in; then the receiver takes `serve` (its
-// server, one message after the other) or `wake` and copies.
+// A message: the sender takes `send` and copies. Its link takes bytes / bandwidth, after the
+// messages before it if links are modelled. `latency` later the first byte is at the receiver's
+// link, which takes as long, after what it is still taking in. Then the receiver takes `serve` (its
+// server, one message after the other) or `wake`, and copies.
 //
 // Invariants: 1. now() never goes back. 2. Of two events of one time, the one made first is first,
 // so a prediction is the same whenever it is made.

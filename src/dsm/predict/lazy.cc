@@ -2,18 +2,18 @@
 // dsm/protocol/hlrc.cc), without the data.
 //
 // Each unit has a history: the writes of all nodes' intervals to it, in the order in which the
-// model gets to them. A node's copy holds some of them, its own always. An access misses where the
+// model gets to them. A node's copy holds some of them, its own always. An access misses if the
 // history has a write that the node knows of (its interval is within what the node knows) and that
 // its copy does not hold. So nothing is done for a copy when notices arrive, and a barrier of a
 // thousand nodes costs the model what is accessed afterwards, not what could be.
 //
-// LRC asks the last writers at once: a writer need not be asked of whose write another missing
-// write's node knew when it wrote. Writes of one node are one diff until it is made, as somebody
-// asks for it or as the node learns of another's write; it is as large as the largest of them
-// (programs write the same places again). Where diffs together are larger than the unit, the unit
-// is sent. What came by a tape helps where nothing else is missing; else all is asked for. HLRC
-// sends diffs home as an interval closes, and a copy is fetched from there whole; the home itself
-// never misses, but waits for diffs on their way.
+// LRC asks the last writers at once. It need not ask a writer if the node of another missing write
+// knew of that writer's when it wrote. Writes of one node are one diff until it is made, which
+// happens when a node requests it or when its own node learns of another's write. The diff is as
+// large as the largest of them, because programs write the same places again. If diffs together are
+// larger than the unit, the unit is sent. What came by a tape helps if nothing else is missing;
+// else all is requested. HLRC sends diffs home as an interval closes, and a copy is fetched whole
+// from there. The home itself never misses, but waits for diffs on their way.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,15 +1,15 @@
 // Locks as a distributed queue, conditions and semaphores with a manager each (dsm/sync/locks.cc,
 // dsm/sync/conditions.cc); all managed by node (number % nodes).
 //
-// A lock stays with the node that held it last. Who wants it asks the manager, which tells the one
-// that asked before; that one gives it away as soon as it does not hold it itself, also where
-// threads of its own wait. So it takes two messages or three, or none where it is there already
-// (Tapeworm, section 5.1). A request says what its node knows, the grant what it does not.
+// A lock stays with the node that held it last. A node that wants it asks the manager, which tells
+// the one that asked before. That one gives the lock away as soon as it does not hold it itself,
+// even if threads of its own wait. So it takes two messages or three, or none if the lock is there
+// already (Tapeworm, section 5.1). A request says what its node knows, the grant what it does not.
 // Conditions order nothing themselves; a semaphore's post brings what its poster knows.
 //
-// Conditions forget signals that nobody waits for; but whether somebody waits is a question of
-// time, and times are the model's. So a signal that finds nobody is kept for who comes next, and a
-// broadcast for each thread that has not seen it.
+// Conditions forget signals that nobody waits for. But whether a thread waits is a question of
+// time, and times are the model's. So a signal that finds no waiting thread is kept for the next
+// one, and a broadcast for each thread that has not seen it.
 #include <algorithm>
 
 #include "dsm/predict/simulation.h"

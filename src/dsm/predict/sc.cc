@@ -1,14 +1,14 @@
-// Sequential consistency with one writer, unit by unit (dsm/protocol/sc.cc): the unit's home knows
-// the owner and who has copies, and takes one request for a unit after the other.
+// Sequential consistency with one writer, unit by unit (dsm/protocol/sc.cc). The unit's home knows
+// the owner and the nodes that have copies, and takes one request for a unit after the other.
 //
-// A miss is a request to the home; for each other node that must give up something (for a read: the
-// owner, writing; for a write: all copies) a message there and an answer, the owner's with the
-// unit; then the grant, with the unit where the asker has no copy; and a message to the home that
-// it has arrived. What the home has itself costs nothing.
+// A miss is a request to the home. For each other node that must give up something (for a read: the
+// owner, writing; for a write: all copies) there is a message to it and a reply, the owner's with
+// the unit. Then comes the grant, with the unit if the asker has no copy, and a message to the home
+// that it has arrived. What the home has itself costs nothing.
 //
-// A recording of a lazy protocol tells the first access in an interval only. A unit that was taken
+// A recording of a lazy protocol tells only the first access in an interval. A unit that was taken
 // away within an interval would have been missed again by the next access, of which nothing is
-// known: so what this predicts for false sharing is the least that it can be. That a unit was
+// known. So what this predicts for false sharing is the least that it can be. That a unit was
 // written in an interval is known, so it is written once when that is told.
 #include <algorithm>
 #include <deque>

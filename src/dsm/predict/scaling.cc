@@ -1,34 +1,34 @@
 // Divides the work of each node among k modelled nodes, its parts. A recording says nothing of how
-// the program divides its work, so this assumes what most programs do that have arrays and
+// the program divides its work. So this assumes what most programs do that have arrays and
 // barriers: strong scaling of block partitions. It is the part of a prediction that is most easily
 // wrong; recordings with more nodes need less of it.
 //
 // Assumptions, phase by phase (a phase is what lies between two barriers of a thread):
 //   1. Computing outside of locks is divided evenly. A node that had more to do than others has
 //      parts that have more to do.
-//   2. Of each allocation, the units that a node wrote in at least half as many phases as any other
-//      did are its block, in the order of their numbers; what it writes besides, once to initialize
-//      it perhaps, is a block of that phase. Part j has the j-th of k equal stretches of it. Where
-//      a border falls into a unit (it does so between two parts as between two nodes), both
+//   2. A node's block, in each allocation, is the units that it wrote in at least half as many
+//      phases as any other node did, in the order of their numbers. What it writes besides, once to
+//      initialize it perhaps, is a block of that phase. Part j has the j-th of k equal stretches of
+//      the block. A border may fall into a unit, between two parts as between two nodes. Then both
 //      neighbours write the unit, and its diff is divided as the unit is: with more parts than
-//      units, false sharing grows as it would. But where no unit of the allocation was ever written
-//      by two of the recorded nodes in one phase, what the program divides is aligned to units, and
-//      so are the borders, as long as there are enough units.
-//   3. Units that a node read and did not write: those that all other nodes read are read by all
-//      parts (a pivot row, a matrix that everybody multiplies with), also by those of the node that
-//      had no need to, as it had written them. Others, where they are few against the node's block,
-//      are a halo: those below the block are read by the first part, those above it by the last;
-//      and as wide a halo is read by each part on both sides of its stretch, within the node, with
-//      the unit in which the border lies. A unit of the block itself is read by whose stretch it
-//      is. Others are divided evenly. With two nodes "all others" is one, so there few units are a
-//      halo, and many are read by all parts.
+//      units, false sharing grows as it would. But if two of the recorded nodes never wrote one
+//      unit of the allocation in one phase, what the program divides is aligned to units, and so
+//      are the borders, as long as there are enough units.
+//   3. Units that a node read and did not write, if all other nodes read them too (a pivot row, a
+//      matrix that everybody multiplies with), are read by all parts; also by those of the node
+//      that had no need to, because it had written them. If the others are few against the node's
+//      block, they are a halo: the first part reads those below the block, the last part those
+//      above it. Each part then reads as wide a halo on both sides of its stretch within the node,
+//      with the unit in which the border lies. A unit of the block itself is read by the part whose
+//      stretch it is in. If they are many, they are divided evenly. With two nodes "all others" is
+//      one node, so there few units are a halo, and many are read by all parts.
 //   4. Lock sections stay whole, and what is computed in them is not divided. A lock that each
-//      thread of every node took once in the phase (to add up a result) is taken once by each part;
-//      else the sections are dealt out to the parts in turn, so that their number stays.
+//      thread of every node took once in the phase (to add up a result) is taken once by each part.
+//      Otherwise the sections are dealt out to the parts in turn, so that their number stays.
 //   5. Conditions and semaphores outside of sections are left to each node's first part: pipelines
 //      do not get longer.
 //   6. Homes: block and cyclic homes are laid out anew, an explicit home becomes its first part,
-//      first touch is by whoever touches first.
+//      and first touch is the part that touches first.
 #include "dsm/predict/scaling.h"
 
 #include <algorithm>

@@ -1,22 +1,22 @@
-// From events to scripts. Three things that a stream tells out of place are put where they belong:
+// From events to scripts. Some things that a stream tells out of place are put where they belong:
 //   1. Sizes of diffs. Diffs are made lazily, so an interval is told before anybody knows how large
-//      its diffs are. It takes the size of the next diff that its node made of the unit; without
-//      one (nobody has asked), that of the one before; without any, what diffs were of their units
-//      on average in this run.
-//   2. What an interval holds. A release closes nothing by itself where protocols are lazy: an
-//      interval is closed as another node's request arrives, or as all threads of the node are at a
-//      barrier, and it holds what was written in several lock sections. The model closes intervals
-//      when its own requests arrive. So what a recorded interval says of a unit is told to the
-//      model before the first release after the unit's last recorded write, from where on another
-//      node may have to know it; where no release has followed, at its own place; where no write
-//      was recorded (the unit was writable still), before the last release. What a thread pushes
-//      while it waits at a barrier is put before the barrier.
+//      its diffs are. It takes the size of the next diff that its node made of the unit. If there
+//      is none (nobody has asked), it takes that of the one before; if there is none either, the
+//      average size of a diff of a unit in this run.
+//   2. What an interval holds. If protocols are lazy, a release closes nothing by itself. An
+//      interval is closed when another node's request arrives, or when all threads of the node are
+//      at a barrier, and it holds what was written in several lock sections. The model closes
+//      intervals when its own requests arrive. So what a recorded interval says of a unit is told
+//      to the model before the first release after the unit's last recorded write, because from
+//      there on another node may have to know it. If no release has followed, it is told at its own
+//      place. If no write was recorded (the unit was still writable), it is told before the last
+//      release. What a thread pushes while it waits at a barrier is put before the barrier.
 //   3. Locks that leave the node. Another node's request may come while the thread waits for
-//      something else; nothing that it knows or has written changes then, so the lock leaves before
-//      the wait. Where several threads of a node may hold it, it is not known between which of
-//      their ops it left: then no order of locks is kept.
+//      something else. Nothing that it knows or has written changes then, so the lock leaves before
+//      the wait. If several threads of a node may hold the lock, it is not known between which of
+//      their ops it left. Then no order of locks is kept.
 //   4. Waiting. Events that end a wait (granted, leave, woken) say nothing that the model does not
-//      decide itself; what was computed before them is passed on.
+//      decide itself. What was computed before them is passed on.
 #include "dsm/predict/workload.h"
 
 #include <algorithm>

@@ -1,50 +1,50 @@
 // Garbage collection of diffs and intervals, after a barrier at which all nodes together keep more
 // than WEIR_DSM_COLLECT.
 //
-// A node's own threads need not be at that barrier: they go on locking, faulting, allocating and
+// A node's own threads need not be at that barrier. They go on locking, faulting, allocating and
 // posting while their main thread collects. So the end of a barrier does not mean that nobody asks
 // for what is old: a request may have left before it, and a thread that was granted a lock may ask
-// now. What a barrier does mean is that each node knows all intervals up to `upto` (the barrier's),
-// and has each notice of them. From there:
+// now. A barrier does mean that each node knows all intervals up to `upto` (the barrier's), and has
+// each notice of them. From there:
 //
-//   1. Each home makes its units current as of `upto`: LRC's asks for diffs, HLRC's waits for
-//      those that are on their way.
+//   1. Each home makes its units current as of `upto`: LRC's asks for diffs, HLRC's waits for those
+//      that are on their way.
 //   2. A barrier of the nodes. From here on each home is current as of `upto`, and stays so.
 //   3. Each node raises its floor to `upto`. A copy that lacks what was written up to the floor
 //      asks its home for the whole unit, no longer a writer for diffs (LrcProtocol::needs_base).
-//      The node then awaits the answers to all that it asked for before.
+//      The node then awaits the replies to all that it requested before.
 //   4. A barrier of the nodes. From here on no request for a diff up to `upto` is under way, nor
 //      will one be made.
 //   5. Each node drops diffs and intervals up to `upto`.
 //
 // Invariants:
-//   1. Whether a copy has its base is computed where it is used, from what it holds, what it has
-//      notice of and the floor. At step 3 a copy that lacks nothing up to the floor is said to
-//      hold all up to there (settle), so it is no matter that later notices hide which ones came
+//   1. Whether a copy has its base is computed when it is needed, from what it holds, what it has
+//      notice of, and the floor. At step 3 a copy that lacks nothing up to the floor is said to
+//      hold all up to there (settle). So it does not matter that later notices hide which ones came
 //      before. Units that are named for the first time later begin like that (Memory::page). It is
 //      no mark that a pass over the units leaves: between any two steps a thread may be granted a
-//      lock and learn of new notices, which make a copy invalid, also a home's, but never make it
+//      lock and learn of new notices. These make a copy invalid, a home's too, but never make it
 //      lack what is older than the floor.
-//   2. A home never lacks its base: it had all up to `upto` at step 1, and a copy only grows, but
-//      for the one that takes the home's.
-//   3. A base is the home's copy as its applied times say, neither more nor less: what the old
-//      copy had beyond it is asked for again, from writers that keep it, as it is above the floor.
-//      This node's own diffs that the base lacks are above the floor too, as the home has all
-//      others; they are applied to it together with what was asked for, by stamp, since they may
+//   2. A home never lacks its base: it had all up to `upto` at step 1, and a copy only grows,
+//      except for one that takes the home's.
+//   3. A base is the home's copy as its applied times say, neither more nor less. What the old copy
+//      had beyond it is requested again, from writers that keep it because it is above the floor.
+//      This node's own diffs that the base lacks are above the floor too, because the home has all
+//      others. They are applied to it together with what was requested, by stamp, since they may
 //      have been written upon it. Only then does the base take the old copy's place: threads may
 //      have pointers into a unit that is no page.
 //   4. A diff that stays and follows one that was dropped names it as `prev`. So it is never
-//      applied to a copy that lacks the one before, whoever sends it: by tapes, a lock's grant or
-//      a push, each of which is refused in that way or lies above the floor.
-//   5. A request for a lock that was sent before the barrier says that its node knows less than
-//      all know by now. Intervals that the giver has dropped have come to that node by the
-//      barrier, before step 2; so the grant leaves them out (IntervalLog::kept_after). A post
-//      holds copies of its intervals and needs no log.
+//      applied to a copy that lacks the one before, whichever way it comes: by tapes, a lock's
+//      grant or a push, each of which is refused in that way or lies above the floor.
+//   5. A request for a lock that was sent before the barrier says that its node knows less than all
+//      know by now. Intervals that the giver has dropped have come to that node by the barrier,
+//      before step 2. So the grant leaves them out (IntervalLog::kept_after). A post holds copies
+//      of its intervals and needs no log.
 //   6. An HLRC copy that comes from the home gets those of this node's diffs that the home had not
-//      taken when it answered (HlrcProtocol::fetch). Those up to `upto` it has taken by step 2;
-//      answers from before are awaited in step 3.
-//   7. Nobody waits for the program in a step: answers come from servers, which wait for nothing.
-//      So threads that hold locks, or wait for them, do not hold a collection up.
+//      taken when it replied (HlrcProtocol::fetch). Those up to `upto` it has taken by step 2;
+//      replies from before are awaited in step 3.
+//   7. No step waits for the program: replies come from servers, which wait for nothing. So threads
+//      that hold locks, or wait for them, do not hold a collection up.
 #include "dsm/protocol/collect.h"
 
 #include <string.h>

@@ -1,20 +1,20 @@
-// Intervals and notices are those of the base class; only where data is differs. A diff is made
-// when its interval is closed and goes to the home, which applies it. A notice may arrive before
-// the diff has: a fetch says what it must contain, and the home answers when it does.
+// Intervals and notices are those of the base class; only where the data is differs. A diff is made
+// when its interval is closed, and goes to the home, which applies it. A notice may arrive before
+// the diff has. So a fetch says what it must contain, and the home replies when it has that.
 //
 // Messages: flush: number of diffs, then for each the unit, the diff, and what the writer's copy
 // had (one number for each node). Fetch: number of units, for each the unit and what its copy must
-// have. Answer: for each unit what it has, and the bytes.
+// have. Reply: for each unit what it has, and the bytes.
 //
 // Invariants:
 //   1. The home's copy takes a diff when it has what the writer's copy had when the diff was made.
-//      So diffs that overlap are applied in their order, also where the writer got what it builds
-//      on from a tape, which may be quicker than the way to the home. A diff may be in the home's
-//      copy, and in copies of it, before its notice is known there; what is written behind the
+//      So diffs that overlap are applied in their order, even if the writer got what it builds on
+//      from a tape, which may be quicker than the way to the home. A diff may be in the home's
+//      copy, and in copies of it, before its notice is known there. What is written behind the
 //      notice still gets a later stamp (lrc.cc, invariant 1).
 //   2. The home's own writes are in its copy at once; it needs a diff of them only for tapes.
-//   3. Diffs are kept afterwards as what tapes send, and as what a copy from the home may lack that
-//      is on its way here; at a barrier, dropping them is well.
+//   3. Diffs are kept afterwards for tapes to send, and because a copy from the home that is on its
+//      way here may lack them. At a barrier they can be dropped.
 #include "dsm/protocol/hlrc.h"
 
 #include <string.h>

@@ -1,17 +1,17 @@
 // Layout of intervals in a message: their number, then for each: node, index, round, time (one
-// number for each node), number of runs, and each run of units as first and count; where races are
+// number for each node), number of runs, and each run of units as first and count; if races are
 // looked for, its order (one number for each node). Notices of arrays are runs, so an interval that
 // wrote a thousand neighbouring pages has eight bytes of them.
 //
 // Invariant: what a node knows is closed: with an interval it knows all that its time names.
-// Protocols rely on that where they put diffs in order, and where they apply one as soon as its
+// Protocols rely on that when they put diffs in order, and when they apply one as soon as its
 // notice is here. A lock's grant and a post carry all that their giver knows, so they keep it. A
-// barrier carries what each node has closed itself before it arrived. That would not do where a
-// node has threads that are not at the barrier: node m closes interval 7 behind its arrival, as one
-// of its threads hands a lock on to a thread of node n, and n arrives then, with an interval of its
-// own whose time names m's 7. So each interval says after how many arrivals of its node it was
-// closed, and who arrives brings those of others along that were closed behind the arrivals that
-// belong to its own.
+// barrier carries what each node has closed itself before it arrived. That is not enough if a node
+// has threads that are not at the barrier. Suppose that node m closes interval 7 behind its
+// arrival, when one of its threads hands a lock on to a thread of node n, and that n arrives then,
+// with an interval of its own whose time names m's 7. So each interval says after how many arrivals
+// of its node it was closed. A node that arrives brings along those of others that were closed
+// behind the arrivals that belong to its own.
 #include "dsm/protocol/intervals.h"
 
 #include <algorithm>

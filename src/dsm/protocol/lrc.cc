@@ -2,36 +2,36 @@
 // 4).
 //
 // A node that writes a unit keeps a twin. When its interval is closed, at a release that another
-// node acquires, only the fact is told: a write notice. Who acquires it takes its own copy's rights
-// away, and at the next access asks the writers for diffs, all at once, and applies them in an
-// order that respects happens-before. A diff is made when it is first asked for, and then holds all
-// that was written since the twin was made, of whatever interval.
+// node acquires, only the fact is told: a write notice. The acquiring node takes its own copy's
+// rights away. At the next access it asks the writers for diffs, all at once, and applies them in
+// an order that respects happens-before. A diff is made when it is first requested. It then holds
+// all that was written since the twin was made, of whichever interval.
 //
 // Invariants, beside that of LazyPage:
 //   1. While a page has a twin, this node has learned of no other node's writes to it. On a notice
 //      the diff is made first. So what one diff holds is ordered as a whole before or after every
 //      conflicting write of a race-free program, and the stamp of the moment when its twin was made
-//      puts it there: who wrote the same bytes before was known by then, and who writes them later
-//      must have asked for this diff. For that the stamp must lie above those of all known
-//      intervals when the twin is made, and not above the time of the first interval in the diff:
-//      it is never raised later.
-//   2. Diffs of one node to one unit form a chain by `prev`; none is applied before the one before
+//      puts it there: a node that wrote the same bytes before was known by then, and a node that
+//      writes them later must have requested this diff. For that the stamp must lie above those of
+//      all known intervals when the twin is made, and not above the time of the first interval in
+//      the diff. It is never raised later.
+//   2. Diffs of one node to one unit form a chain by `prev`. None is applied before the one before
 //      it, and a copy takes all that it lacks at once, by stamp, or nothing.
 //   3. A diff that is made while the open interval has written the unit closes an interval with
 //      just this unit, so each diff belongs to closed intervals only.
-//   4. A unit that nobody has asked for stays writable over intervals, and each has a notice of it,
-//      true or not: no fault for what is not shared. When somebody asks it is protected at the end
-//      of each interval, so notices are exact, until LazyPage::kExact intervals have written it
-//      that nobody has asked for. Then no other node has a valid copy that a false notice could
-//      take away: the true ones have. While a run is recorded for predictions, notices stay exact:
-//      they are what is predicted from.
+//   4. A unit that no node has requested stays writable over intervals, and each of them has a
+//      notice of it, true or not: there is no fault for what is not shared. When a node requests
+//      it, it is protected at the end of each interval, so that notices are exact, until
+//      LazyPage::kExact intervals have written it without a request. Then no other node has a valid
+//      copy that a false notice could take away: the true ones have. While a run is recorded for
+//      predictions, notices stay exact, because predictions are made from them.
 //   5. Units that are no pages are not protected behind a thread's back: pointers into them may be
 //      in registers, or their access has been announced. While the open interval writes one, a diff
-//      leaves it as it is, and what it ended in becomes the twin. Only the program's own release
-//      takes the right to write away.
+//      leaves it as it is, and its state at the end of the diff becomes the twin. Only the
+//      program's own release takes the right to write away.
 //
-// Two deviations from TreadMarks. Only the last writers are asked: who wrote after it had seen
-// another's notice had that one's diffs. And where diffs together are larger than the unit, its
+// Two deviations from TreadMarks. Only the last writers are asked: a node that wrote after it had
+// seen another's notice had that one's diffs. And if diffs together are larger than the unit, its
 // copy comes instead, if it has all that the asker has: a unit that migrates does not drag its
 // history along.
 #include "dsm/protocol/lrc.h"

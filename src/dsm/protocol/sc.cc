@@ -1,28 +1,28 @@
 // The home of a unit serves one request after the other. For a read it asks the owner to give up
-// writing and to send the bytes; for a write it asks all who have a copy to drop it, the owner to
-// send the bytes too; when all have answered it sends the unit to who asked, and goes on when that
-// one says that it has it.
+// writing and to send the bytes. For a write it asks all nodes that have a copy to drop it, and the
+// owner to send the bytes too. When all have replied it sends the unit to the node that asked, and
+// goes on when that one says that it has it.
 //
-// Messages: request: unit, 1 for write. Take (to who has a copy): unit, 1: drop it, 0: keep
-// reading; 1: send the bytes. Answer: unit, bytes or none. Grant: 1 with bytes, 0 without.
+// Messages: request: unit, 1 for write. Take (to a node that has a copy): unit, 1: drop it, 0: keep
+// reading; 1: send the bytes. Reply: unit, bytes or none. Grant: 1 with bytes, 0 without.
 //
 // Invariants:
 //   1. While a request is served, no other of the same unit is: `serving` is set from its start
-//      until its asker has said that it is done, so no right is taken from one who has not got it
-//      yet.
-//   2. The union of rights is right at all times: a right is given only after the answers of all
-//      who had a conflicting one.
+//      until its asker has said that it is done. So no right is taken from a node that does not
+//      have it yet.
+//   2. The union of rights is right at all times: a right is given only after the replies of all
+//      nodes that had a conflicting one.
 //   3. A page is not taken away before the thread that faulted for it had time to run on: the
 //      server gives way to it for as long as kHold. So two writers make progress by turns. The
 //      thread does not need the mutex any more by then.
-//   4. A unit that is no page is not protected, or pointers into it are in registers: no fault
-//      would tell that its right has gone. So the thread that has announced an access, or trapped,
-//      holds the unit until it synchronizes, and what the home demands waits. A region that nobody
-//      holds is closed, so that the next access traps.
+//   4. If a unit is no page, it is not protected, or pointers into it are in registers, and no
+//      fault would tell that its right has gone. So the thread that has announced an access, or
+//      trapped, holds the unit until it synchronizes, and what the home demands waits. A region
+//      that no thread holds is closed, so that the next access traps.
 //   5. A thread waits for a unit only while it holds none but units of lower numbers: no circle of
-//      threads waits. Where an access needs a lower one, or somebody waits for one that the thread
-//      holds, it lets go of those from there on, and takes them again after it. In between, nothing
-//      of its own is half done: it is inside of the call.
+//      threads waits. If an access needs a lower unit, or another thread waits for one that this
+//      thread holds, it releases the units from there on, and takes them again after it. In
+//      between, nothing of its own is half done: it is inside of the call.
 #include "dsm/protocol/sc.h"
 
 #include <sched.h>

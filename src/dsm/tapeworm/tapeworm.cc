@@ -1,27 +1,27 @@
-// Recording, requests, and what travels at barriers. Locks are in locks.cc, producers and
-// flushes in produce.cc.
+// Recording, requests, and what travels at barriers. Locks are in locks.cc, producers and flushes
+// in produce.cc.
 //
 // Replay barriers (section 3.1), with these differences from the paper's figure 3:
-//   - Who asks is learned from the barrier itself: each node's arrival says what it has missed
-//     since the last one, and of whose writes. So writers whose diffs another node has handed on
-//     hear of it too. A barrier of the first iteration is longer by that; no message is added.
-//   - What was asked for is kept for each barrier number: it is what the phase after that barrier
-//     reads. At that barrier goes what those units got since they were sent last, so a program with
-//     several phases sends each update once, when it is about to be used (the paper's "specializing
+//   - The barrier itself tells which nodes ask: each node's arrival says what it has missed since
+//     the last one, and of whose writes. So writers whose diffs another node has passed on hear of
+//     it too. A barrier of the first iteration is longer by that; no message is added.
+//   - Requests are kept for each barrier number: they are what the phase after that barrier reads.
+//     That barrier sends what those units got since they were last sent. So a program with several
+//     phases sends each update once, when it is about to be used (the paper's "specializing
 //     barriers").
-//   - Each node's arrival also says how many pushes it has sent to whom, and nobody leaves the
-//     barrier before he has his. A push that is late would be a miss.
-//   - What is flushed waits for the next release: where that is a barrier, and it is little, the
+//   - Each node's arrival also says how many pushes it has sent to which node, and no node leaves
+//     the barrier before it has its own. A push that is late would be a miss.
+//   - What is flushed waits for the next release. If that is a barrier, and it is little, the
 //     barrier's messages take it along.
-//   - A dynamic pattern drops units that came twice in a row without having been touched. And where
-//     a node has asked for three quarters of what is written here, it gets the rest too: in a
-//     sharing that changes slowly each phase needs some units for the first time. The second time
-//     that a barrier comes, after one iteration, what was asked for in other phases goes with it
-//     too: sharing often begins to be what it is only after the first iteration.
+//   - A dynamic pattern drops units that came twice in a row without having been touched. If a node
+//     has requested three quarters of what is written here, it gets the rest too: in a sharing that
+//     changes slowly each phase needs some units for the first time. The second time that a barrier
+//     comes, after one iteration, what was requested in other phases goes with it too: sharing
+//     often settles only after the first iteration.
 //
-// Whether what came was used cannot be seen where it was made accessible at once. With
+// Whether what came was used cannot be seen if it was made accessible at once. With
 // WEIR_DSM_STATS=1 each unit that comes stays protected until it is touched, which costs a local
-// fault; else one of eight does, and stands for all.
+// fault. Otherwise one of eight does, and stands for all.
 #include "dsm/tapeworm/tapeworm.h"
 
 #include <algorithm>
