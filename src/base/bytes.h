@@ -14,7 +14,7 @@ size_t string_length(const char* text);
 bool starts_with(const char* text, const char* prefix);
 bool contains_text(const char* text, const char* part);
 bool equal_strings(const char* a, const char* b);
-// Write at `to`, with a NUL behind; answer where that is. REQUIRES: there is room.
+// Write at `to`, with a NUL behind, and return where the NUL is. REQUIRES: there is room.
 char* append_text(char* to, const char* text);
 char* append_number(char* to, uint64_t number);  // decimal
 

@@ -6,7 +6,7 @@
 
 namespace weir {
 
-// By key(entry), rising. What is sorted already costs one look at each.
+// Sorts by key(entry), rising. A table that is sorted already costs one comparison for each entry.
 template <typename Entry, typename Key>
 void sort_by(Entry* table, size_t count, Key key) {
   bool is_sorted = true;

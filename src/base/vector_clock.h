@@ -30,8 +30,8 @@ struct VectorClock {
   bool knows(const Epoch& epoch) const {
     return !epoch.is_set() || epoch.clock <= clock[epoch.task];
   }
-  // An acquire: what `other` knows is known here too. Answers whether `other` knew all that was
-  // known here. `limit`: of the tasks from there on neither knows anything.
+  // An acquire: what `other` knows is known here too. Returns whether `other` knew all that was
+  // known here. `limit`: neither knows anything of the tasks from there on.
   bool join(const VectorClock& other, uint32_t limit = kTasks) {
     uint64_t lacks = 0;
     for (uint32_t i = 0; i < limit; i++) {
@@ -40,7 +40,8 @@ struct VectorClock {
     }
     return !lacks;
   }
-  // After a release: what the task does from now on is not known to who acquires what it released.
+  // After a release: a task that acquires what was released does not know what this task does from
+  // now on.
   void step(TaskId task) { clock[task]++; }
 };
 
@@ -51,9 +52,9 @@ class History {
  public:
   using Clock = VectorClock<kTasks>;
 
-  // Each answers an operation that conflicts with this one and is not ordered before it, or one
-  // that is not set; and notes this one. `many` is room of this object's own for the reads of
-  // several tasks. REQUIRES: given where needs_room() is true, and the same one until the next
+  // Each notes this operation, and returns an earlier one that conflicts with it and is not ordered
+  // before it; or one that is not set. `many` is room of this object's own for the reads of several
+  // tasks. REQUIRES: `many` is given if needs_room() is true, and is the same one until the next
   // write, inclusive.
   Epoch on_read(TaskId task, const Clock& now, Clock* many) {
     const Epoch race = now.knows(write_) ? Epoch{} : write_;

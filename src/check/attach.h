@@ -4,7 +4,7 @@
 
 namespace weir::checking {
 
-// At the start, where the run's View is guarded, or it is a replay that is checked.
+// Called at the start, if the run's View is checked, or if it is a replay that is checked.
 void attach();
 bool is_replayed();  // the latter
 // The program's own code begins.

@@ -40,7 +40,7 @@ inline Spot spot_of(const Frame& f) {
 // A Touch of which bytes is not known: 0 for a read. Its page is met, and nothing is looked at.
 inline constexpr uint32_t kUnknownWrite = 1u << 16;
 
-// What one instruction, or call, touches.
+// An access of one instruction, or call.
 struct Touch {
   uint64_t address, size;
   uint32_t kind;         // findings::Kind

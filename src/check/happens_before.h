@@ -1,10 +1,10 @@
-// Which task's past another one knows of: told here by whatever orders tasks, asked by View guarded
-// when two of them touch the same bytes.
+// Which task knows of which other task's past. Whatever orders tasks tells it here, and the checked
+// View asks it when two tasks touch the same bytes.
 //
 // An object that orders tasks (a mutex, a semaphore, a word that atomic operations change, a
-// thread's end, ...) is named by its address. All functions but create() and start(): of the
-// current task, in the runtime or in an AloneSection (signals wait). They do nothing in a program
-// that is not checked.
+// thread's end, ...) is named by its address. All functions but create() and start() are of the
+// current task, and are called in the runtime or in an AloneSection (signals wait). They do nothing
+// in a program that is not checked.
 #pragma once
 
 #include <stdint.h>
@@ -24,8 +24,8 @@ extern bool g_checked;
 // True in a replay that is checked. Program code then notifies the checker without a trace
 // (weir_tell), and otherwise does what it did in the recorded run.
 extern bool g_replayed;
-// The calls of the C library: as they are, stood in for (View guarded), or told before they are
-// made (a replay).
+// What becomes of calls of the C library: nothing; the checked View replaces them; a checked replay
+// is told of them before they are made.
 enum class Calls : uint8_t { kPlain, kReplaced, kTold };
 extern Calls g_calls;
 
@@ -57,11 +57,12 @@ void on_release(uint64_t object);
 void on_lock(uint64_t lock, bool is_shared);
 void on_unlock(uint64_t lock);
 
-// The task knows from here on what those knew who have released the object.
+// The task acquires the object: from here on it knows what the tasks knew that have released it.
 inline void acquire(uint64_t object) {
   if (g_checked) tells() ? tell<Tell::kAcquire>(object) : on_acquire(object);
 }
-// Who acquires it later knows what the task has done until here.
+// The task releases the object: a task that acquires it later knows what this one has done until
+// here.
 inline void release(uint64_t object) {
   if (g_checked) tells() ? tell<Tell::kRelease>(object) : on_release(object);
 }
@@ -75,8 +76,8 @@ inline void unlock(uint64_t lock) {
   if (g_checked) tells() ? tell<Tell::kUnlock>(lock) : on_unlock(lock);
 }
 
-// What the C library does inside with atomic operations and futexes orders its own affairs, and is
-// not told here; but in the functions by which a program orders its tasks.
+// The atomic operations and futexes inside the C library order its own affairs, and are not told
+// here; except in the functions by which a program orders its tasks.
 uint32_t& library_orders();
 void end_library_call();
 // (In a replay memory that processes share is not looked at: pages of it that change hands order
@@ -142,7 +143,7 @@ void share_stack(uint64_t argument);
 void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where, uint64_t stack,
                   uint64_t frame);
 void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame);
-// The stream has been given this buffer; null: one of its own. Before there are tasks, too.
+// The stream has been given this buffer; null: one of its own. Called before there are tasks too.
 void on_stream_buffer(const void* stream, const void* buffer, uint64_t size);
 extern bool g_knows_blocks;
 // True if blocks are told in a replay, before there are tasks too. Program code then tells without
@@ -174,7 +175,8 @@ struct CallRule {
   int8_t first, second, most;
 };
 extern const CallRule* g_call_rules;  // by number
-// That need not be told: nobody looks at what the task does there. In program code, of a task.
+// True if an access need not be told, because what the task does there is not checked. In program
+// code of a task.
 bool is_unseen(uint64_t start, uint64_t size, bool writes);
 
 }  // namespace weir::happens

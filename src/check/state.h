@@ -379,7 +379,7 @@ void report_untouched(const Prior& prior, const Watcher& watcher, Touch& touch,
 
 // --- shadows (shadow.cc)
 
-// 0: there is no room for another.
+// Returns 0 if there is no room for another.
 uint32_t take_shadow();
 void give_shadow(uint32_t shadow);
 // Looks at who has touched these bytes before; notes this. The bytes lie in the page that has the
@@ -391,7 +391,7 @@ void learn_told(uint32_t shadow, uint64_t slots, Watcher& watcher);
 // Whoever may have stored what is there is known from here on.
 void learn_from(uint32_t shadow, uint64_t offset, uint64_t size, Watcher& watcher);
 
-// Clocks of accesses that are not kept any more, of a replay. 0: there is no room.
+// Clocks of accesses that are not kept any more, of a replay. Returns 0 if there is no room.
 uint32_t take_dropped_clock();
 Clock& dropped_clock(uint32_t index);
 

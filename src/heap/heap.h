@@ -34,7 +34,8 @@ struct HeapShared {
 
 struct HeapConfig {
   Range reserve;  // readable, writable, zero until first written; page-aligned
-  // Null: heap.cc's own, for a process whose runtime memory is the library's data.
+  // Memory that the heaps share. Null: heap.cc's own, for a process whose runtime memory is the
+  // library's data.
   HeapShared* shared;
   // `heap` needs `segments` consecutive ones. An event where tasks are active; ends in
   // heap_take_segments. Null: that.
@@ -48,8 +49,8 @@ struct HeapConfig {
 // weak default (anonymous memory at a fixed address); the runtime may define its own.
 HeapConfig heap_config();
 
-// False: the reserve has no room for a segment, nothing can be allocated. REQUIRES: one task,
-// nothing allocated yet.
+// Returns false if the reserve has no room for a segment; then nothing can be allocated. REQUIRES:
+// one task, nothing allocated yet.
 bool heap_init(const HeapConfig& config);
 bool heap_ready();
 
@@ -74,8 +75,8 @@ inline uint32_t current_heap_index() {
   return index;
 }
 
-// All answer null where memory is exhausted (errno untouched). `size` may be 0. REQUIRES: self <
-// kMaxHeaps.
+// All of these return null if memory is exhausted (errno untouched). `size` may be 0. REQUIRES:
+// self < kMaxHeaps.
 void* heap_allocate(uint32_t self, size_t size);
 void* heap_allocate_zeroed(uint32_t self, size_t size);
 void* heap_allocate_aligned(uint32_t self, size_t alignment,
@@ -92,7 +93,7 @@ Range heap_find(uint64_t address, const void* (*see)(uint64_t));
 // is used).
 bool heap_owns(const void* object);
 
-// Gives the memory of free pages back. True: something was given back.
+// Gives the memory of free pages back to the kernel. Returns true if there was some.
 bool heap_trim(uint32_t self);
 
 // Bytes of segments owned; for figures only.

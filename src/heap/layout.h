@@ -158,7 +158,8 @@ inline uint64_t address_of(const void* object) { return reinterpret_cast<uint64_
 
 // Objects of other heaps (exchange.cc).
 void free_for_owner(uint32_t self, uint64_t address, uint32_t owner);
-// Sorts objects that others gave back, at most `budget` of them. False: there were none.
+// Sorts objects that other tasks gave back, at most `budget` of them. Returns false if there were
+// none.
 bool drain(uint32_t self, size_t budget);
 void free_drained(uint32_t self, uint64_t address);  // heap.cc: an object of self that came back
 

@@ -34,7 +34,7 @@ bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection)
 // Writes what is not zero in the range into the store at `offset`. Anonymous memory: what was never
 // touched is not read.
 void copy_into_store(Range range, uint64_t offset, bool is_anonymous);
-// A new region at a place outside the arena; its bytes are zero. Answers the store offset, 0 on
+// A new region at a place outside the arena; its bytes are zero. Returns the store offset, 0 on
 // failure.
 uint64_t add_region(uint64_t start, uint64_t size, int protection);
 void remove_region(uint64_t start, uint64_t size);
@@ -74,7 +74,7 @@ void take_extent(uint64_t start, uint64_t size);
 
 // The only caller of mprotect for program memory.
 long protect(uint64_t start, uint64_t size, int protection);
-// False: no room for another range.
+// Returns false if there is no room for another range.
 bool remember_protection(uint64_t start, uint64_t size, int protection);
 bool has_protection(uint64_t start, uint64_t size);
 void reapply_protections();

@@ -16,8 +16,8 @@ struct PageDiff {
   uint64_t partial;  // 1: an aligned 8-byte word changed in some of its bytes only
 };
 
-// Compares two pages (page-aligned); sets diff->mask, answers the number of differing bytes. Keeps
-// vector registers.
+// Compares two pages (page-aligned), sets diff->mask, and returns the number of differing bytes.
+// Keeps vector registers.
 uint32_t make_diff(const void* mine, const void* twin, PageDiff* diff);
 
 // Copies to `to` the bytes of `from` that the mask names. REQUIRES: no other task writes `to`

@@ -19,7 +19,7 @@ FileSource source_of(const sys::MapLine& line);
 void remember_file(Range range, const FileSource& source, uint64_t offset);
 // Notes that the range holds no file's bytes any more.
 void forget_file(Range range);
-// Memory goes elsewhere, where it may be longer.
+// Notes that memory moves to another place, where it may be longer.
 void move_file(Range from, Range to);
 // Returns the first part of `range` that is a file's, or an empty range if there is none.
 Range file_part(Range range, const FileSource** source, uint64_t* offset);

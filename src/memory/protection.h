@@ -8,8 +8,8 @@
 
 namespace weir::page {
 
-// Notes `protection` for `range`, by which others are cut or replaced; `usual` is not noted. False:
-// no room, nothing changed.
+// Notes `protection` for `range`, which cuts or replaces other ranges; `usual` is not noted.
+// Returns false if there is no room; then nothing is changed.
 bool note_protection(ProtectedRange* table, uint32_t& count, uint32_t capacity, Range range,
                      int protection, int usual);
 // Whether a noted range overlaps `range`.

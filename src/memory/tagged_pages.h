@@ -15,7 +15,7 @@ namespace weir::page {
 // Its range of addresses: the one that the arena's mappings have if tasks are processes.
 inline Range tagged_area() { return {kArena + kHeapSize, kArena + kArenaSize}; }
 
-// What the kernel does for it. 0 or -errno.
+// The system calls that it needs. Each returns 0 or -errno.
 struct KeyBackend {
   long (*map)(uint64_t start, uint64_t size);  // for reading and writing, key 0
   void (*unmap)(uint64_t start, uint64_t size);

@@ -69,7 +69,7 @@ uint64_t allocate(uint64_t size);
 void free(uint64_t address);
 uint64_t size_of(uint64_t address);  // as allocated, rounded up
 uint64_t rounded(uint64_t size);     // REQUIRES: at most kMostSmall
-// `count` consecutive windows, which show nothing yet; 0: there is no room.
+// `count` consecutive windows, which show nothing yet, or 0 if there is no room.
 uint64_t take_run(uint32_t count);
 void free_run(uint64_t start,
               uint32_t count);  // they go on showing what they show, until they are taken again

@@ -21,12 +21,12 @@ void begin_start();
 void end_start();
 // The first entries of a program image: what it is.
 void begin_image(int argc, char** argv);
-// Recording: what the program that begins here consists of; returns when the command has it.
-// Replaying: that it is the one, from here on by its recorded name.
+// Logs what the program that begins here consists of, and returns when the command has it. In a
+// replay: checks that it is that program, which has its recorded name from here on.
 void put_image(Task& task, int argc, char** argv);
 void take_image(Task& task);
-// Replaying: the entry with which the program begins that the task's process executes next, when
-// its other tasks have come to where it ended them; null: none does.
+// Replay only. Returns the entry with which the program begins that the task's process executes
+// next, when its other tasks have come to where that ended them. Null: it executes none.
 const trace::Entry* await_image(const Task& task);
 // What must be executed instead of the program that was named, so that the same program begins with
 // the same stack. False: it cannot be had.
@@ -62,9 +62,9 @@ class PrintScope {
 // The program's call has been answered: what it did to descriptors is followed, and what it printed
 // is, in a replay, printed again.
 void note_result(const Task& task, const effects::Request& request, long result);
-// Replaying: the child that the program knows as `pid` is process `ordinal`; and the program is
-// told that it has ended, so it should have: what it prints comes before what the program prints
-// now.
+// Replay only. The child that the program knows as `pid` is process `ordinal`. And: the program is
+// told that the child has ended, so it should have; what the child prints comes before what the
+// program prints now.
 void note_child(int pid, uint32_t ordinal);
 // `signal`: what ended it; 0 none or not known. One that computes, with nothing more recorded of
 // it, is ended as it was.
@@ -73,7 +73,7 @@ void await_child(int pid, int signal);
 void begin_process(uint32_t ordinal);
 // An ordinal for a process that is about to be made.
 uint32_t new_ordinal();
-// A vfork child borrows its parent's memory but for its record.
+// A vfork child borrows its parent's memory, except its record.
 void begin_borrower(Task& task, uint32_t ordinal);
 
 // Returns the task's progress: its count of entries into the runtime, and of events. It is the same
@@ -83,12 +83,12 @@ inline uint32_t place_of(const Task& task) {
 }
 // Returns the number of the task's stream among all streams. REQUIRES: recording.
 uint32_t stream_number(Task& task);
-// A stream of this process, by its number (a task, or trace::kPointsOf with one); `known`: its slot
-// + 1, 0 not known yet. False: a replay has none.
+// Finds a stream of this process by its number (a task, or trace::kPointsOf with one). `known`: its
+// slot + 1, 0 if not known yet. Returns false if a replay has none.
 bool find_stream(uint32_t number, uint32_t& known);
 void put_into(trace::Ring& ring, const trace::Entry& entry, const void* first, uint32_t first_size,
               const void* second);
-// The ring's next entry, in place until take_from; null: its end.
+// Returns the ring's next entry, in place until take_from, or null at its end.
 const trace::Entry* peek_in(trace::Ring& ring);
 void take_from(trace::Ring& ring, const trace::Entry& entry);
 // Puts an entry into the task's stream; waits while there is no room.
@@ -96,7 +96,8 @@ void put(Task& task, trace::Entry entry, const void* first = nullptr, const void
          uint32_t first_size = 0);
 // Returns when the command has taken all that was put.
 void wait_until_taken(Task& task);
-// The next entry of the task's stream, in place until take(). Does not return at the stream's end.
+// Returns the next entry of the task's stream, in place until take(). Does not return at the
+// stream's end.
 const trace::Entry& next(Task& task);
 // Returns the next entry of the task's stream, in place until take(), or null at the stream's end.
 const trace::Entry* peek(Task& task);

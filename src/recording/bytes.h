@@ -65,15 +65,15 @@ class File {
 // The whole file; throws Damage where it cannot be read or is longer than `most`.
 std::string content_of(const std::string& path, size_t most);
 // Writes the file under another name and renames it, so that it is there as a whole or not at all.
-// False with errno.
+// Returns false with errno.
 bool replace_file(const std::string& path, std::string_view content);
 // To the end of what a pipe gives.
 std::string rest_of(int descriptor);
 int64_t modified(const struct stat& status);  // nanoseconds
 
-// The pieces of a file up to `size`, kPiece bytes each but for the last one, that are not zeros
-// throughout: visit(offset, bytes). Holes are not read: a file of terabytes with little in it takes
-// no time. False where a visit answered so.
+// Calls visit(offset, bytes) for the pieces of a file up to `size` that are not zeros throughout,
+// kPiece bytes each except the last one. Holes are not read: a file of terabytes with little in it
+// takes no time. Returns false if a visit did.
 bool each_piece(const File& file, uint64_t size,
                 const std::function<bool(uint64_t, std::string_view)>& visit);
 // XXH64 over these pieces, and over the offset of each that does not follow the one before: the

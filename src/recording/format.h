@@ -1,5 +1,5 @@
-// What lies on disk beside the entries of record/channel/format.h:
-// docs/reference/recording-format.md is the description. Constants only.
+// What lies on disk beside the entries of record/channel/format.h, as constants.
+// docs/reference/recording-format.md describes it.
 #pragma once
 
 #include <cstddef>

@@ -315,7 +315,7 @@ inline int current_set() { return t_thread.current; }
 // In a child of fork, alone: what other threads had on their stacks is forgotten.
 void forget_other_threads();
 // --- define.cc
-// Where an old address of a defined region lies in the file. False: there is none.
+// Where an old address of a defined region lies in the file. Returns false if there is none.
 bool find_home(uint64_t address, uint64_t* offset);
 bool waits_for_conversion(uint64_t address);  // true: the access may be tried again
 void release_home(const Region& region);

@@ -10,7 +10,7 @@ namespace weir::trap {
 
 // Installs the monitor's handlers and opens its mask.
 void forward_signals();
-// The code of a SIGCONT that no handler of the program's is to see.
+// The code of a SIGCONT that no handler of the program must see.
 inline constexpr int kContinuesOnly = -100;
 // Before the monitor becomes another program: no tick comes any more, and none is pending.
 // REQUIRES: all blocked.

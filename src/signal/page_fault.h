@@ -25,7 +25,7 @@ bool meet_guarded_signal(Task& task, int signal, const siginfo_t& info, ucontext
 // meet_page() of a replay that is checked (check/replay/replay.h).
 bool meet_replayed_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context);
 void note_probe();  // the probe's signal has found the task in the runtime
-// What the context was doing is the runtime's, not the program's.
+// True if the context was in the runtime, not in the program.
 bool is_in_runtime(const Task& task, const ucontext_t& context);
 
 // At an event: from the first code of the program's own making on, cpuid faults.

@@ -1,4 +1,4 @@
-// What a task does that others wait for: the probe (signal/spin_probe.cc).
+// The probe asks a task that others wait for what it does (signal/spin_probe.cc).
 #pragma once
 
 #include <signal.h>
@@ -27,7 +27,8 @@ inline constexpr uint64_t kMadeCpuid = 0xfffffffc;
 // Leads the task into the runtime there.
 void enter_at_cpuid(Task& task, ucontext_t& context);
 
-// SIGTRAP: a patched one-byte site, or a single step of a probe. False: the program's own.
+// SIGTRAP: a patched one-byte site, or a single step of a probe. Returns false if it is the
+// program's own.
 bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context);
 // From program code in the executor: it goes on where it stands, in its own process.
 void interrupt_for_own(Task& task, ucontext_t& context);

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Of these the version before glibc 2.34, where they were in a library of their own. Weak, so that
-// a program without that library comes as far as learn(), which refuses.
+// The versions of these functions before glibc 2.34, where they were in a library of their own.
+// Weak, so that a program without that library comes as far as learn(), which refuses.
 extern "C" {
 extern decltype(dlopen) dlopen __attribute__((weak));
 extern decltype(dlsym) dlsym __attribute__((weak));
@@ -42,7 +42,8 @@ extern Layout g_layout __attribute__((visibility("hidden")));
 
 inline const Layout& layout() { return g_layout; }
 
-// In a thread's record, likewise: the mark that it looks up a function in the list of libraries.
+// Offset in a thread's record: the mark that the thread looks up a function in the list of
+// libraries.
 inline constexpr uint64_t kScopeFlag = 0x1c;
 
 // Fills the layout. False: the C library is unknown, and report() has said so.
@@ -61,9 +62,9 @@ bool has_one_cancellable_call();
 inline constexpr size_t kCancellableCall = 13;
 bool is_cancellable_call(const uint8_t* code);
 
-// The area in which the kernel tells the thread where it runs (rseq) is given back: the kernel
-// writes to it whenever the thread is moved, and the page that it lies on may be protected or
-// private. False, and report() has said so: it is still the kernel's.
+// Gives back the area in which the kernel tells the thread where it runs (rseq): the kernel writes
+// to it whenever the thread is moved, and its page may be protected or private. Reports and returns
+// false if it is still the kernel's.
 [[nodiscard]] bool unregister_rseq();
 
 }  // namespace libc

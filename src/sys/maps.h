@@ -36,7 +36,7 @@ inline long open_own(const char* path) {
 }
 
 // Reads the whole file; `text` (it is changed when parsed) stays until the next call in this
-// process. Answers its length, or -errno.
+// process. Returns its length, or -errno.
 long read_maps(char** text);
 
 // This process has about as many mappings as the kernel allows (vm.max_map_count).

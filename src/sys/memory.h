@@ -44,7 +44,7 @@ inline long unmap(uint64_t address, uint64_t size) {
   return raw(SYS_munmap, static_cast<long>(address), static_cast<long>(size));
 }
 
-// Whether all of these pages can be read. False, too, where the kernel does not know that question
+// Whether all of these pages can be read. Also false if the kernel does not know that question
 // (before Linux 5.14).
 inline bool is_readable(uint64_t start, uint64_t size) {
   constexpr long kPopulateRead = 22;  // MADV_POPULATE_READ

@@ -22,8 +22,8 @@ inline constexpr int kFirstRealTime = 34;
 inline constexpr uint64_t kTrapFlag = 0x100;  // of rflags: a SIGTRAP after the next instruction
 
 // The signal by which Weir interrupts a running task: SIGSTKFLT, unused by Linux since the
-// coprocessor left. gdb does not know that one and cannot pass it on: where a debugger is to look,
-// it is SIGSETXID, which no program can use. Set before any handler is.
+// coprocessor left. gdb does not know that one and cannot pass it on. So if a debugger watches, it
+// is SIGSETXID, which no program can use. Set before any handler is.
 inline constexpr int kProbeSignal = 16, kProbeSignalDebugged = 33;
 inline int g_probe_signal = kProbeSignal;
 

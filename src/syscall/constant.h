@@ -1,4 +1,4 @@
-// Calls whose answers are made constant (constant/constant.h).
+// System calls whose results are made constant (constant/constant.h).
 #pragma once
 
 #include <stdint.h>
@@ -50,7 +50,7 @@ class TimePassed {
   uint64_t begin_ = 0, limit_ = 0;  // 0: none
 };
 
-// The call's ids are the kernel's, while this lives; what it answers is the program's.
+// While this lives, the call's ids are the kernel's; its result has the program's.
 class RealIds {
  public:
   explicit RealIds(Call& call);

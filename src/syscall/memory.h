@@ -8,9 +8,10 @@ namespace weir::syscalls {
 
 inline uint64_t address(long value) { return static_cast<uint64_t>(value); }
 
-// Store memory becomes zero. Guarded by: the turn, where tasks exist; as is all below.
+// Makes memory of the backing zero. Guarded by: the turn, if tasks exist, for all functions below
+// too.
 void empty_pages(uint64_t start, uint64_t size);
-// A range is to be something else: what was asked for it is forgotten.
+// A range will become something else: forgets what was asked for it.
 void begin_anew(uint64_t start, uint64_t size);
 // Store memory that began as a file's bytes, and has been emptied, has them again.
 void restore_files(Range range);
@@ -31,8 +32,8 @@ long on_mremap(const Call& call);
 
 // A descriptor that is kept until the last process has mapped its file; there may be thousands.
 long open_kept(long number, long a, long b, long c = 0);
-// Memory that processes share, in a recording (record/shared_memory/shared_memory.h). True where it
-// is, with the answer.
+// Maps memory that processes share, in a recording (record/shared_memory/shared_memory.h). Returns
+// true if it is such memory, with the result.
 bool map_owned(const Call& call, uint64_t size, int protection, long& result);
 long attach_owned(const Call& call);
 long detach_owned(const Call& call);

@@ -5,8 +5,8 @@
 
 namespace weir::syscalls {
 
-// An anonymous private mapping that is not accessible, at a place of Weir's choosing; 0: there is
-// no room, and it is to be mapped as others are.
+// Reserves an anonymous private mapping that is not accessible, at a place of Weir's choosing.
+// Returns 0 if there is no room; then it must be mapped as others are.
 long reserve(uint64_t size);
 
 // The rest works on ranges that begin there.

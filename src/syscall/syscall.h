@@ -1,4 +1,4 @@
-// System calls of the program that Weir answers itself, or puts into the order of events.
+// System calls of the program that Weir implements itself, or puts into the order of events.
 #pragma once
 
 #include <stdint.h>
@@ -47,7 +47,8 @@ bool is_signal_call_alone(
 bool is_sleep(long number);
 bool is_timer(long number);
 bool is_descriptor(long number);
-// The kernel's answer, but Weir's own descriptors are not closed.
+// Makes the call, which returns the kernel's result, except that Weir's own descriptors are not
+// closed.
 long call_beside_hidden(Call& call);
 bool is_poll(long number);
 long poll_alone(Call& call);  // of a program of one task that is recorded

@@ -50,7 +50,7 @@ bool is_stream(long descriptor);     // it has no position
 long status_flags(long descriptor);  // F_GETFL, or -errno
 uint64_t time_now(int clock = 1);    // nanoseconds; CLOCK_MONOTONIC
 // Waits outside the rounds until one of `polls` (the runtime's memory) is ready, with the signal
-// mask that `mask` points to unless it is 0. Answers as poll does.
+// mask that `mask` points to unless it is 0. Returns as poll does.
 long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const char* what,
                 long mask = 0);
 

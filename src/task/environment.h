@@ -1,20 +1,20 @@
-// The variables by which the loader and the library know that a program is to run under Weir:
+// The variables by which the loader and the library know that a program must run under Weir:
 // LD_PRELOAD, WEIR_OPTIONS, one of glibc's tunables in GLIBC_TUNABLES, LD_BIND_NOW. The command
-// gives them to the first program, and a program under Weir to each one that it executes, whatever
-// environment it passes. A program sees of them what it would see without that: LD_PRELOAD and
-// WEIR_OPTIONS if the program that executed it passed them on, the others never.
+// gives them to the first program. A program under Weir gives them to each one that it executes,
+// whatever environment it passes. A program sees of them what it would see without that: LD_PRELOAD
+// and WEIR_OPTIONS if the program that executed it passed them on, the others never.
 #pragma once
 
 #include "control/task.h"
 
 namespace weir::tasks {
 
-// Once, before other code of the program runs: keeps what later programs are to be given, and takes
-// out of `environment` what the program is not to see. REQUIRES: the options have been read.
+// Called once, before other code of the program runs. Keeps what later programs must be given, and
+// takes out of `environment` what the program must not see. REQUIRES: the options have been read.
 void take_environment(char** environment);
 
 // The vector of variables with which a program is executed, as long as this lives. In a child of
-// vfork the memory is its maker's, who gives it back (end_borrowed_environment).
+// vfork the memory belongs to the parent, which gives it back (end_borrowed_environment).
 class ExecutedEnvironment {
  public:
   ExecutedEnvironment(Task& task, long variables);

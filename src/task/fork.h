@@ -18,16 +18,16 @@ struct ForkRequest {
   uint64_t pidfd = 0;
 };
 // The child is a program of one task with memory of its own. Returns its pid, and the descriptor
-// for CLONE_PIDFD. REQUIRES: the turn, where tasks exist.
+// for CLONE_PIDFD. REQUIRES: the turn, if tasks exist.
 long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd);
 // In a forked child: gives back where it met its parent. Before it makes a process or a task
 // itself.
 void leave_meeting();
 // vfork and posix_spawn: the child borrows this task's memory until it executes another program.
 long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd);
-// execveat while tasks exist: all other tasks end, the program keeps its pid. Pointers are the
-// program's. Returns only where it cannot be done: -errno, or kAskKernel where the call will fail
-// and the kernel is to say how.
+// execveat while tasks exist: all other tasks end, and the program keeps its pid. Pointers are the
+// program's. Returns only if it cannot be done: -errno, or kAskKernel if the call will fail and the
+// kernel must say how.
 inline constexpr long kAskKernel = -1000;
 long execute_program(int directory, long path, long argv, long envp, int flags);
 
@@ -36,8 +36,8 @@ long execute_program(int directory, long path, long argv, long envp, int flags);
 void split_monitor();
 
 // wait4 and waitid for children that another task made: which (P_ALL, P_PID, P_PGID and an id), and
-// for what, as waitid has it. Answers the pid, 0 (WNOHANG), -ECHILD or -EINTR; `found` is filled
-// where a child was found. REQUIRES: the turn.
+// for what, in waitid's terms. Returns the pid, 0 (WNOHANG), -ECHILD or -EINTR; fills `found` if a
+// child was found. REQUIRES: the turn.
 struct FoundChild {
   int status;
   uint32_t user;

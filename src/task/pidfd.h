@@ -4,7 +4,7 @@
 
 namespace weir::tasks {
 
-// The program has got this descriptor of the process. REQUIRES: the turn, where tasks exist.
+// The program has got this descriptor of the process. REQUIRES: the turn, if tasks exist.
 void note_pidfd(int descriptor, int pid);
 // A pid, -ECHILD where it is of no child that is known, -EBADF. REQUIRES: the same.
 int child_of_pidfd(int descriptor);

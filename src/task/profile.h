@@ -10,7 +10,7 @@ namespace weir::tasks {
 
 // Before the process splits into monitor and first task: what is set is taken from it.
 void take_profiles();
-// In a process that is to run tasks: as the program has set them.
+// Sets the timers in a process that will run tasks, as the program has set them.
 void arm_profiles();
 // The program has set one, in this process: microseconds until it goes off, and between two times.
 void set_profile(int which, uint64_t value, uint64_t interval);

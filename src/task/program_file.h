@@ -1,4 +1,4 @@
-// A file that is to be executed, as the kernel looks at it. Signal-safe.
+// A file that will be executed, as the kernel reads it. Signal-safe.
 #pragma once
 
 #include <fcntl.h>
@@ -39,8 +39,8 @@ class File {
   bool borrowed_ = false;
 };
 
-// The name behind `#!` in a script's first bytes, of which it makes a string; null: there is none.
-// REQUIRES: head[kHead] is 0.
+// Returns the name behind `#!` in a script's first bytes, which it makes a string, or null if there
+// is none. REQUIRES: head[kHead] is 0.
 inline const char* interpreter_of(char* head) {
   char* name = head + 2;
   while (*name == ' ' || *name == '\t') name++;

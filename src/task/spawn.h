@@ -11,7 +11,7 @@ namespace weir::tasks {
 
 inline constexpr long kWaitAll = 0x40000000;  // __WALL
 
-// Ids that gettid answers in tasks other than the first: no real thread's.
+// Ids that gettid returns in tasks other than the first. They are no real thread's.
 inline constexpr int kVirtualTidBase = 0x04000000;
 
 // What a clone call asks for, independent of its two forms.
@@ -26,8 +26,8 @@ struct CloneRequest {
 
 // The first task's record, on the first process slot, with %gs set. Single state still.
 void make_first(Task& task);
-// A new task that goes on from `frame` with rax = 0 on its own stack. REQUIRES: the turn. Answers
-// its virtual tid, or -EAGAIN.
+// Makes a new task, which goes on from `frame` with rax = 0 on its own stack. Returns its virtual
+// tid, or -EAGAIN. REQUIRES: the turn.
 long spawn(const Frame& frame, const CloneRequest& request);
 // The current task ends. Does not return.
 [[noreturn]] void finish();

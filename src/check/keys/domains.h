@@ -31,12 +31,12 @@ struct Tag {
   friend bool operator==(const Tag&, const Tag&) = default;
 };
 
-// What a task has open beside its own domain and its locks': names of objects that have domains of
-// their own, lowest bit: for reading. Few are for writing, as each opens to the task what else has
-// that domain. A name that is missing traps and is put in again: all are dropped with each new
-// function, as some may be of objects that the task has lost without a change of its own. A
-// signal's handler may drop all between any two instructions: they may come back until the next
-// function.
+// The names that a task has open beside its own domain and its locks'. They are names of objects
+// that have domains of their own; the lowest bit means: for reading. Few are for writing, because
+// each opens to the task all other objects that have that domain. A name that is missing traps and
+// is put in again. All names are dropped with each new hash function, because some may be of
+// objects that the task has lost without a change of its own. A signal's handler may drop all of
+// them between any two instructions; they may come back until the next function.
 class OpenNames {
  public:
   static constexpr uint32_t kMost = 16, kMostWritten = 4;
@@ -48,7 +48,7 @@ class OpenNames {
     for (uint32_t i = 0; i < count_; i++) written += !(names_[i] & 1);
     return count_ < kMost && !(writes && written >= kMostWritten);
   }
-  // False: there is no room.
+  // Returns false if there is no room.
   bool open(uint64_t name, bool writes) {
     close(name);
     if (!has_room(writes)) return false;
@@ -131,8 +131,9 @@ class Domains {
   Tag of_task(uint32_t creation) const { return {key_of(name_of(creation)), false}; }
   Tag of_lock(uint64_t lock) const { return {key_of(lock), false}; }
 
-  // What a task may touch by its register: its own domain, and those of the locks that it holds
-  // (lowest bit: for reading). `all_locks`: more than are known. `key`: of a name, as key_of().
+  // Returns what a task may touch by its register: its own domain, and those of the locks that it
+  // holds (lowest bit: for reading). `all_locks`: the task holds more locks than are known. `key`:
+  // the key of a name, as key_of().
   template <typename Locks, typename Key>
   uint32_t rights(uint32_t creation, const Locks& locks, uint32_t count, bool all_locks,
                   Key key) const {
@@ -161,8 +162,8 @@ class Domains {
     return !(closed & 1) && !(writes && ((closed & 2) || tag.is_read_only));
   }
 
-  // The tag that an object has by its policy. `owner`: TaskIdentity::creation of who has it
-  // privately.
+  // Returns the tag that an object has by its policy. `owner`: TaskIdentity::creation of the task
+  // to which it is private.
   template <uint32_t kTasks>
   Tag of(const Object<kTasks>& rules, uint32_t owner) const {
     switch (rules.policy()) {

@@ -7,7 +7,7 @@
 namespace weir::view::guarded::keys {
 
 extern const Enforcer kEnforcer;
-// It is to come to close() before program code goes on.
+// True if the task must call close() before program code goes on.
 inline bool has_to_close(const Watcher& watcher) {
   return watcher.has_all_keys || __atomic_load_n(&watcher.stop_asked, __ATOMIC_RELAXED);
 }

@@ -1,4 +1,4 @@
-// Who changes the hash function of a program that is checked by protection keys.
+// The thread that changes the hash function of a program that is checked by protection keys.
 #pragma once
 
 namespace weir::runtime {

@@ -16,8 +16,8 @@ struct Caller {  // into whom the call returns
 // Declared policies are kept, in this process: the program is checked, and it is no forked child's.
 bool is_on();
 void switch_on();
-// --policies=declared: what the program allocates is private to who does, and its variables are
-// untouched. Set by switch_on().
+// --policies=declared: what a task allocates is private to that task, and the program's variables
+// are untouched. Set by switch_on().
 extern bool g_strict;
 bool is_programs(uint64_t where);  // program code of the executable's own
 
@@ -27,7 +27,7 @@ void* allocate(size_t size, uint32_t policy, const Caller& caller, bool by_new =
 // The C++ library makes a thread, which gets this: what it had from `new` for that is nobody's own
 // any more.
 void hand_over(uint64_t address, const Caller& caller);
-// False: nothing that allocate() or slice() gave out.
+// Returns false if the object is none that allocate() or slice() gave out.
 bool release(void* object, const Caller& caller);
 bool is_own(const void* address);  // from allocate() or slice(), whenever that was
 
@@ -48,9 +48,9 @@ enum class Held : uint8_t { kNo, kYes, kUnknown };
 Held holds(uint64_t lock);
 void report(uint64_t lock, LockError error, const Caller& caller);
 
-// Memory for `size` bytes in slices that end at ends[0], ends[1], ..., the last at `size`; each is
-// an object. Slice k lies `gap` * k bytes further on than in an array that has none. Null: there is
-// no room.
+// Returns memory for `size` bytes in slices that end at ends[0], ends[1], ..., the last at `size`;
+// each is an object. Slice k lies `gap` * k bytes further on than in an array that has no slices.
+// Returns null if there is no room.
 void* slice(uint64_t size, const size_t* ends, uint64_t count, uint32_t policy, uint64_t* gap,
             const Caller& caller);
 void unslice(void* array, uint64_t size, const size_t* ends, uint64_t count, uint64_t gap,

@@ -29,8 +29,8 @@ void report_fault(Declared& object, const Verdict& verdict, const Watcher& watch
 void report_misuse(findings::Misuse what, const Declared* object, const Watcher& watcher,
                    Touch& touch, const Spot& spot, uint32_t change = 0);
 
-// What Weir itself does for a function that orders tasks, or the C library in one, with a lock or
-// its like that lies in an object.
+// True if Weir itself makes the access for a function that orders tasks, or the C library does in
+// one, to a lock or similar that lies in an object.
 bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot,
                  const Declared& object);
 // Such a touch: whether all may use the object, which then is racy; else it is made, and says
@@ -44,17 +44,17 @@ Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& 
 // An object that has been violated so often since its last change is open to every task.
 inline constexpr uint32_t kMostViolations = 1000;
 
-// What memory for an object is: its pages have that tag; objects from where it is asked for change
-// hands often, by protection keys.
+// Describes memory for an object: its pages have that tag. By protection keys: whether objects that
+// are asked for there change hands often.
 struct Given {
   Origin origin = Origin::kPages;
   Tag tag{};
   bool moves = false;
 };
 
-// Who keeps tasks from objects: page tables of their own (enforce_by_process.cc) or protection keys
-// (check/keys/enforce_by_key.cc). It does what the rule book says, and knows where objects can lie.
-// Before there are tasks, nothing is enforced.
+// An enforcer keeps tasks from objects, by page tables of their own (enforce_by_process.cc) or by
+// protection keys (check/keys/enforce_by_key.cc). It does what the rule book says, and knows where
+// objects can lie. Before there are tasks, nothing is enforced.
 struct Enforcer {
   // Memory for an object that has pages of its own, for who has asked there (findings). 0: there is
   // no room.

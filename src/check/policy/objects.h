@@ -111,7 +111,7 @@ class ObjectTable {
     }
   }
 
-  // Index + 1; 0: there is no room.
+  // Index + 1, or 0 if there is no room.
   uint32_t take_readers();
   void give_readers(uint32_t readers);
   Readers& readers_at(uint32_t readers) { return readers_[readers - 1]; }

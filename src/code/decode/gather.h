@@ -18,7 +18,8 @@ struct Gather {
   int64_t displacement = 0;
 };
 
-// The instruction at `code`, of which `available` bytes may be read. False: it is none of these.
+// Decodes the instruction at `code`, of which `available` bytes may be read. Returns false if it is
+// no gather or scatter.
 [[nodiscard]] bool decode_gather(const void* code, size_t available, Gather& gather);
 
 }  // namespace weir

@@ -51,7 +51,8 @@ enum class Flow : uint8_t {
   kStop,  // hlt, ud2, int3: nothing follows in a sound program
 };
 
-// Reads at most `available` bytes. False: not an instruction of 64-bit mode, or cut off.
+// Reads at most `available` bytes. Returns false if they are no instruction of 64-bit mode, or cut
+// off.
 [[nodiscard]] bool read_shape(const uint8_t* code, size_t available, Shape& shape);
 
 Flow flow_of(const Shape& shape);

@@ -7,9 +7,9 @@
 
 namespace weir::trap {
 
-// `address`: the bytes that its one memory operand means; `size` of them. Registers, flags and rip
-// of the context are then what the processor would have left. False: nothing is done; it is none of
-// those that are known here.
+// Executes an instruction whose one memory operand means the `size` bytes at `address`. Registers,
+// flags and rip of the context are then what the processor would have left. Returns false, having
+// done nothing, if the instruction is not one of those known here.
 bool emulate(ucontext_t& context, uint64_t address, uint64_t size);
 
 }  // namespace weir::trap

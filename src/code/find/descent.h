@@ -23,7 +23,8 @@ class Descent {
   Descent(const Descent&) = delete;
   Descent& operator=(const Descent&) = delete;
 
-  // False: no memory. REQUIRES: `map` and `original` are of this text and outlive this.
+  // Returns false if there is no memory. REQUIRES: `map` and `original` are of this text and
+  // outlive this.
   [[nodiscard]] bool begin(Range text, const TextMap& map, const Original& original);
 
   // Code is known to begin there; followed by the next run().
@@ -41,8 +42,7 @@ class Descent {
   const OffsetSet& starts() const { return starts_; }
 
  private:
-  // What a function loads the address of, or where it jumps by a register: tells of tables of
-  // jumps.
+  // An address that a function loads, or a register by which it jumps. They tell of jump tables.
   struct Note {
     enum Kind : uint8_t { kAddress, kAbsolute, kJump };
     uint32_t chunk;

@@ -43,8 +43,8 @@ class Sweep {
   Sweep(const Sweep&) = delete;
   Sweep& operator=(const Sweep&) = delete;
 
-  // Looks for sites of these kinds. False: no memory. REQUIRES: `map` and `original` are of this
-  // text.
+  // Looks for sites of these kinds. Returns false if there is no memory. REQUIRES: `map` and
+  // `original` are of this text.
   [[nodiscard]] bool run(Range text, const TextMap& map, const Original& original, PatchKinds kinds,
                          Depth depth = Depth::kWhereNeeded);
 

@@ -11,7 +11,7 @@
 namespace weir {
 
 // A piece of an executable segment. `covered`: an unwind table entry or a sized symbol says that it
-// is code; else it is what lies between such pieces (padding, tables, code without either).
+// is code. The other pieces lie between such ones (padding, tables, code without either).
 struct Chunk {
   uint32_t start = 0;  // offsets into the text
   uint32_t limit = 0;
@@ -29,7 +29,7 @@ void set_fetch_memory(FetchMemory fetch);
 // mapped and readable.
 class ElfObject {
  public:
-  // False: no ELF image of this CPU at the range's start.
+  // Returns false if there is no ELF image of this CPU at the range's start.
   [[nodiscard]] bool open(Range object);
 
   bool is_readable(uint64_t address, uint64_t size) const;
@@ -39,8 +39,8 @@ class ElfObject {
   // Copies the build id that the linker noted, cut at `room`. Its size, 0: there is none.
   uint32_t build_id(uint8_t* out, uint32_t room) const;
 
-  // Answer how many they found, and store up to `capacity`; addresses may lie outside any text and
-  // repeat. Without `out`, no fewer than that.
+  // These return how many they found, and store up to `capacity`; addresses may lie outside any
+  // text and repeat. Without `out`, the result is no smaller than that.
   size_t unwind_ranges(Range* out, size_t capacity) const;
   // By Go's own table (go_table.cc), which is looked for: 0, there is none.
   uint64_t go_table() const;
@@ -95,7 +95,7 @@ class ElfObject {
       return count_encoding == 0x03 && table_encoding == 0x3b && (frame_encoding & 0x0f) == 0x0b;
     }
   };
-  // False: there is none of this kind.
+  // Returns false if there is none of this kind.
   bool load_unwind_header(UnwindHeader& header) const;
   bool fde_range(uint64_t fde, uint64_t& next, Range& range) const;
   bool pointer_encoding(uint64_t cie, uint8_t& encoding) const;
@@ -125,7 +125,7 @@ class TextMap {
   TextMap(const TextMap&) = delete;
   TextMap& operator=(const TextMap&) = delete;
 
-  // False: no memory.
+  // Returns false if there is no memory.
   [[nodiscard]] bool build(Range text, Range object);
 
   const Chunk* chunks() const { return chunks_; }

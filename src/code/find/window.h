@@ -15,7 +15,7 @@ struct Window {
   uint32_t limit = 0;
 };
 
-// What a window is chosen from.
+// The input of choose_window().
 struct WindowSource {
   uint32_t size = 0;
   const OffsetSet* targets = nullptr;
@@ -23,7 +23,7 @@ struct WindowSource {
   const OffsetSet* taken = nullptr;   // bytes that belong to windows chosen before
 };
 
-// False: there is none, the site needs a trap.
+// Returns false if there is none: the site needs a trap.
 [[nodiscard]] bool choose_window(const WindowSource& source, const Candidate& site, Window& window);
 
 }  // namespace weir

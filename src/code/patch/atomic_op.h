@@ -53,8 +53,8 @@ struct AtomicOp {
 };
 static_assert(sizeof(AtomicOp) == 24);
 
-// False: not a locked instruction (nor xchg with memory, nor mfence), or one that cannot be
-// executed for the program (its operand is relative to gs, which Weir owns).
+// Returns false if it is no locked instruction (nor xchg with memory, nor mfence), or one that
+// cannot be executed for the program (its operand is relative to gs, which Weir owns).
 [[nodiscard]] bool decode_atomic(const void* code, size_t available, uint64_t address,
                                  AtomicOp& op);
 

@@ -12,7 +12,7 @@
 
 namespace weir {
 
-// After libc's `text` was patched. False: there should be one, and is not.
+// Called after libc's `text` was patched. Returns false if there should be such a site, and is not.
 [[nodiscard]] bool find_cancel_site(Range text);
 // Signal-safe.
 bool is_cancel_site(const Site& site);

@@ -1,8 +1,8 @@
-// What could be an atomic operation and is not proved to be an instruction is left alone until it
-// is executed; then it is one. Pages with such places are not executable until control comes to
-// them, and then breakpoints of the processor lie on the places. Private to the process, inherited
-// by fork as a copy. Only View isolated needs it: elsewhere an atomic operation that is not seen is
-// atomic still.
+// A doubtful site could be an atomic operation but is not proved to be an instruction. It is left
+// alone until it is executed; then it is one. Pages with such sites are not executable until
+// control comes to them. Then breakpoints of the processor lie on the sites. Private to the
+// process, inherited by fork as a copy. Only View isolated needs it: at the others an atomic
+// operation that is not seen is still atomic.
 #pragma once
 
 #include <stdint.h>
@@ -15,8 +15,9 @@ class Descent;
 
 namespace doubt {
 
-// Whether code could begin at `offset`: all decodes from there to a jump, a return or proved code,
-// no instruction is one that no program executes, and none leads into the middle of a proved one.
+// Whether code could begin at `offset`: all bytes decode from there to a jump, a return or proved
+// code, no instruction is one that no program executes, and none leads into the middle of a proved
+// one.
 [[nodiscard]] bool is_plausible(const Descent& descent, const uint8_t* code, uint32_t size,
                                 uint32_t offset);
 
@@ -44,11 +45,11 @@ enum class Fetch : uint8_t { kOther, kGoOn, kWalk };
 Fetch on_fetch(uint64_t address, bool watches);
 // A page is being stepped through.
 bool walks();
-// A step has come to `address`. Whether the next instruction is to be stepped through, too.
+// A step has come to `address`. Returns whether the next instruction must be stepped through too.
 bool on_step(uint64_t address);
 // No more steps for now.
 void end_walk();
-// Control has come to `address`. False: it is none of these.
+// Control has come to `address`. Returns false if it is no doubtful site.
 bool on_breakpoint(uint64_t address);
 
 }  // namespace doubt

@@ -12,10 +12,10 @@ namespace weir {
 
 class Original {
  public:
-  // Whoever reads a chunk may also read so many bytes behind it, as far as the text goes.
+  // A reader of a chunk may also read so many bytes behind it, as far as the text goes.
   static constexpr uint32_t kBehind = 64;
 
-  // False: no memory. REQUIRES: `map`, of the same text, outlives this.
+  // Returns false if there is no memory. REQUIRES: `map`, of the same text, outlives this.
   [[nodiscard]] bool build(Range text, const TextMap& map);
 
   // Where the text begins, for a reader of that chunk. Bytes of another chunk may be wrong there.

@@ -1,6 +1,6 @@
-// What patching is going to do to a text, before any address is known: which instructions are
-// sites, and which bytes each site's jump replaces. Follows from the object's file alone, so it may
-// be kept from one run to the next.
+// What patching will do to a text, before any address is known: which instructions are sites, and
+// which bytes each site's jump replaces. It follows from the object's file alone, so it may be kept
+// from one run to the next.
 #pragma once
 
 #include <stddef.h>
@@ -60,10 +60,10 @@ uint64_t digest_text(const uint8_t* bytes, uint64_t size);
 
 class Plan {
  public:
-  // False: no memory. REQUIRES: called once.
+  // Returns false if there is no memory. REQUIRES: called once.
   [[nodiscard]] bool take(uint64_t capacity);
   void add(const PlannedSite& site) { sites()[header().count++] = site; }
-  // Drops the sites for which `keep` answers false.
+  // Drops the sites for which `keep` returns false.
   template <typename Keep>
   void filter(Keep keep) {
     uint32_t kept = 0;
@@ -84,14 +84,14 @@ class Plan {
   Scratch memory_;
 };
 
-// False: the object has no build id, or the text is so short that nothing is gained.
+// Returns false if the object has no build id, or if the text is so short that nothing is gained.
 [[nodiscard]] bool identify_text(Range text, Range object, TextIdentity& identity);
 
 // Reads the plan that was kept in `folder` for that text. Returns false if there is none that can
 // be trusted; `plan` is then as it was, or moved from. Does not check what the plan says of the
 // text's bytes.
 [[nodiscard]] bool load_plan(const char* folder, const TextIdentity& identity, Plan& plan);
-// Keeps it, where that can be done.
+// Stores the plan, if that can be done.
 void store_plan(const char* folder, const TextIdentity& identity, const Plan& plan);
 
 }  // namespace weir

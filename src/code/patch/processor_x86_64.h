@@ -1,4 +1,4 @@
-// What a program asks the processor itself, executed for it at its site: cpuid, random numbers.
+// What a program asks of the processor itself, executed for it at its site: cpuid, random numbers.
 #pragma once
 
 #include <stdint.h>
@@ -21,11 +21,11 @@ struct RandomOp {
 };
 static_assert(sizeof(RandomOp) == 2);
 
-// False: neither of the two.
+// Returns false if it is neither rdrand nor rdseed.
 [[nodiscard]] bool decode_random(const Shape& shape, RandomOp& op);
 
-// False: this processor does not know the instruction; the program's signal for that must come at
-// its own place.
+// Returns false if this processor does not know the instruction; the program's signal for that must
+// come at its own place.
 [[nodiscard]] bool is_known(const RandomOp& op);
 
 // Leaves in `frame` what the instruction itself would have: the register (of 16 bits the rest

@@ -11,7 +11,7 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch();
-  // Zeros, touched as far as used. False: no memory. REQUIRES: called once.
+  // Zeros, touched as far as used. Returns false if there is no memory. REQUIRES: called once.
   [[nodiscard]] bool take(uint64_t size);
   // The first `size` bytes will all be used: one call of the kernel instead of a fault a page. A
   // hint.

@@ -50,7 +50,8 @@ struct StubPlace {
 const Site* site_at(uint32_t index);
 uint32_t site_count();
 
-// The site whose int3 is at `rip` (after the trap: the saved rip less one). Null: not ours.
+// Returns the site whose int3 is at `rip` (after the trap: the saved rip less one), or null if it
+// is not Weir's.
 const Site* find_trap_site(uint64_t rip);
 
 // Whether `rip` lies in a stub. A signal handler of the program must see program_address there, or
@@ -77,7 +78,7 @@ void share_sites();
 void forget_sites(Range text);
 
 // Notes that the stubs in `area` belong to sites [first, limit), all with a stub and in ascending
-// order. False: no memory.
+// order. Returns false if there is no memory.
 [[nodiscard]] bool add_stub_area(Range area, uint32_t first, uint32_t limit);
 
 }  // namespace weir

@@ -27,12 +27,12 @@ struct StubRequest {
   uint32_t site_at = 0;  // offset of the site in the window
 };
 
-// Writes the stub and fills in what `site` says about it. REQUIRES: site.kind, length and address
-// are set. False: some displaced instruction cannot reach what it refers to; what was written is
-// then meaningless.
+// Writes the stub and fills in what `site` says about it. Returns false if some displaced
+// instruction cannot reach what it refers to; what was written is then meaningless. REQUIRES:
+// site.kind, length and address are set.
 [[nodiscard]] bool write_stub(const StubRequest& request, Site& site);
 
-// The jump that goes into the window. False: out of reach.
+// The jump that goes into the window. Returns false if it is out of reach.
 [[nodiscard]] bool encode_jump(uint64_t from, uint64_t to, uint8_t (&bytes)[5]);
 
 }  // namespace weir

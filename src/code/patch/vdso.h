@@ -1,5 +1,5 @@
-// The kernel's vDSO: functions that answer without a system call, so that nobody sees what they
-// answered.
+// The kernel's vDSO: functions that return a result without a system call, so that nobody sees the
+// result.
 #pragma once
 
 #include "base/types.h"

@@ -33,10 +33,10 @@ struct Trace {
 };
 
 // The path from `start`: over direct jumps, into direct calls and back, backward conditional
-// branches taken, forward ones not; at most kMostInstructions, up to what cannot be translated,
-// leaves the text or is a door. Reads nothing but program text and the tables of text and sites, so
-// the answer is the same in every process and every run. Empty: nothing can be translated here.
-// `over_gates`: not a block's, but the program's (seek.h).
+// branches taken, forward ones not. It has at most kMostInstructions, and ends at what cannot be
+// translated, leaves the text or is a translation exit. It reads nothing but program text and the
+// tables of text and sites, so the path is the same in every process and every run. Empty: nothing
+// can be translated here. `over_gates`: not a block's path, but the program's (seek.h).
 void follow(uint64_t start, Trace& trace, bool over_gates = false);
 
 // Whether the straight code at `address` writes every status flag before it reads it, as far as one

@@ -34,7 +34,7 @@ struct Traffic {  // sent by this node, by Header::group, with headers; messages
 class Mailbox {
  public:
   virtual ~Mailbox() = default;
-  // Sends a request, whose reply_to this sets. Answers the ticket to wait with. `to` may be the
+  // Sends a request, whose reply_to this sets. Returns the ticket to wait with. `to` may be the
   // node itself.
   virtual uint32_t ask(NodeId to, Message&& request) = 0;
   // A ticket without a request: for what somebody else will reply to.

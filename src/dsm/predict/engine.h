@@ -51,7 +51,7 @@ class Engine {
   // The server of a node works on what it has just received for so long.
   void serve(uint32_t node, Time duration);
 
-  // Takes the earliest event. False: there is none.
+  // Takes the earliest event. Returns false if there is none.
   bool step();
 
   std::vector<NodeCounters> counters;

@@ -111,17 +111,17 @@ class LrcProtocol : public Protocol {
     uint32_t after, upto;  // diffs whose last is above `after` and whose first is at most `upto`
   };
   void put_missing(LazyPage& page, std::vector<Wanted>& wanted);
-  // Those diffs that this node has; its own are made. Answers false where some may lack.
+  // Those diffs that this node has; its own are made. Returns false if some may be missing.
   bool find_diffs(LazyPage& page, const Wanted& wanted, std::vector<DiffPtr>& found);
   // One that came, for later.
   void keep(LazyPage& page, const DiffPtr& diff);
-  // Keeps diffs that came unasked. Answers whether the page is valid, now or by them.
+  // Keeps diffs that came unasked. Returns whether the page is valid, now or by them.
   bool take_diffs(LazyPage& page, const std::vector<DiffPtr>& diffs);
 
   // Whether some of what the page lacks is to be had of that node.
   bool would_ask(const LazyPage& page, NodeId of) const;
 
-  // Applies what is kept, if with it nothing is missing any more. Answers whether the page is valid
+  // Applies what is kept, if with it nothing is missing any more. Returns whether the page is valid
   // now.
   bool apply_cached(LazyPage& page);
   // Asks for all that the pages lack, at once. They may lack something still. REQUIRES: they are

@@ -191,8 +191,8 @@ struct Ring {
            __atomic_load_n(&slot->tail, __ATOMIC_ACQUIRE);
   }
 
-  // Puts the entry and its payload, in two parts that follow each other. False: there is no room
-  // now.
+  // Puts the entry and its payload, in two parts that follow each other. Returns false if there is
+  // no room now.
   bool put(const Entry& entry, const void* first, uint32_t first_size,
            const void* second = nullptr) {
     const uint64_t head = slot->head, at = head % kRingSize, need = bytes_of(entry);

@@ -80,7 +80,7 @@ struct Row {
   Part parts[kMostParts] = {};
 };
 
-// Null: no such call.
+// Returns null if there is no such call.
 const Row* row_of(long number);
 
 }  // namespace weir::effects

@@ -11,8 +11,9 @@
 
 namespace weir::view::coherent {
 
-// Per process, once it runs tasks: nothing of the store is mapped, and who touches it gets SIGBUS.
-// False with a report where the kernel has no userfaultfd for shared memory.
+// Called in a process once it runs tasks: from then on nothing of the backing is mapped, and a task
+// that touches it gets SIGBUS. Reports and returns false if the kernel has no userfaultfd for
+// shared memory.
 inline bool open_tracking() { return page::demand::open("coherent"); }
 inline void close_tracking() { page::demand::close(); }
 // Memory that this process has mapped since.
@@ -20,8 +21,9 @@ inline void track(uint64_t start, uint64_t size) { page::demand::track(start, si
 
 // The address is store memory, and this process tracks it.
 inline bool is_ours(uint64_t address) { return page::demand::is_ours(address); }
-// The task touched it, in program code or in the runtime: returns when it may. An event, where it
-// has no right yet; where the task has the turn it may be passed on meanwhile.
+// The task has touched the address, in program code or in the runtime. Returns when it may access
+// it. This is an event if the task has no right to the page yet. If the task has the turn, that may
+// be passed on meanwhile.
 void on_fault(Task& task, uint64_t address, bool writes);
 // The kernel is about to access the bytes for the task, or the runtime by another mapping. This
 // counts as if the task touched all of them now. Passes over what is not in the backing, or is

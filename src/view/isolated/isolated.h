@@ -1,7 +1,7 @@
 // View isolated: each task works on its own copy-on-write pages and publishes them at its events
 // (Dthreads).
 //
-// There are no twins to make: while a parallel phase lasts nobody writes the store, so the store's
+// No twins are made. While a parallel phase lasts nobody writes to the backing, so the backing's
 // page *is* the twin, and the changed bytes are found on arrival, in parallel. In its turn the task
 // only applies them and drops its copies.
 #pragma once
