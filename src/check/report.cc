@@ -1,7 +1,7 @@
-// Races on their way to the command: each pair of instructions once, with where both tasks stood.
+// How races get to the command: each pair of instructions once, with where both tasks were.
 //
-// A stack is not walked here: its bytes are kept, and the command walks them. The same place with
-// the same return addresses is kept once.
+// A stack is not unwound here. Its bytes are kept, and the command unwinds them. The same place
+// with the same return addresses is kept once.
 
 #include "base/bytes.h"
 #include "check/happens_before.h"

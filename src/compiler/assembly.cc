@@ -1,19 +1,19 @@
 // Assembly is read line by line, and all of it comes out again: lines are added, none is changed.
 //
-// 1. Sections. Writable data stands in .data, .bss and in sections whose names begin so, one for
-//    each variable with -fdata-sections, which the driver asks for. A section may be left and come
-//    back (.section, .pushsection, .popsection, .previous, .data, .bss, .text).
+// 1. Sections. Writable data is in .data, .bss and sections whose names begin so: one for each
+//    variable with -fdata-sections, which the driver asks for. A section may be left and come back
+//    (.section, .pushsection, .popsection, .previous, .data, .bss, .text).
 // 2. A variable is a label in such a section that the compiler calls an object by `.type`. Before
-//    the label, .balign begins a page; where its section is left or the next variable begins,
-//    .balign ends the last one. One that has no section (.local and .comm) is given one.
-// 3. For each variable an entry: two words in a section of their own, the distance from the entry
+//    the label, .balign begins a page. When its section is left or the next variable begins,
+//    .balign ends the last one. A variable that has no section (.local and .comm) is given one.
+// 3. Each variable has an entry of two words in a section of their own: the distance from the entry
 //    to the variable, by a label that no other module can take the place of, and its size. No
 //    relocation is left of it at run time. The entry's section belongs to the group that the
-//    variable belongs to (inline variables), and is linked to the variable's (flag o), so that a
-//    linker that leaves the one out leaves out the other.
+//    variable belongs to (inline variables), and is linked to the variable's (flag o). So a linker
+//    that leaves the one out leaves out the other.
 //
-// What stands between #APP and #NO_APP is the program's own assembly: sections are followed, labels
-// are left alone.
+// What is between #APP and #NO_APP is the program's own assembly: sections are followed, labels are
+// left alone.
 
 #include "compiler/assembly.h"
 

@@ -1,17 +1,18 @@
 // How an object comes back from a task that does not own it.
 //
-// Nobody writes into another's heap while it runs. A freed foreign object is put in the freeing
-// heap's outgoing list for the owner, threaded through the objects. heap_exchange hands such a list
-// over in two stores, by making it an element of the owner's list of lists, whose links are the
-// keys of first nodes: the serial part of a run does not depend on how much was freed. The owner
-// sorts what it got later, when it needs memory (drain).
+// No task writes into another's heap while that one runs. A freed foreign object is put in the
+// freeing heap's outgoing list for the owner, threaded through the objects. heap_exchange hands
+// such a list over in two stores, by making it an element of the owner's list of lists, whose links
+// are the keys of first nodes. So the serial part of a run does not depend on how much was freed.
+// The owner sorts the list later, when it needs memory (drain).
 //
 // Invariants:
-//  1. Exchange alone writes another heap, and of it only `incoming` and the keys of objects that
+//  1. Only exchange writes to another heap, and of it only `incoming` and the keys of objects that
 //     were handed over.
 //  2. `incoming` is never written or read through the private view of memory, so no diff holds it.
-//  3. An exchange may come between any two instructions (free order preempts running tasks), but
-//     what it touches (outgoing, pending) is used only with `busy` set, and then it does nothing.
+//  3. An exchange may come between any two instructions (free order preempts running tasks). But
+//     what it touches (outgoing, pending) is used only with `busy` set, and then the exchange does
+//     nothing.
 #include "heap/heap.h"
 #include "heap/layout.h"
 

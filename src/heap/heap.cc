@@ -1,30 +1,30 @@
-// How an object is found, given and taken back.
+// How an object is found, given out and taken back.
 //
 // The problem. In the isolated View every page that a task writes costs a copy, a diff and
 // microseconds, and a lock in the allocator would be an event. So a heap belongs to one task, and
-// its common paths write the heap's first page and the object itself, nothing else.
+// its common paths write only the heap's first page and the object itself.
 //
 // Small objects (up to 16 KiB) come, in this order, from
 //   1. the class's list of freed objects, last freed first: their pages are the likeliest to be
 //      copied already;
-//   2. the class's bump range: objects of the newest span that nobody has used, which need no list
-//      to be written;
+//   2. the class's bump range: objects of the newest span that have not been used, which need no
+//      list to be written;
 //   3. objects that other tasks gave back (drain), then a span's own list of free objects, taken
 //      whole;
 //   4. a new span of pages.
-// A list that grows long hands its older half to the objects' spans; a span whose objects are all
-// there becomes free pages for any use. Medium objects are runs of pages (span.cc), large ones
-// runs of segments (large.cc).
+// A list that grows long hands its older half to the objects' spans. A span whose objects are all
+// there becomes free pages for any use. Medium objects are runs of pages (span.cc), large ones runs
+// of segments (large.cc).
 //
 // An object of another heap goes back to it by way of exchange.cc.
 //
 // Invariants:
 //  1. A task writes metadata of its own heap and segments only.
-//  2. HeapConfig::grow and release may be events, in which objects come back: nothing that an
+//  2. HeapConfig::grow and release may be events, in which objects come back. So nothing that an
 //     exchange changes is held across them, and Heap::busy is 0.
-//  3. The key of an object that the program holds was cleared when it was handed out: a key that
-//     says "free" is a double free unless the program copied it, which a walk through the lists
-//     decides.
+//  3. The key of an object that the program holds was cleared when it was handed out. So a key that
+//     says "free" is a double free, unless the program copied it; a walk through the lists decides
+//     that.
 #include "heap/heap.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // Where a program begins to end: exit(), and the return from main, of which libc's own exit does
-// not tell anybody. From then on the ending task waits for a task that makes no event only for a
-// while (order/rounds.cc).
+// not tell anybody. From then on the ending task waits only for a while for a task that makes no
+// event (order/rounds.cc).
 
 #include "control/process.h"
 #include "control/task.h"

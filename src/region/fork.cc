@@ -1,16 +1,16 @@
-// A forked child gets regions of its own, as it gets copies of all other memory: the file is shared
-// with the parent, so the child copies it and maps the copy wherever the file was mapped. The
-// parent's forking thread waits for that; what its other threads write meanwhile the child may see
-// or not see.
+// A forked child gets regions of its own, as it gets copies of all other memory. The file is shared
+// with the parent, so the child copies it, and maps the copy wherever the file was mapped. The
+// parent's forking thread waits for that. What the parent's other threads write meanwhile the child
+// may see or not see.
 //
-// The child has only the forking thread. The registry's lock is taken before the fork; a region's
+// The child has only the forking thread. The registry's lock is taken before the fork. A region's
 // lock that another thread held then may have left pointers in two windows, so they are moved
 // again. Pointers on other threads' stacks are forgotten: those stacks will be used for something
 // else.
 //
-// The file's descriptor says where the file has data and where holes. Where the program has closed
-// it, what regions hold is copied instead, holes too. This library's functions are registered when
-// it is loaded, so that they come before those of most others in the child.
+// The file's descriptor says where the file has data and where holes. If the program has closed it,
+// the contents of regions are copied instead, holes too. This library's functions are registered
+// when it is loaded, so that they come before those of most others in the child.
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,9 +5,9 @@
 // memory besides registered pointers (a spilled register) cannot be known.
 //
 // An address may be formed so that no register lies in the region itself: a pointer to a place
-// before it and a large displacement, an index that is a pointer, scaled by one. Then that register
-// is moved by as much as the address must move. Gathers may keep whole pointers in a vector
-// register, whose elements are moved where the signal's frame keeps them.
+// before it and a large displacement, or an index that is a pointer, scaled by one. Then that
+// register is moved by as much as the address must move. Gathers may keep whole pointers in a
+// vector register, whose elements are moved in the signal's frame.
 
 #include "region/registers_x86_64.h"
 

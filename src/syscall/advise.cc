@@ -1,4 +1,4 @@
-// madvise: advice is free to be ignored, but for what changes what the program finds.
+// madvise. Advice may be ignored, except what changes the contents that the program finds.
 
 #include <errno.h>
 #include <sys/mman.h>

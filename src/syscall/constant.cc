@@ -1,5 +1,5 @@
-// What is wrapped around a call where inputs are constant: its ids and limits become the kernel's,
-// then what it answers the program's.
+// What is wrapped around a call if inputs are constant. Its ids and limits become the kernel's, and
+// then its result becomes the program's.
 #include "syscall/constant.h"
 
 #include <sys/syscall.h>

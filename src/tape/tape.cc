@@ -2,19 +2,19 @@
 //
 // The problem: a tape names what may be millions of accesses, is combined with others at every
 // barrier, and travels in messages that exist to save messages. The paper keeps tapes as sequential
-// records of events and says that they could become too large.
+// records of events, and says that they could become too large.
 //
 // The mechanism: events that agree in kind, node and interval are one track, whose units are an
-// extent: for a program that writes blocks of an array in each iteration a track is one range. So
+// extent. For a program that writes blocks of an array in each iteration a track is one range. So
 // all operations on tapes are operations on extents, track by track, and the encoding of a track
 // takes about seven bytes.
 //
 // Invariants:
-//   1. No track's extent is empty; so two tapes are equal where their tracks are, and an empty tape
+//   1. No track's extent is empty. So two tapes are equal if their tracks are, and an empty tape
 //      has none.
 //   2. What read_from() accepts, append_to() writes again byte by byte.
-//   3. What is read is never believed: each count is bounded by the bytes that are left, as each
-//      thing counted takes at least one.
+//   3. What is read is never trusted: each count is bounded by the bytes that are left, because
+//      each counted thing takes at least one.
 #include "tape/tape.h"
 
 #include <errno.h>

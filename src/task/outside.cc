@@ -1,8 +1,8 @@
-// What src/cli/launch/program.cc refuses of the program that the command starts, this finds in the
-// programs that are executed later: the loader does not obey LD_PRELOAD in them, or there is no
-// loader. They cannot be refused, since a script may well call one of them for a thing of no
-// importance. So they run, and the user is told: once for each file, by a program and all processes
-// that it makes; what they execute begins anew.
+// src/cli/launch/program.cc refuses programs that the command starts and that Weir cannot enter.
+// This file finds such programs among those that are executed later: the loader does not obey
+// LD_PRELOAD in them, or there is no loader. They cannot be refused, because a script may well call
+// one of them for something unimportant. So they run, and the user is told: once for each file, by
+// a program and all processes that it makes. What they execute begins anew.
 #include "task/outside.h"
 
 #include <elf.h>

@@ -1,18 +1,20 @@
-// A task touches what its register does not open. The rule book decides. What is legal goes on,
-// with the register that the task is to have by now; what is not has been reported, and is executed
-// once, with all keys.
+// A task touches what its register does not open. The rule book decides. If the access is legal,
+// the task goes on, with the register that it must have by now. If it is not, it has been reported,
+// and is executed once, with all keys.
 //
-// The register of what was interrupted lies in the signal's frame, and is changed there. Invariants
+// The register of the interrupted code lies in the signal's frame, and is changed there.
+//
+// Invariants
 // 1. A handler of Weir's opens all keys for itself before it touches anything but its own stack:
-//    those that are open where it begins are of the runtime's memory only.
+//    the keys that are open at its beginning are those of the runtime's memory only.
 // 2. What leaves for program code has Watcher's register (enforce_by_key.cc): a frame of program
 //    code, or the program's handler.
 // 3. A frame with all keys open is the runtime's, a handler's or a step's, and stays so; there are
 //    no others.
 // 4. The program's handlers return by weir_key_sigreturn: what they have locked and unlocked holds
 //    for the code that they have interrupted.
-// 5. During a step no handler of the program's runs. Page protections that the step lifts are
-//    lifted for all threads, for its one instruction.
+// 5. During a step no handler of the program runs. Page protections that the step lifts are lifted
+//    for all threads, for its one instruction.
 
 #include "check/keys/key_fault.h"
 

@@ -1,8 +1,8 @@
-// Within View guarded, declared policies: what a task holds, and what that lets it do; and what it
-// does to locks themselves, by whoever's leave.
+// Declared policies within the checked View: which locks a task holds, what they let it do, and
+// what it does to locks themselves, whatever their policy says.
 //
-// Invariant: all of it is told from what the task alone changes, and from the object, whose lock is
-// held where that is asked for.
+// Invariant: all of it follows from what only the task changes, and from the object, whose lock is
+// held if that is needed.
 
 #include <pthread.h>
 

@@ -1,16 +1,17 @@
 // A task comes to a page that its process has closed, in a replay that is checked
 // (check/replay/replay.h).
 //
-// 1. It lacks View coherent's right to a page of the instruction's: that is the recorded event, and
-//    the instruction begins again, as it did then. The processor names the page at which it would
-//    have faulted then, or one that is closed; of several others that it lacks the first.
-// 2. It has the right to all: in pass kNotes it is noted, and the pages are opened; in pass kLooks
-//    the accesses are looked at, and the instruction is executed: on the store, or in a single step
-//    with its pages open.
+// 1. The task lacks View coherent's right to a page of the instruction. Then the fault is the
+//    recorded event, and the instruction begins again, as it did then. The processor names the page
+//    at which it would have faulted then, or one that is closed; if the task lacks several others,
+//    it is the first of them.
+// 2. The task has the right to all of its pages. In pass kNotes the access is noted, and the pages
+//    are opened. In pass kLooks the accesses are checked, and the instruction is executed: on the
+//    backing, or in a single step with its pages open.
 //
-// Nothing of 2 is an event, and nothing of it is seen afterwards: the task goes on as it would
-// have, to a place that the recording names next included (seek_place), and under a probe that
-// steps it (signal/spin_probe.cc).
+// Nothing of 2 is an event, and nothing of it is seen afterwards. The task goes on as it would
+// have: also to an execution point that the recording names next (seek_place), and under a probe
+// that steps it (signal/spin_probe.cc).
 
 #include "base/bytes.h"
 #include "check/findings/findings.h"

@@ -1,6 +1,6 @@
-// The loader lists what it would load, and starts nothing, where LD_TRACE_LOADED_OBJECTS is set:
-// the way of ldd. For a script it is the loader of its interpreter that answers. The content
-// decides whether a file has changed; size and time only spare reading it.
+// If LD_TRACE_LOADED_OBJECTS is set, the loader lists what it would load, and starts nothing; ldd
+// does the same. For a script the loader of its interpreter lists it. The content decides whether a
+// file has changed; size and time only spare reading it.
 #include "cli/launch/identity.h"
 
 #include <elf.h>

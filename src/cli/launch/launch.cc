@@ -1,7 +1,7 @@
 // The program runs in the command's own process (execve), so that its pid, its parent, its terminal
-// and its exit are what they would be without Weir (where it is recorded or replayed, in a child:
-// cli/launch/child.cc). What must be settled from outside is settled here: the address space is not
-// randomized, and the loader is told to load the library first.
+// and its exit are what they would be without Weir. (If it is recorded or replayed, it runs in a
+// child: cli/launch/child.cc.) This file settles what must be settled from outside: it switches off
+// randomization of the address space, and tells the loader to load the library first.
 #include "cli/launch/launch.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
-// A request is answered only where a process is between its execution and the library's beginning,
-// or looks like it: asked by the name of a file that its program consists of. All else goes on as
-// it is. Who asks is found by its pid (trace::Header::pid), and what its program consists of by
-// what it said before it was executed (trace::Header::image).
+// A request gets a reply only if its process is between its execution and the library's beginning,
+// or looks like it: it asks by the name of a file that its program consists of. All other requests
+// go on as they are. The process that asks is found by its pid (trace::Header::pid). What its
+// program consists of is what it said before it was executed (trace::Header::image).
 #include "cli/launch/loader_files.h"
 
 #include <fcntl.h>

@@ -1,8 +1,8 @@
-// Weir enters a program by LD_PRELOAD, so the program must be one that the dynamic loader of glibc
-// starts, on this processor, and for which it obeys the environment (it does not for programs that
-// gain rights by being executed). Everything else would run without Weir: silently, and with the
-// user believing otherwise. So it is refused by name, with what to do instead. What the kernel
-// would refuse anyway is refused here in words.
+// Weir enters a program by LD_PRELOAD. So glibc's dynamic loader must start the program, on this
+// processor, and must obey the environment for it. (It does not for programs that gain rights by
+// being executed.) Every other program would run without Weir, silently, and the user would believe
+// otherwise. So it is refused by name, with what to do instead. What the kernel would refuse anyway
+// is refused here in words.
 #include "cli/launch/program.h"
 
 #include <elf.h>

@@ -1,22 +1,22 @@
 // Why a proof is needed
 //
-// The enforcer by processes sees what threads tell each other through memory, or takes them to have
-// told it. Protection keys see locked instructions and calls, but no plain moves, of which
-// compilers make atomic loads, and stores but the strictest. So two changes of an object's policy
-// that nothing seems to order may be ordered by an atomic flag, and to report them would be a false
-// alarm. (The paper does not support atomic operations: PUSh, 2.1.)
+// The enforcer by processes sees what threads tell each other through memory, or assumes that they
+// have told it. Protection keys see locked instructions and calls, but no plain moves. Compilers
+// make plain moves of atomic loads, and of all atomic stores but the strictest. So two changes of
+// an object's policy that nothing seems to order may be ordered by an atomic flag, and to report
+// them would be a false alarm. (The paper does not support atomic operations: PUSh, 2.1.)
 //
 // When it is certain
 //
-// A program that has no atomic operations can order its threads through plain memory by a data race
-// only: then the report is right. That is so where
-// 1. all its own modules have debug information (those of the system are taken to order by what is
-//    seen: calls and locked instructions),
-// 2. all their sources are there, and no name in them says that it is atomic, nor is there
-//    assembler code,
+// A program that has no atomic operations can order its threads through plain memory only by a data
+// race; then the report is right. A program has none if
+// 1. all its own modules have debug information (those of the system are assumed to order by what
+//    is seen: calls and locked instructions),
+// 2. all their sources are there, no name in them says that it is atomic, and there is no assembler
+//    code,
 // 3. no static variable in a function is initialized at its first use: compilers read its guard by
 //    a plain move.
-// Else nothing is said of unordered changes, but counted.
+// Otherwise unordered changes are not reported, but counted.
 #include "cli/races/order_proof.h"
 
 #include <fmt/format.h>

@@ -1,16 +1,16 @@
 // Go's table of functions. Go's linker writes no unwind table (none that is loaded) and strips its
-// symbols, but what its own runtime unwinds by stays in each program: without it nothing in a
+// symbols, but what its own runtime unwinds by stays in each program. Without it nothing in a
 // stripped Go program is proved to be code, its system calls are not seen, and most of its locked
 // instructions are found late or not at all.
 //
 // Layout, from Go 1.18 on (src/debug/gosym/pclntab.go): magic, two zeros, the quantum of
 // instructions (1), the size of a pointer (8); 64 bits each: number of functions, number of files,
 // address of the text, offsets of the names, of the compilation units, of the files, of the
-// programs for the unwinder, of the functions. There, for each function, rising: where it begins in
-// the text and where its description lies, 32 bits each; behind the last one, where the last one
-// ends.
+// programs for the unwinder, of the functions. The table of functions has, for each function,
+// rising: the offset of its beginning in the text and that of its description, 32 bits each; behind
+// the last one, where the last one ends.
 //
-// Nothing that is loaded says where the table lies, so its magic is looked for, in objects that
+// Nothing that is loaded says where the table lies. So its magic is searched for, in objects that
 // have Go's build note.
 
 #include "code/find/text_map.h"

@@ -1,14 +1,13 @@
 // The malloc family of the program.
 //
-// In the free order with the direct view nothing is Weir's business, and every call goes straight
-// to glibc's own allocator. Otherwise the deterministic heap (heap/heap.h) answers. Which of the
-// two is decided by the first call of the process, from the options, and never changes.
+// In the free order with the direct View nothing concerns Weir, and every call goes directly to
+// glibc's own allocator. Otherwise the deterministic heap (heap/heap.h) does the work. The first
+// call of the process decides which of the two, from the options, and that never changes.
 //
-// A pointer that the heap does not own is one that ld.so's own small allocator gave out before this
-// library was bound: such memory was never meant to be freed, so it is not; realloc copies it.
+// A pointer that the heap does not own was given out by ld.so's own small allocator before this
+// library was bound. Such memory was never meant to be freed, so it is not; realloc copies it.
 //
-// Contract: glibc 2.36's. errno is ENOMEM (EINVAL) where a call fails and untouched where it
-// succeeds.
+// Contract: glibc 2.36's. errno is ENOMEM (EINVAL) if a call fails, and untouched if it succeeds.
 #include <errno.h>
 #include <malloc.h>
 #include <stddef.h>

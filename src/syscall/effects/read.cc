@@ -1,4 +1,4 @@
-// What the kernel reads, where the table's simple rules do not say it.
+// What memory the kernel reads, if the table's simple rules do not say it.
 
 #include <errno.h>
 #include <linux/capability.h>

@@ -1,8 +1,8 @@
-// One line a call, by number. What a line does not say of a call's memory is in written.cc and
-// read.cc.
+// One line for each call, by number. written.cc and read.cc have what a line does not say of a
+// call's memory.
 //
 // Numbers that the kernel gave away and took back, or never filled (create_module, tuxcall, ...),
-// answer ENOSYS and touch nothing.
+// return ENOSYS and touch nothing.
 
 #include "syscall/effects/table.h"
 
