@@ -15,7 +15,7 @@ std::vector<std::string> find_compiler(bool is_cxx);
 // True if the compiler is clang, which assembles by itself unless it is told not to.
 bool is_clang(const std::vector<std::string>& compiler);
 
-// Replaces this process by the compiler. Returns, with an exit status, where that cannot be.
+// Replaces this process by the compiler. Returns an exit status only if that cannot be done.
 int compile(bool is_cxx, int count, char** words);
 
 // This program as the compiler's assembler: the same, behind what the real one is then given to

@@ -38,7 +38,8 @@ void fill_random(void* to, uint64_t size);
 
 // clock.cc: virtual nanoseconds since the run began. Takes a turn where there are tasks.
 uint64_t moment();
-// What one of the kernel's clocks shows then; and now, with a reading of its own.
+// clock_at() returns what one of the kernel's clocks shows at that moment, read_clock() what it
+// shows now; the latter counts as a reading.
 uint64_t clock_at(int clock, uint64_t moment);
 uint64_t read_clock(int clock);
 uint64_t read_cycles();

@@ -1,5 +1,5 @@
-// What `weir det --virtual` makes constant, and the memory in which all processes of such a run
-// know each other. The command makes it; programs that are executed inherit its descriptor.
+// The memory in which all processes of a run of `weir det --virtual` know each other, and what it
+// makes constant. The command makes it; programs that are executed inherit its descriptor.
 #pragma once
 
 #include <stdint.h>
@@ -44,7 +44,7 @@ constexpr uint64_t mixed(uint64_t x) {
   return x ^ x >> 31;
 }
 
-// What a program finds in place of AT_RANDOM's bytes; `usual` where no seed is given.
+// Returns what a program finds in place of AT_RANDOM's bytes; `usual` if no seed is given.
 constexpr uint64_t image_random(uint64_t seed, const uint64_t (&usual)[2], int word) {
   constexpr uint64_t kNulByte = 0xff;  // the low byte of glibc's stack guard is 0
   if (!seed) return usual[word];

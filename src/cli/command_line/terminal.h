@@ -1,8 +1,6 @@
-// What is written to a terminal: in colours where the user has them, no wider than it is.
-//
-// Colours go to a terminal only, and not to one that has none (TERM=dumb). NO_COLOR, not empty,
-// takes them away; else CLICOLOR_FORCE, neither empty nor 0, puts them into files and pipes as
-// well.
+// Output to a terminal: in colours if the user has them, and no wider than the terminal. Colours go
+// to a terminal only, and not to one that has none (TERM=dumb). NO_COLOR, if not empty, takes them
+// away. Otherwise CLICOLOR_FORCE, if neither empty nor 0, puts them into files and pipes as well.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +13,7 @@ enum class Paint { kPlain, kStrong, kGood, kBad, kWarning, kMark };
 
 bool has_colours(int descriptor);
 
-// `text` in this paint, where `is_on`.
+// Returns `text` in this paint, if `is_on`.
 std::string painted(Paint paint, std::string_view text, bool is_on);
 
 // Columns of the terminal at `descriptor`; 0: it is none.

@@ -1,4 +1,4 @@
-// What another program prints.
+// Reads what another program prints.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What the subcommands about recordings say, and to whom.
+// Messages of the subcommands about recordings, and where they go.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@
 
 namespace weir::cli {
 
-// What /proc/PID/stat has behind the process's name, which may hold anything: " S 1 ...". Empty
-// where there is none.
+// Returns what /proc/PID/stat has behind the process's name, which may hold anything: " S 1 ...".
+// Empty if there is none.
 std::string stat_of(pid_t pid);
 
 class Child {
@@ -31,8 +31,8 @@ class Child {
   // one attends to them.
   static void listen();
 
-  // Passes on signals, stops and continues with the program, reaps. False: it and all its
-  // descendants have ended.
+  // Passes on signals, stops and continues with the program, and reaps. Returns false if it and all
+  // its descendants have ended.
   bool attend();
   // Whether a signal has asked this command to end (kEnd).
   bool is_interrupted() const;

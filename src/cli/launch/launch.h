@@ -28,7 +28,7 @@ std::vector<std::string> environment_for(const RunOptions& options);
 [[noreturn]] void execute(const Program& program, std::vector<std::string> environment,
                           const RunOptions& options);
 
-// Does not return. Throws Failure where the program could not be started.
+// Does not return. Throws Failure if the program could not be started.
 [[noreturn]] void launch(const Program& program, const RunOptions& options);
 
 }  // namespace weir::cli

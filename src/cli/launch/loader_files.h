@@ -1,7 +1,7 @@
-// Replaying: the loader of a program that the recorded one had made looks for libraries where there
-// may be none, or others, by now. Its system calls come before the library can see any: so the
-// kernel is told to ask the command about them (seccomp's user notification), and the command hands
-// out the recording's copies.
+// In a replay, the loader of a program that the recorded one had made looks for libraries where
+// there may be none, or others, by now. It makes its system calls before the library can see any.
+// So the kernel is told to ask the command about them (seccomp's user notification), and the
+// command hands out the recording's copies.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace weir::cli {
 
 class LoaderFiles {
  public:
-  // Does nothing where the recording has copies of no programs.
+  // Does nothing if the recording has copies of no programs.
   LoaderFiles(const TraceMemory& memory, const recording::Recording& recording);
   ~LoaderFiles();
 

@@ -1,4 +1,4 @@
-// What the machine offers of what Weir is built on.
+// Which of the things that Weir is built on the machine offers.
 #pragma once
 
 #include <string>

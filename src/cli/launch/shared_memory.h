@@ -27,8 +27,8 @@ class SharedMemory {
   int descriptor_ = -1;
 };
 
-// The number for pass_on: above what the program may have, where limits allow that; like the
-// runtime's own (memory/hidden_descriptors.cc).
+// Returns the number for pass_on: above what the program may have, if limits allow that; as for the
+// runtime's own descriptors (memory/hidden_descriptors.cc).
 int descriptor_number();
 
 }  // namespace weir::cli

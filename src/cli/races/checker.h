@@ -1,5 +1,5 @@
-// What `weir check` does with the races that the runtime finds: which of them are reported, when,
-// and where to.
+// What `weir check` does with the races that the runtime finds: which of them it reports, when, and
+// where to.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class Checker {
   Checker(const Checker&) = delete;
   Checker& operator=(const Checker&) = delete;
 
-  // Reports what has come since. True: there was a race among it that is reported.
+  // Reports what has come since the last call. Returns true if it reported a race.
   bool take();
   // The program has ended: what is said of all of it. Throws Failure where the report cannot be
   // written.

@@ -66,7 +66,7 @@ class FindingsMemory {
   void sleep(uint32_t seen) const;
 
   int descriptor() const { return memory_.descriptor(); }
-  // Who touches which page, as another replay has found out.
+  // Takes over which tasks touch which page, as another replay has found out.
   void take_touched(const FindingsMemory& other);
   bool pass_on(int number) const { return memory_.pass_on(number); }
 

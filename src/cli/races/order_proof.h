@@ -11,8 +11,8 @@ namespace weir::cli {
 
 class OrderProof {
  public:
-  // Empty: they cannot, but by a data race. Else why that is not known. Asked again, it answers the
-  // same.
+  // Returns an empty text if they cannot, except by a data race. Otherwise returns why that is not
+  // known. Another call returns the same text.
   const std::string& why_not(Modules& modules);
 
  private:

@@ -1,5 +1,5 @@
-// What `weir check` says, before it is put into words, JSON or SARIF: races with both sides, stacks
-// by name and line, and the object.
+// A report of `weir check` before it is put into words, JSON or SARIF: races with both sides,
+// stacks by name and line, and the object.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +74,7 @@ struct ReportedObject {
   ReportedTask task;  // allocated by, or whose stack
   Frames allocated_at;
   std::string policy;  // declared; empty: none
-  // What the program has not named since it, or the C++ library, got it from `new`.
+  // True if the program has not named the block since it, or the C++ library, got it from `new`.
   bool is_unnamed_new = false;
   std::string name() const { return has_variable ? variable.name : std::string(); }
 };
@@ -94,7 +94,7 @@ struct Totals {
   uint64_t races = 0, suppressed = 0, unproven = 0, lost = 0;
 };
 
-// What is said of a race in several forms.
+// Words that several forms of a report use.
 std::string task_words(const ReportedTask& task);  // the main thread; thread T2 "worker"
 std::string access_words(const ReportedSide& side, bool with_size = true);  // write of 4 bytes
 std::string place_words(const Frame& frame);  // file.c:12, or module+0x12
@@ -108,7 +108,7 @@ const char* kind_words(const ReportedRace& race);  // data race, violation of a 
 std::string shown_path(
     const std::string& path);  // shorter where it lies below the current directory
 
-// How a text report is to look.
+// The appearance of a text report.
 struct Style {
   bool has_colours = false;
   size_t columns = 0;  // source lines are cut to fit; 0: they stay whole

@@ -1,4 +1,5 @@
-// What `weir check` and `weir replay --check` have in common: what is reported, and where to.
+// The options that `weir check` and `weir replay --check` have in common: what is reported, and
+// where to.
 #pragma once
 
 #include <memory>
@@ -26,8 +27,8 @@ struct ReportOptions {
 // action keeps. Their names.
 std::vector<std::string> add_report_options(CLI::App& command, ReportOptions& options);
 
-// What was asked for, made ready before the program runs: the file of the report is there, and
-// named absolutely. Throws Failure.
+// Prepares the report that was asked for, before the program runs: its file is there, and named
+// absolutely. Throws Failure.
 CheckReport prepared_report(const ReportOptions& options, const std::string& log);
 Suppressions read_suppressions(const ReportOptions& options);
 

@@ -34,8 +34,8 @@ class Look {
   // one.
   void start_gdb(const std::vector<pid_t>& processes, const std::function<bool()>& goes_on);
   bool has_gdb() const { return gdb_ != 0; }
-  // Continues gdb where the terminal has stopped it (Ctrl-Z): the shell knows the command only.
-  // True: it ran, and has ended.
+  // Continues gdb if the terminal has stopped it (Ctrl-Z): the shell knows only the command.
+  // Returns true if gdb ran, and has ended.
   bool is_over() const;
 
  private:

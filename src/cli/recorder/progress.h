@@ -17,7 +17,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `taken`: bytes of them that the program has taken. May be called often.
+  // Shows the progress. `taken`: the bytes of the recording that the program has taken. May be
+  // called often.
   void show(uint64_t taken);
 
  private:

@@ -24,8 +24,8 @@ namespace weir::cli {
 
 class Recorder {
  public:
-  // Whether a copy is to be kept of a file that a program consists of; it may throw, which ends the
-  // recording.
+  // Whether the recording needs a copy of a file that a program consists of. It may throw, which
+  // ends the recording.
   using WantsCopy = std::function<bool(const std::string& path, const struct stat& status)>;
 
   // The recording's directory exists.
@@ -33,7 +33,7 @@ class Recorder {
            WantsCopy wants_copy = {});
   ~Recorder();
 
-  // Takes all that is there. True: there was something.
+  // Takes all that is there. Returns true if there was something.
   bool take();
   // Cuts chunks of what has waited long enough, at `now` (nanoseconds, any clock).
   void age(uint64_t now);

@@ -20,7 +20,7 @@ class TraceMemory {
 
   // Sets what the program's side must know of this run.
   void set_run(const std::string& directory, const std::string& log, bool fingerprint, bool stat);
-  // Ends the exchange for good: who waits at a ring goes on and sees it. Thread-safe.
+  // Ends the exchange for good: a task that waits at a ring goes on and sees it. Thread-safe.
   void set_gone(const std::string& why);
 
   // Sleeps until the bell rings, at most `nanoseconds`; `seen` is the bell as it was before the

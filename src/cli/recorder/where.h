@@ -8,9 +8,9 @@
 
 namespace weir::cli {
 
-// A line for each place that the runtime left in the header (record/divergence_stack.h): "main,
-// racey.c:45 (/path/racey+0x1234)". What binutils' addr2line does not know, or where it is not
-// installed: the file and the address alone.
+// Returns a line for each place that the runtime left in the header (record/divergence_stack.h):
+// "main, racey.c:45 (/path/racey+0x1234)". It has only the file and the address if binutils'
+// addr2line does not know the place, or is not installed.
 std::vector<std::string> places(const trace::Header& header);
 
 }  // namespace weir::cli

@@ -28,7 +28,7 @@ class StackWalk {
   // the runtime's own frames and what weir.h inlines. The last frame is the function with which the
   // task begins.
   Frames frames(const findings::Context& context);
-  // What is executed at an address, innermost first: one, and those into which it was inlined.
+  // Returns the functions at an address, innermost first: one, and those into which it was inlined.
   Frames at(uint64_t address);
 
  private:

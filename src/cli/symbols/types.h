@@ -1,4 +1,4 @@
-// What lies at an offset in an object of some type, by debug information.
+// Finds what lies at an offset in an object of some type, by debug information.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -14,7 +14,7 @@ struct Part {
   std::string type;                // its name
   std::vector<std::string> types;  // names of the types on the way
   bool is_known = false;           // that type is one that has no parts
-  // What is done with it is atomic by its type: _Atomic, std::atomic, std::once_flag.
+  // True if operations on it are atomic by its type: _Atomic, std::atomic, std::once_flag.
   bool is_atomic = false;
 };
 

@@ -72,7 +72,7 @@ inline constexpr uint32_t kGate = 0x1000;  // seek.h
 inline constexpr uint32_t kGateSize = 0x280;
 inline constexpr uint32_t kFirstBlock = kGate + kGateSize;
 
-// False: this memory cannot be made executable. REQUIRES: it is mapped, and zero.
+// Returns false if this memory cannot be made executable. REQUIRES: it is mapped, and zero.
 [[nodiscard]] bool open_cache(uint64_t entry);
 // Empties the cache. REQUIRES: no task is in it. To be called before its first use.
 void flush_cache();
@@ -82,7 +82,7 @@ const Block* block_at_code(uint64_t address);
 // REQUIRES: has_room().
 bool has_room();
 Block& add_block(const Block& made);
-// The exit leads to the block from now on. What is refunded and what the block counts become one.
+// Links the exit to the block from now on. The refund and the block's count become one.
 void link_exit(const Exit& exit, const Block& block);
 void set_target(const Block& block);
 

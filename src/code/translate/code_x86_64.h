@@ -146,8 +146,8 @@ class Code {
 
 // The first page of the cache.
 void write_thunks();
-// What is refunded at the exit and the count of the block that follows, in one: the sum is the
-// same, and so is what is left where it does not suffice.
+// Writes the exit's refund and the count of the following block as one. The sum is the same, and so
+// is what is left if the count does not suffice.
 void write_joint(const Exit& exit, const Block& block);
 
 }  // namespace weir::count

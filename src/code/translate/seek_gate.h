@@ -8,7 +8,7 @@
 
 namespace weir::count {
 
-// What it compares.
+// What a gate compares.
 struct Wanted {
   Place place;
   uint64_t seen_at[Place::kWords];  // where its words are to be seen; 0: there are no more

@@ -19,7 +19,7 @@ struct Outcome {
   uint64_t registers_digest = 0;
 };
 
-// Runs `body` in a child in which code can be counted. True: it returned true.
+// Runs `body` in a child in which code can be counted. Returns what it returned.
 bool in_child(bool (*body)());
 
 // Calls function(a, b) counted, `budget` instructions at a time; 0: natively.

@@ -13,7 +13,8 @@ Node& node();
 // For tests with several nodes in one process: which node the calling thread belongs to.
 void use_node(Node* node, unsigned worker);
 
-// SIGSEGV goes to the node whose segment it hits, to libweir-region, or to who handled it before.
+// Handles SIGSEGV: it goes to the node whose segment it hits, to libweir-region, or to its earlier
+// handler.
 void watch_faults(Node& node);
 void forget_faults(Node& node);
 

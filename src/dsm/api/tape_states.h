@@ -1,4 +1,4 @@
-// What the public Extent, Tape and Parcel (weir/tape.hpp) consist of.
+// The parts of the public Extent, Tape and Parcel (weir/tape.hpp).
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What a node counts, for weir_dsm_counters_get, `WEIR_DSM_STATS` and the timeline.
+// The counters of a node, for weir_dsm_counters_get, `WEIR_DSM_STATS` and the timeline.
 #pragma once
 
 #include <stddef.h>
@@ -17,8 +17,7 @@ inline uint64_t nanoseconds_now() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// What a thread may be at in the runtime: what a Span (span.h) is of.
-// Layout: in the timeline's events.
+// What a thread may do in the runtime, as a Span (span.h) says. Layout: in the timeline's events.
 enum class Doing : uint8_t {
   kFault,
   kMiss,

@@ -22,7 +22,7 @@ inline constexpr int kFailed = 125;
 bool claim_ending();
 
 // Collective. From here on, this node and the others watch each other; and the launcher, without
-// which a node does not go on. WEIR_DSM_TIMEOUT: seconds after which a node that does not answer
+// which a node does not go on. WEIR_DSM_TIMEOUT: seconds after which a node that does not reply
 // counts as gone; 0: never; default 10. WEIR_DSM_INTERFACE: names of network interfaces, with
 // commas between them, whose addresses are used; default: all.
 void start_watch(Bootstrap& bootstrap);

@@ -1,5 +1,5 @@
-// What nodes say to each other: a header of fixed shape and a body of typed fields, read back in
-// the order in which they were written.
+// A message between nodes: a header of fixed shape, and a body of typed fields, read back in the
+// order in which they were written.
 #pragma once
 
 #include <stdint.h>
@@ -59,7 +59,7 @@ class Message {
     memcpy(body.data() + end, from, size);
   }
 
-  // What is not there reads as zero, and leaves the message bad().
+  // A field that is not there reads as zero, and leaves the message bad().
   template <typename T>
   T get() {
     static_assert(std::is_trivially_copyable_v<T>);

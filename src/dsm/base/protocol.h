@@ -16,7 +16,7 @@ namespace weir::dsm {
 struct Interval;
 struct Thread;
 
-// Message kinds. What each holds stands where it is sent.
+// Message kinds. The contents of each are described where it is sent.
 enum class Kind : uint8_t {
   kReply,
   kAllocate,

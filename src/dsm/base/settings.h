@@ -1,4 +1,4 @@
-// What the environment sets (docs/guide/dsm-settings.md has the list for users).
+// The settings of the environment (docs/guide/dsm-settings.md has the list for users).
 #pragma once
 
 #include <stdint.h>
@@ -35,7 +35,7 @@ struct Settings {
 
   // Reads the environment. Ends the job where a value makes no sense.
   static Settings from_environment();
-  // What must be equal on all nodes, as text: "VARIABLE=value".
+  // Returns the settings that must be equal on all nodes, as text: "VARIABLE=value".
   std::vector<std::string> common() const;
 };
 

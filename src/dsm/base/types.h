@@ -10,7 +10,7 @@
 namespace weir::dsm {
 
 using NodeId = uint32_t;  // an MPI rank
-// What the protocols keep consistent: some pages, a region, an annotated allocation.
+// A unit is what the protocols keep consistent: some pages, a region, an annotated allocation.
 using UnitId = uint32_t;
 inline constexpr UnitId kNoUnit = ~UnitId{0};
 inline constexpr NodeId kNoNode = ~NodeId{0};

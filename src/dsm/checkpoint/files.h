@@ -45,7 +45,7 @@ class UnitWriter {
   UnitWriter(const std::string& path, NodeId node, uint32_t generation);
   ~UnitWriter();
   void add(UnitId unit, const uint8_t* bytes, uint64_t size);
-  // On disk now. Answers an error number.
+  // Puts the file on disk now. Returns an error number.
   [[nodiscard]] int finish(FileSum& sum);
 
  private:
@@ -61,7 +61,7 @@ class UnitReader {
  public:
   UnitReader(const std::string& path, NodeId node, uint32_t generation, const FileSum& expected);
   ~UnitReader();
-  // False: that was all.
+  // Returns false if there are no more units.
   bool next(UnitId& unit, std::vector<uint8_t>& bytes);
 
  private:
@@ -79,8 +79,8 @@ struct Current {
 };
 std::string generation_path(const std::string& directory, uint32_t generation);
 
-// These answer error numbers.
-// No such file is no error. EBADMSG: it is damaged.
+// These return error numbers; EBADMSG: the file is damaged. For read_current(), a missing file is
+// no error.
 [[nodiscard]] int read_current(const std::string& directory, Current& current);
 [[nodiscard]] int write_current(const std::string& directory, const Current& current);
 [[nodiscard]] int read_whole(const std::string& path, std::vector<uint8_t>& bytes);

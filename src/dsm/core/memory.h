@@ -1,5 +1,5 @@
-// What of the segment is allocated, and the units in it. Node 0 hands memory out; every node knows
-// each block before its address is given to anybody.
+// The allocated parts of the segment, and the units in them. Node 0 hands memory out. Every node
+// knows each block before its address is given to any thread.
 #pragma once
 
 #include <stdint.h>
@@ -49,7 +49,8 @@ class Memory {
  public:
   Memory(Node& node, uint64_t address, uint64_t size) : segment(address, size), node_(node) {}
 
-  // A new allocation: answers its address in this node's view (of a region: none, see region()).
+  // Makes an allocation, and returns its address in this node's view (for a region: none, see
+  // region()).
   uint8_t* allocate(uint64_t size, const Block& attributes, const char* name, Thread& thread,
                     std::unique_lock<std::mutex>& held, uint32_t* number = nullptr);
   void free(void* memory, Thread& thread, std::unique_lock<std::mutex>& held);

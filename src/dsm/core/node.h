@@ -108,7 +108,8 @@ class Node {
   Message ask(NodeId to, Message&& request, Thread& thread, std::unique_lock<std::mutex>& held);
   void reply(const ReplyTo& to, Message&& message) { transport.reply(to, std::move(message)); }
 
-  // A thread of the program accesses `address` and may not. False: it is not shared memory.
+  // A thread of the program accesses `address` and may not. Returns false if that is not shared
+  // memory.
   bool on_fault(void* address, bool write, Thread& thread);
   // Makes the unit accessible, of which offset `at` is accessed. Lets go of the mutex while it
   // waits.
@@ -147,11 +148,12 @@ class Node {
   void record(predict::EventKind kind, uint32_t object = 0) {
     record(&StreamWriter::note, kind, object);
   }
-  // The calling thread, for a recording: the server, where no thread of the program is InRuntime.
+  // Returns the calling thread, for a recording: the server, if no thread of the program is
+  // InRuntime.
   StreamWriter::By recorded_by() const;
   predict::Measured measured() const;
 
-  // What is waited for here beside what the threads themselves wait for, a line each.
+  // Describes what is waited for here beside what the threads themselves wait for, a line each.
   std::string describe_waits();
 
   Transport& transport;

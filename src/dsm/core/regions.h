@@ -14,7 +14,7 @@ class Regions {
  public:
   explicit Regions(Node& node) : node_(node) {}
   ~Regions();
-  // This node's region for a block; made the first time. Answers an address in it.
+  // Returns an address in this node's region for a block, which is made the first time.
   void* create(uint32_t block, uint64_t size);
   void attach(uint32_t block, void** pointer);
 

@@ -12,7 +12,7 @@ namespace weir::dsm {
 
 class Segment {
  public:
-  // `address`: where the program's view is to lie; 0: anywhere. Ends the job where that is not to
+  // `address`: where the program's view must lie; 0: anywhere. Ends the job if that address cannot
   // be had.
   Segment(uint64_t address, uint64_t size);
   ~Segment();

@@ -29,7 +29,8 @@ class Sight {
   void start(Thread& thread);
   // At the end, before the last barrier.
   void before_finish(Thread& thread);
-  // After it: node 0 asks the others, who still serve, and prints and writes what was asked for.
+  // Called after it: node 0 asks the others, which still serve, and prints and writes what was
+  // asked for.
   void report(Thread& thread);
   void on_message(Message&& message);
 

@@ -34,7 +34,7 @@ class SourceLines {
   void look_up();
   // "sor.cc:88 in relax"
   std::string at(const CodePlace& place) const;
-  // What an allocation is called that has no name, but a place: "at sor+0x12f4".
+  // The name of an allocation that has no name, but a place: "at sor+0x12f4".
   void want(const std::string& name);
   std::string name(const std::string& name) const;
   // name() of a name that is looked up at once.

@@ -24,7 +24,7 @@ class ThreadClock {
     if (left_) computed_ += now() - left_;
     left_ = 0;
   }
-  // What was not taken before.
+  // Returns what has been computed and not taken yet.
   uint64_t take() { return std::exchange(computed_, 0); }
 
  private:
@@ -46,8 +46,8 @@ class StreamWriter {
   StreamWriter(const StreamWriter&) = delete;
   StreamWriter& operator=(const StreamWriter&) = delete;
 
-  // Who does it: a thread of the node, or predict::kServerThread, and what it has computed before
-  // (ThreadClock's).
+  // The thread that makes an event: a thread of the node, or predict::kServerThread, and what it
+  // has computed before (ThreadClock's).
   struct By {
     uint32_t thread = predict::kServerThread;
     uint64_t computed = 0;
@@ -81,9 +81,9 @@ class StreamWriter {
   // Counters were reset, and read. `counted`: since the last mark; its time is measured here.
   void mark(const By& by);
   void stop(const By& by, const predict::Measured& counted);
-  // Writes the end, with what was counted by the last stop; without one, by now. The answer is
-  // empty where all is on its way to the disk, else why not, with the file's name. Nothing is
-  // written afterwards.
+  // Writes the end, with what was counted by the last stop, or by now if there was none. Returns an
+  // empty text if all is on its way to the disk, otherwise why not, with the file's name. Nothing
+  // is written afterwards.
   [[nodiscard]] std::string finish(const By& by, const predict::Measured& counted);
 
   const std::string& failed() const { return failed_; }

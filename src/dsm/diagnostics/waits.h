@@ -1,5 +1,5 @@
-// Who waits for whom: at SIGQUIT, or where a wait lasts longer than WEIR_DSM_WAITS says, one node
-// asks all for what their threads wait for and prints it in one piece.
+// Which node waits for which. At SIGQUIT, or if a wait lasts longer than WEIR_DSM_WAITS says, one
+// node asks all for what their threads wait for, and prints it in one piece.
 #pragma once
 
 #include <stdint.h>

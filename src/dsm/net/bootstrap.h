@@ -12,8 +12,8 @@
 
 namespace weir::dsm {
 
-// Collective where it says so: every node calls, in the same order, from one thread at a time. What
-// cannot be done ends the job (failure.h).
+// If a function is marked collective, every node calls it, in the same order, from one thread at a
+// time. What cannot be done ends the job (failure.h).
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
@@ -25,7 +25,7 @@ class Bootstrap {
   virtual std::vector<std::vector<uint8_t>> allgather(std::span<const uint8_t> mine) = 0;
   // Collective.
   virtual void barrier() = 0;
-  // Has the launcher end all processes of the job, this one with `status`.
+  // Makes the launcher end all processes of the job, this one with `status`.
   [[noreturn]] virtual void abort(int status) = 0;
   // Collective, the last call. Finalizes MPI, unless the program had initialized it itself.
   virtual void finish() = 0;

@@ -54,7 +54,8 @@ class Transport {
   virtual std::unique_ptr<Mailbox> mailbox() = 0;
   // To a node's server, which may be this one's. Any thread, the server too.
   virtual void post(NodeId to, Message&& message) = 0;
-  // To who waits, which may be a thread of this node. Any thread, the server too.
+  // Sends a reply to the thread that waits, which may be a thread of this node. Any thread may call
+  // it, the server too.
   virtual void reply(const ReplyTo& to, Message&& message) = 0;
 
   // Starts the server: `receive` is called on its thread for each message to this node, one after

@@ -33,10 +33,10 @@ class UcxChannel {
   void close(unsigned place);
   unsigned boxes() const { return boxes_in_use_.load(std::memory_order_relaxed); }
 
-  // Sends; where it does not leave at once, for as long as a reply would be looked for. False:
-  // somebody must drive() this channel.
+  // Sends a message. If it does not leave at once, tries for as long as a thread would look for a
+  // reply. Returns false if some thread must drive() this channel.
   [[nodiscard]] bool send(NodeId node, unsigned worker, Message&& message);
-  // For the server, which drives what threads left unsent. False: nothing is left.
+  // For the server, which drives what threads left unsent. Returns false if nothing is left.
   bool drive();
   bool has_unsent() const { return worker_.unsent() != 0; }
 
