@@ -16,14 +16,13 @@ enum class Optimization : uint32_t {
   kHeap,        // each task has a heap of its own; else all have one, which is one task's at a time
   kPool,        // processes of ended tasks run new ones; else each task has a new one
   kTape,        // pages used under a lock come with it
-  kAhead,       // who goes through memory page by page is given several at once
-  kAround,      // who reads a page may read those near it that nobody writes
+  kAhead,       // a task that goes through memory page by page gets several at once
+  kAround,      // a reader of a page may read those near it that no task writes
   kReaders,     // several tasks may read a page; else it is one task's
   kMigration,   // a page that is read and then written is given for writing at once
   kSpins,       // a loop that provably waits gives its pages up
-  kCreation,    // who makes a task gives up all that it has
-  kKeeping,  // who comes to page faults and to nothing else, one after the other, gives no page up
-             // in between
+  kCreation,    // a task that makes another gives up all its pages
+  kKeeping,     // in a run of page faults and nothing else a task gives no page up
 };
 inline constexpr const char* kOptimizations[] = {"preemption", "demand", "heap",     "pool",
                                                  "tape",       "ahead",  "around",   "readers",

@@ -36,7 +36,7 @@ struct alignas(64) SyncClock {
   uint64_t creation;  // + 1, of the task that released it last, if that knew all that had been
                       // released before; else 0
   Epoch epoch;        // of that task, then; not set: nothing has been released
-  uint64_t runners;   // slots of those who have begun the routine of that pthread_once_t
+  uint64_t runners;   // slots of tasks that have begun the routine of that pthread_once_t
   Clock clock;
 };
 
@@ -119,10 +119,9 @@ struct Watcher {  // of a task, by its id
   uint64_t is_over;  // the task has ended
   uint32_t lent_count;
   uint32_t library_orders;
-  uint64_t looks;  // in a replay: how many accesses of its were looked at
-  uint64_t
-      next_page;    // where its last new pages end: it gets several at once where it goes on there
-  uint32_t window;  // as many
+  uint64_t looks;      // in a replay: how many accesses of its were looked at
+  uint64_t next_page;  // where its last new pages end: if it goes on there, it gets several at once
+  uint32_t window;     // as many
   uint64_t ended_seen[kSlots];  // State::ended_count, as far as it has been joined
   uint64_t lent[kMostLent];     // pages that it has for a moment
   static constexpr uint32_t kRecent = 8;
@@ -173,7 +172,7 @@ struct State {
   Past past[kSlots];
   Clock ended[kSlots];  // what tasks of the slot knew that have ended
   uint64_t ended_count[kSlots];
-  uint64_t over[kSlots];  // until when whoever has waited for them all knows them
+  uint64_t over[kSlots];  // until when a task that has waited for them all knows them
   int64_t tokens;         // cycles that all tasks together may yet spend looking at accesses
   uint64_t refilled;      // cycles: when they were counted last; 0: never
   uint64_t generation;    // pages that are opened now are closed together; a closing begins
@@ -256,7 +255,7 @@ struct Page {
   uint64_t holders;       // slots of tasks that may have it mapped, and touch it unseen
   uint64_t released;      // slots of tasks that may have stored to it what tells others something
   uint64_t unseen_clock;  // of unseen_slot: until when it may have stored there unseen; 0: nobody
-  uint64_t unseen;        // slots of others who may have
+  uint64_t unseen;        // slots of other tasks that may have
 };
 static_assert(sizeof(Page) == 56 && page::windows::kMost * sizeof(Page) <= kWindowPagesSize);
 

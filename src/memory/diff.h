@@ -10,7 +10,7 @@ namespace weir::page {
 struct PageDiff {
   uint64_t page;                  // program address
   uint64_t mask[kPageSize / 64];  // bit i of word w: byte 64 w + i differs
-  uint64_t twin[kPageSize / 8];   // the page before, where `partial`
+  uint64_t twin[kPageSize / 8];   // the page before, if `partial`
   uint32_t bytes;                 // how many differ
   uint32_t unused;
   uint64_t partial;  // 1: an aligned 8-byte word changed in some of its bytes only

@@ -114,7 +114,7 @@ struct Region {
 
 // Several regions in one page, in rising order.
 struct PageRegions {
-  void* pools;  // while nobody has it: whoever still looks finds the count below as it was
+  void* pools;  // while nobody has it: a late reader finds the count below as it was
   uint64_t count;
   struct Entry {
     uint64_t start;  // Region::start, so that a search touches few lines of cache
@@ -176,7 +176,7 @@ struct State {
   Link* unbounded;
   uint64_t unbounded_count;
   Thread* threads;          // guarded by: registry
-  struct sigaction before;  // who had SIGSEGV
+  struct sigaction before;  // the earlier handler of SIGSEGV
 };
 
 extern State* g_state;  // NULL before start(), and while it runs only for itself

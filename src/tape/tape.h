@@ -32,9 +32,9 @@
 namespace weir::tape {
 
 enum class Kind : uint8_t {
-  kWrite,    // node: who wrote
-  kRead,     // node: who read
-  kRequest,  // node: who asked for the unit
+  kWrite,    // node: the writer
+  kRead,     // node: the reader
+  kRequest,  // node: the one that requested the unit
 };
 inline constexpr uint32_t kKinds = 3;
 

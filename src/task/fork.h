@@ -12,7 +12,7 @@ struct ForkRequest {
   uint64_t flags;  // as clone3 has them, without the exit signal
   uint64_t exit_signal;
   uint64_t stack = 0;  // top of the child's; 0: as the maker's
-  uint64_t tls = 0;    // these: program addresses, where `flags` says that they are given
+  uint64_t tls = 0;    // these: program addresses, if `flags` says that they are given
   uint64_t child_tid = 0;
   uint64_t parent_tid = 0;
   uint64_t pidfd = 0;

@@ -28,7 +28,7 @@ struct Context {
   uint64_t registers[16];
   uint64_t rip;  // the instruction that made the access; of a call into the runtime: the return
                  // address into the program
-  uint64_t key;  // of whoever looks whether it is known already; 0: not in use
+  uint64_t key;  // for finding it again; 0: not in use
   uint32_t stack_bytes;  // of `stack` in use: the program's memory from registers[4] on
   uint32_t is_call;      // rip is a return address: the call before it is meant
   uint8_t stack[4096 - 16 * 8 - 24];
@@ -46,7 +46,7 @@ static_assert(sizeof(Module) == 512);
 
 struct TaskInfo {
   uint32_t ready;
-  int32_t tid;       // what gettid answers in it
+  int32_t tid;       // what gettid returns in it
   uint32_t creator;  // number of the task that made it; the first: its own
   uint32_t context;  // where it was made
   uint64_t start;    // program function that it runs; 0: main
@@ -79,7 +79,7 @@ struct Side {
 
 enum class Why : uint32_t {
   kUnordered = 1,  // by happens-before nothing orders the one before the other
-  kCollision = 2,  // both stood before their access at the same moment
+  kCollision = 2,  // both tasks were about to make their access
   kPolicy = 3,     // a declared policy does not allow it: `fault` says which rule
                    // (check/policy/policy.h's Fault)
   kMisuse = 4,     // an annotation that cannot be carried out: `fault` is a Misuse

@@ -195,7 +195,7 @@ class Domains {
   }
 
  private:
-  static constexpr uint32_t kHashes = 8;  // who is late looks at one of the last
+  static constexpr uint32_t kHashes = 8;  // a late reader reads one of the last
 
   static uint32_t opened(uint32_t rights, uint32_t key, bool writes) {
     const uint32_t mask = uint32_t{3} << 2 * key, now = rights >> 2 * key & 3;

@@ -19,7 +19,7 @@ using Rules = Object<kPolicySlots>;
 // Room for the readers of an object that is read-shared. By slot.
 struct Readers {
   Rules::Readers rules;
-  uint32_t creation[kPolicySlots];  // TaskIdentity::creation of who holds it
+  uint32_t creation[kPolicySlots];  // TaskIdentity::creation of the holder
   uint32_t context[kPolicySlots];   // of its last change for reading
   uint32_t number[kPolicySlots];
   uint32_t next_free;  // index + 1

@@ -41,7 +41,7 @@ enum class Fault : uint8_t {
   kNone,
   kHeldByOther,  // private to another task, or others may read
   kHeldAlready,  // acquired twice
-  kNotHeld,      // released by who has not acquired
+  kNotHeld,      // released by a task that has not acquired it
   kFixed,        // a policy that this change does not lead away from
   kNotAlone,     // to sticky-read while there are several tasks
   kLockNotHeld,  // touched without its lock

@@ -16,7 +16,7 @@ namespace weir::cli {
 struct Judgement {
   bool is_proven = false;  // it was none
   std::string why_not;     // what it lacks: for people who want to know
-  std::string module;      // without debug information, where that is what it lacks
+  std::string module;      // without debug information, if that is what it lacks
 };
 
 class AtomicProof {

@@ -14,7 +14,7 @@ struct Outcome {
   uint64_t misses = 0;
   uint64_t interruptions = 0;  // by SIGALRM, in the cache
   bool was_native = false;     // it went on natively somewhere
-  uint64_t places = 0;         // where the count was exhausted
+  uint64_t places = 0;         // where the count ran out
   uint64_t places_digest = 0;  // instruction addresses there
   uint64_t registers_digest = 0;
 };

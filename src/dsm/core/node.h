@@ -63,7 +63,7 @@ struct Thread {
   bool records_lock = false;           // the lock that is being acquired
   std::vector<UnitId> brought;         // by the lock that was acquired last
   uint32_t fault_at = kNowhere;        // offset in its unit of the access that faults
-  tape::Extent wanted;                 // what a producer's answer says of more to ask for
+  tape::Extent wanted;                 // what a producer's reply says of more to request
   NodeId wanted_of = kNoNode;          // that producer
   std::vector<Recording*> recordings;  // running
   std::vector<std::unique_ptr<Recording>> lock_recordings;

@@ -47,7 +47,7 @@ class Sight {
   Node& node_;
   const uint64_t started_;
   bool is_finished_ = false;  // this node's thread has left the last barrier, and counts no more
-  ReplyTo counters_asker_;    // before that: who gets the counters then
+  ReplyTo counters_asker_;    // before that: the thread that gets the counters then
 };
 
 // A table, or JSON, of what each node counted.

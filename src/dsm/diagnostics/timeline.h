@@ -33,7 +33,7 @@ class Timeline {
     uint32_t object = 0;               // unit, lock, barrier
     uint32_t amount = 0;               // bytes; of diffs applied, their number
     uint16_t track = 0;
-    uint16_t peer = 0;  // node: who was asked first, whose message it is
+    uint16_t peer = 0;  // node: the one asked first, the sender of the message
     Doing doing = Doing::kNothing;
     uint8_t detail = 0;  // of a fault: it writes; of what is served: its Kind
     uint16_t none = 0;

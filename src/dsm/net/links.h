@@ -17,7 +17,7 @@ struct Identity {
   std::string machine;  // equal: a process number means the same process there as here
   std::string network;  // equal: 127.0.0.1 is the same
   uint32_t pid = 0;
-  uint64_t token = 0;                              // what who connects must know
+  uint64_t token = 0;                              // what a connecting node must know
   uint16_t port4 = 0, port6 = 0;                   // 0: none
   std::vector<std::array<uint8_t, 16>> addresses;  // IPv6, or IPv4 in it
 };

@@ -18,7 +18,7 @@ class UcxChannel {
   // The contents of one mailbox. Guarded by: the channel's boxes_mutex_, except `count`.
   struct Box {
     std::vector<Message> arrived;
-    std::atomic<unsigned> count{0};  // of all that ever arrived; release, so that who looks without
+    std::atomic<unsigned> count{0};  // of all that ever arrived; release, so that a reader without
                                      // the lock finds them when it takes it
     std::condition_variable changed;
     bool sleeps = false;  // on `changed`

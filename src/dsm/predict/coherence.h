@@ -25,7 +25,7 @@ struct Settings {
   Network network;
   bool links = false;           // messages wait for each other on links
   uint32_t cores = 0;           // of all nodes together; 0: one for each thread
-  bool recorded_locks = false;  // locks go from node to node as they did, where the workload tells;
+  bool recorded_locks = false;  // locks go from node to node as they did, if the workload tells;
                                 // else as the model's time has it
   double speed = 1;             // of a modelled core, against the recorded one
   uint32_t arity = 4;           // of the barrier's tree
@@ -67,7 +67,7 @@ class Coherence {
   virtual Stamp stamp(uint32_t) { return nullptr; }
   virtual Stamp merged() { return nullptr; }  // of all nodes
   virtual void learn(uint32_t, const Stamp&) {}
-  virtual uint64_t request_bytes() const { return 0; }  // for who says what he knows
+  virtual uint64_t request_bytes() const { return 0; }  // for a node that says what it knows
   virtual uint64_t news_bytes(const Stamp&, uint32_t) const {
     return 0;
   }  // what the stamp's owner tells a node

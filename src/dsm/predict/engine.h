@@ -85,7 +85,7 @@ class Engine {
   uint64_t order_ = 0;
   std::priority_queue<Event> events_;
   std::vector<Time> server_free_;
-  struct Server {  // where cores are shared
+  struct Server {  // if cores are shared
     bool busy = false;
     std::deque<std::pair<Time, Action>> letters;
   };

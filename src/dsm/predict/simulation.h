@@ -92,7 +92,7 @@ class Simulation {
     std::vector<uint32_t> accessed, now;  // units: while it was held here last, and is now
   };
   struct Lock {
-    uint32_t last = 0;  // who asked last, as the manager knows
+    uint32_t last = 0;  // the node that asked last, as the manager knows
     std::map<uint32_t, LocalLock> nodes;
   };
   struct Condition {

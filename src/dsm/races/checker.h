@@ -123,7 +123,7 @@ class Checker {
   std::set<std::string> told_;
   uint64_t happened_ = 0, sent_ = 0;
   // Node 0: what all have found
-  std::set<std::string> known_;  // bytes and places: other pairs of nodes have the same race
+  std::set<std::string> known_;  // bytes and places of a race; other pairs of nodes may have it too
   std::map<std::string, uint32_t> printed_;  // allocation and places: races
   uint64_t received_ = 0;
 };

@@ -84,7 +84,7 @@ class Barrier {
   uint32_t round_ = 0;   // with those of collecting
   uint64_t memory_ = 0;  // bytes that all nodes kept at the last one
   // The round that is gathering
-  uint32_t name_ = 0;  // number of the barrier that those who are here have called
+  uint32_t name_ = 0;  // number of the barrier that the threads here have called
   NodeId named_by_ = kNoNode;
   std::vector<Part> parts_;  // of children that have arrived
   bool self_ = false;        // this node's threads have

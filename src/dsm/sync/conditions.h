@@ -30,7 +30,7 @@ class Conditions {
     std::deque<ReplyTo> waiters;
   };
   struct Waiters {
-    uint32_t lock = 0;  // of those who wait
+    uint32_t lock = 0;  // of the waiting threads
     std::deque<ReplyTo> threads;
   };
   NodeId home(uint32_t number) const;

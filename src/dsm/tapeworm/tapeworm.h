@@ -210,7 +210,7 @@ class Tapeworm {
     bool covers(UnitId unit, uint32_t at, uint32_t margin) const;
     tape::Extent extent;
     std::map<UnitId, Part> edges;  // of units that it may share with other data
-    std::set<NodeId> told;         // who has been told that these belong together
+    std::set<NodeId> told;         // nodes that have been told that these belong together
   };
   Produced::Part produced_part(Page& page, bool is_first, bool is_last) const;
   std::unordered_map<UnitId, std::vector<std::shared_ptr<Produced>>> produced_;

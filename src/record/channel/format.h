@@ -15,7 +15,7 @@ inline constexpr uint32_t kFormatVersion = 5;
 
 enum class Kind : uint8_t {
   kPad = 0,     // fills the end of a ring; in no file
-  kCall = 1,    // an answer of the kernel's: `number` the system call, `check` over what was asked,
+  kCall = 1,    // a result of the kernel: `number` the system call, `check` over what was asked,
                 // `result`
   kMemory = 2,  // bytes that the call before it put into program memory: `result` the address,
                 // payload the bytes
@@ -33,8 +33,8 @@ enum class Kind : uint8_t {
   // absolute path, the name by which it was executed, and of a script the arguments up to its name,
   // of which the kernel has made the first.
   kImage = 10,
-  kTurns = 11,  // of the order stream, by arrival: payload who had the turn next, two bytes each
-                // (docs/reference/recording-format.md)
+  kTurns = 11,  // of the order stream, by arrival: payload the tasks that had the turns, two bytes
+                // each (docs/reference/recording-format.md)
   kPlace = 12,  // the task was stopped in the middle of a computation: payload a Place
                 // (control/execution_point.h)
   kPage = 13,  // of memory that processes share: `number` a PageKind, `result` the address, payload
@@ -120,7 +120,7 @@ enum class PointKind : uint8_t {
 // Layout: from the lowest bit on 3 bits, 1, 16 and 44.
 struct Point {
   PointKind kind;
-  bool more;      // the next one is of the same point
+  bool more;      // the next word is of the same point
   uint32_t skip;  // so many points before it were as expected
   uint64_t value;
 };

@@ -150,7 +150,7 @@ struct Header {
   int32_t findings;  // replaying: the command's descriptor of the memory for what is found, 0 none
                      // (check/findings/findings.h)
   WaitingSignal waiting;
-  uint32_t printer[2];  // recording: futex, the tid of who writes to output 1 or 2 now, with
+  uint32_t printer[2];  // recording: futex, the tid of the writer to output 1 or 2 now, with
                         // kPrintsAwaited
   uint64_t prints;      // recording: how often something was shown to the user, by all processes;
                         // replaying: how often it was again
@@ -159,7 +159,7 @@ struct Header {
   uint32_t failed;      // it has ended a process of the program itself (sys/report.h)
   uint32_t shares;     // recording: a process was made that shares memory with the one that made it
   char shared[252];    // the file, empty for anonymous memory
-  uint32_t strangers;  // recording: shared memory was changed by somebody who takes no part
+  uint32_t strangers;  // recording: shared memory was changed by a process that takes no part
   char strange[252];   // the file
   uint32_t outsiders;  // recording: executions of programs that Weir cannot enter; the first ones
   Outsider outsider[kMostOutsiders];

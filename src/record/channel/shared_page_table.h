@@ -21,12 +21,12 @@ struct OwnedPage {
   uint64_t key;    // of the object and the page's number in it; 0: free. Set once
   uint64_t owner;  // the holder's stream + 1 in the lowest bits, kHanded, its generation above; 0:
                    // nobody
-  uint32_t word;   // futex: counts what should wake who waits for the page
+  uint32_t word;   // futex: counts what should wake a task that waits for the page
   uint32_t waiting;
   // The sum of the page's bytes when it was given to nobody, or to a holder that has yet to see
   // that; 0 if it is not known.
   uint64_t sum;
-  uint32_t giver;  // the stream + 1 of who gave it then
+  uint32_t giver;  // the stream + 1 of the task that gave it then
   uint32_t unused;
 };
 static_assert(sizeof(OwnedPage) == 40);
@@ -44,13 +44,13 @@ enum class HolderState : uint32_t {
 
 struct PageRequest {
   uint32_t place;   // in the table of pages
-  uint32_t stream;  // of who wants it
+  uint32_t stream;  // of the task that wants it
 };
 
 // One for each stream.
 struct Holder {
   static constexpr uint32_t kMostRequests = 26;
-  uint32_t lock;  // 0 free, else the stream + 1 of who has it
+  uint32_t lock;  // 0 free, else the stream + 1 of the holder
   HolderState state;
   int32_t pid;     // of the kernel's process that runs the task
   uint32_t lost;   // others have taken pages of it. Guarded by: lock

@@ -25,7 +25,7 @@ struct Request {
 };
 
 enum class Replay : uint8_t {
-  kAnswer,  // the outside world's answer: not made in a replay; result and written memory come from
+  kAnswer,  // the outside world's result: not made in a replay; result and written memory come from
             // the recording
   kMake,    // changes the process itself: made again in a replay
   kProcess,  // makes, ends or waits for tasks and processes

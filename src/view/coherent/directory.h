@@ -18,7 +18,7 @@ namespace weir::view::coherent {
 // The table's word: the writing task + 1 in the lowest bits, and a bit for each of the first
 // kReaders tasks that reads. Other tasks are given a page that they read as if they wrote it.
 inline constexpr uint64_t kWriterMask = 0x7ff;
-inline constexpr uint64_t kMigrates = 0x800;  // who reads it writes it next
+inline constexpr uint64_t kMigrates = 0x800;  // a task that reads it writes it next
 inline constexpr uint64_t kSeen = 0x1000;     // while a list is made shorter
 // A task waits to write the page. A task that comes to read it waits too, because otherwise the
 // writer might wait for ever. A task that has waited already does not, because otherwise a reader
