@@ -3,8 +3,11 @@
 
 usage: layering.py RULE [BUILD]
     RULE: include apart only nowhere registers lines columns headers needed docs map comments
+          invariants
 """
 import fnmatch
+import importlib.machinery
+import importlib.util
 import os
 import re
 import subprocess
@@ -261,6 +264,17 @@ def check_comments():
             for file in bare_name.findall(comment):
                 if file not in names and "_test." not in path.name:
                     yield f"{name(path)}:{number}: {file} does not exist"
+
+
+def check_invariants():
+    """Each invariant names its check, or says why there is none; the list of them is fresh."""
+    sys.dont_write_bytecode = True
+    loader = importlib.machinery.SourceFileLoader("map", str(ROOT / "tools/map"))
+    tool = importlib.util.module_from_spec(importlib.util.spec_from_loader("map", loader))
+    loader.exec_module(tool)
+    yield from tool.complaints()
+    if not tool.DOCUMENT.is_file() or tool.DOCUMENT.read_text() != tool.document()[0]:
+        yield f"{tool.DOCUMENT.relative_to(ROOT)} is stale: run tools/map"
 
 
 def main():

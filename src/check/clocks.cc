@@ -2,19 +2,22 @@
 //
 // Invariants
 // 1. A task's clock is changed only by its own task, and only grows; others read it without a lock.
-//    A late reader reads more. That orders more than really is, never less.
+//    A late reader reads more. That orders more than really is, never less. (checked in
+//    learn_entries)
 // 2. A task's epoch ends at the first check after a release, and after another task may have joined
 //    it through memory (join_slots): that task does not know what this one does afterwards. It also
 //    ends whenever the task learns something: a task that knows the epoch knows what its task knew
-//    in it.
+//    in it. (not checkable: what another has learnt through memory nobody sees)
 // 3. An epoch of a slot is never made twice, because the slots' counters are in State. Each epoch
 //    is one task's, but a later one of the same slot need not know of it. Only a task that knows
-//    exactly the epoch that another is in is sure to know all that the other knows.
+//    exactly the epoch that another is in is sure to know all that the other knows. (checked in
+//    step)
 
 #include "base/atomic_enum.h"
 #include "check/happens_before.h"
 #include "check/keys/enforce_by_key.h"
 #include "check/state.h"
+#include "sys/report.h"
 
 namespace weir::happens {
 
@@ -75,12 +78,14 @@ void begin(Watcher& watcher, const Task& task) {
 void step(Watcher& watcher) {
   const uint64_t next =
       __atomic_add_fetch(&state().slot_clock[watcher.slot].clock, 1, __ATOMIC_RELAXED);
+  WEIR_DEBUG_CHECK(next > watcher.now.clock[watcher.slot]);  // invariant 3 of clocks.cc
   __atomic_store_n(&watcher.now.clock[watcher.slot], next, __ATOMIC_RELEASE);
 }
 
 namespace {
 
 void learn_entries(Watcher& watcher, const uint64_t* clock, uint32_t slots) {
+  WEIR_DEBUG_CHECK(&watcher == &watcher_of(self()));  // invariant 1 of clocks.cc
   bool is_new = false;
   for (uint32_t i = 0; i < slots; i++)
     is_new |= clock[i] > watcher.now.clock[i];  // of its own slot: from another task of that
@@ -350,6 +355,7 @@ void begin_stack(uint64_t start, uint64_t limit, uint64_t thread) {
 void end(Task& task, uint64_t thread) {
   if (!g_checked) return;
   Watcher& watcher = watcher_of(task);
+  WEIR_CHECK(!watcher.standing.is_there);  // invariant 1 of collisions.cc
   State& s = state();
   const uint64_t last = watcher.now.clock[watcher.slot];
   if (thread) on_release(thread);

@@ -11,13 +11,14 @@
 //
 // Invariants
 // 1. A task has not made its pending access: it withdraws the entry, under the lock of its place,
-//    before it goes on.
+//    before it goes on. (checked in linger, end)
 // 2. No task delays while it holds a lock of the runtime. Others wait only for what is the task's
-//    own.
+//    own. (not checkable: a lock does not say who holds it)
 
 #include "base/atomic_enum.h"
 #include "check/state.h"
 #include "sys/futex.h"
+#include "sys/report.h"
 
 namespace weir::view::guarded {
 
@@ -66,6 +67,7 @@ void linger(Task& task, const Spot& spot, const Touch* touches, uint32_t count) 
   if (!chosen || !is_chosen(spot.rip) || !is_affordable()) return;
   Watcher& watcher = watcher_of(task);
   Standing& standing = watcher.standing;
+  WEIR_CHECK(!standing.is_there);  // invariant 1 of collisions.cc
   const uint64_t since = sys::cycles();
   const uint32_t context = context_of(spot), lockset = lockset_of(watcher);
   __atomic_store_n(&standing.is_met, 0u, __ATOMIC_RELAXED);

@@ -3,7 +3,7 @@
 // closed.
 //
 // Invariant: between the look at an instruction's accesses and its execution no program code of
-// this task runs, signal handlers included.
+// this task runs, signal handlers included. (checked in meet_guarded)
 
 #include "check/check.h"
 #include "check/instruction_accesses.h"
@@ -12,6 +12,7 @@
 #include "memory/windows.h"
 #include "signal/page_fault.h"
 #include "signal/signals.h"
+#include "sys/report.h"
 #include "sys/signal.h"
 
 namespace weir::trap {
@@ -24,7 +25,8 @@ namespace guarded = view::guarded;
 guarded::Touch g_touches[Touches::kMost];  // of the single step
 uint32_t g_touch_count;
 uint64_t g_mask;
-uint32_t g_ignored_steps;  // in a row
+[[maybe_unused]] uint64_t g_step_at;  // the instruction that is being stepped
+uint32_t g_ignored_steps;             // in a row
 constexpr uint32_t kMostIgnoredSteps = 64;
 
 }  // namespace
@@ -60,6 +62,9 @@ bool meet_guarded(Task& task, uint64_t address, ucontext_t& context) {
   task.in_runtime = 1;
   Touches touches;
   list_touches(task, context, address, Extent::kWhole, touches);
+  // Invariant of check/fault.cc.
+  WEIR_DEBUG_CHECK(!guarded::is_stepping() || touches.spot.rip == g_step_at);
+  g_step_at = touches.spot.rip;
   const Instruction* instruction = touches.instruction;
   const bool has_all = guarded::on_fault(task, touches.spot, address, touches.touch, touches.count);
   if (!has_all) {

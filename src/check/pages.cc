@@ -3,13 +3,16 @@
 //
 // Invariants
 // 1. A page is mapped in a process only if the slot of its task is in the page's holders. A task
-//    that drops the page takes its slot out itself.
+//    that drops the page takes its slot out itself. (not checkable: only the kernel knows what a
+//    process has mapped)
 // 2. While a page has other holders, checking an access to it joins clocks. If the access may be
 //    one by which the task learns, it first joins all that the holders know. If it may be one by
 //    which the task tells, the holders join what the task knows at their next check or release
-//    (mixes_lost).
-// 3. Tasks that have an open page join each other's clocks at each check and release (mixes).
-// 4. A task drops what it has lost at its next event or fault, whichever comes first.
+//    (mixes_lost). (not checkable: what another may be told by memory nobody sees)
+// 3. Tasks that have an open page join each other's clocks at each check and release (mixes). (not
+//    checkable: who touches an open page is not looked at)
+// 4. A task drops what it has lost at its next event or fault, whichever comes first. (not
+//    checkable: others may take more from it meanwhile)
 
 #include "check/happens_before.h"
 #include "check/state.h"

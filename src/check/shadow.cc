@@ -8,8 +8,10 @@
 // 1. A task that may have read what another has stored counts as knowing what that one knew,
 //    because no compiler's output tells a load from an atomic load. So a write that has to make
 //    room for others is not forgotten: the slot of its task stays in `lost`, and a reader learns
-//    what that task knew when it last stored anything in the page (Told).
-// 2. A cell has one entry of each task for the same bytes and kind: the last.
+//    what that task knew when it last stored anything in the page (Told). (not checkable: what
+//    another has read nobody sees)
+// 2. A cell has one entry of each task for the same bytes and kind: the last. (not checkable: which
+//    one it was is known only there)
 
 #include <sys/mman.h>
 

@@ -8,11 +8,12 @@
 //
 // Invariants:
 //  1. Only exchange writes to another heap, and of it only `incoming` and the keys of objects that
-//     were handed over.
+//     were handed over. (not checkable: who writes to a heap nobody sees)
 //  2. `incoming` is never written or read through the private view of memory, so no diff holds it.
+//     (not checkable: who reads through which mapping nobody sees)
 //  3. An exchange may come between any two instructions (free order preempts running tasks). But
 //     what it touches (outgoing, pending) is used only with `busy` set, and then the exchange does
-//     nothing.
+//     nothing. (not checkable: it is allowed at any instruction)
 #include "heap/heap.h"
 #include "heap/layout.h"
 

@@ -19,12 +19,12 @@
 // An object of another heap goes back to it by way of exchange.cc.
 //
 // Invariants:
-//  1. A task writes metadata of its own heap and segments only.
+//  1. A task writes metadata of its own heap and segments only. (checked in settle)
 //  2. HeapConfig::grow and release may be events, in which objects come back. So nothing that an
-//     exchange changes is held across them, and Heap::busy is 0.
+//     exchange changes is held across them, and Heap::busy is 0. (checked in take_run)
 //  3. The key of an object that the program holds was cleared when it was handed out. So a key that
 //     says "free" is a double free, unless the program copied it; a walk through the lists decides
-//     that.
+//     that. (not checkable: the program may write to an object that it has freed)
 #include "heap/heap.h"
 
 #include <stdlib.h>
@@ -72,6 +72,7 @@ void unlist_span(Heap& heap, uint32_t index, Span* span) {
 
 // Puts a free object back into its span.
 void settle(uint32_t self, Heap& heap, uint32_t index, uint64_t address) {
+  WEIR_DEBUG_CHECK(own_object(self, address));  // invariant 1 of heap.cc
   Segment* segment = segment_of(address);
   uint32_t page = page_in_segment(address);
   if (unlikely((segment->kind[page] & 0xff) != index + 1))

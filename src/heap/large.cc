@@ -7,10 +7,12 @@
 // pages are released at once and the addresses stay with the heap, in a list ordered by address in
 // which neighbours join.
 //
-// Invariant: a free run is zero from `touched` on, its header's fields excepted.
+// Invariant: a free run is zero from `touched` on, its header's fields excepted. (not checkable:
+// the program may write to an object that it has freed)
 #include <string.h>
 
 #include "heap/layout.h"
+#include "sys/report.h"
 
 namespace weir::heap {
 namespace {
@@ -85,6 +87,7 @@ Segment* take_run(uint32_t self, size_t segments) {
     }
     return run;
   }
+  WEIR_CHECK(heap_at(self).busy == 0);  // invariant 2 of heap.cc
   uint64_t start = 0;
   bool got = g_place.grow != nullptr ? g_place.grow(self, segments, &start)
                                      : heap_take_segments(segments, &start);

@@ -4,8 +4,11 @@
 // Invariants
 // 1. A byte of program memory has one place in the backing, and the tables here (regions) say
 //    which. They lie in Shared memory, and change only under the turn or while one task exists.
-// 2. The runtime's own image, stacks and tables are never part of the backing.
+//    (checked in record_region)
+// 2. The runtime's own image, stacks and tables are never part of the backing. (checked in
+//    record_region)
 // 3. After convert_all() no writable private mapping of the program is left outside the backing.
+//    (checked in convert_all)
 //
 // What can go wrong: a library is mapped by dlopen later (syscall/ makes regions of its data); the
 // stack grows below what was converted (it is converted at its full limit); a patched call made a
@@ -20,6 +23,7 @@
 
 #include "base/bytes.h"
 #include "base/free_ranges.h"
+#include "memory/checks.h"
 #include "memory/file_bytes.h"
 #include "memory/reserve.h"
 #include "memory/windows.h"
@@ -62,8 +66,15 @@ uint64_t take_segment_space(uint64_t size) {
   return offset;
 }
 
+bool ours(const Range& range) {
+  Range image = own_image();
+  return range.overlaps(image) || range.overlaps(Range{kArena, kStacks + (uint64_t{1} << 44)});
+}
+
 uint64_t record_region(uint64_t start, uint64_t size, int protection) {
   MemoryState& s = shared().memory;
+  WEIR_DEBUG_CHECK(!has_region({start, start + size}));  // invariant 1 of backing.cc
+  WEIR_CHECK(!ours({start, start + size}));              // invariant 2 of backing.cc
   uint64_t offset = take_segment_space(size);
   if (!offset) return 0;
   uint32_t slot = 0;
@@ -123,19 +134,11 @@ void copy_touched(uint64_t start, uint64_t size, uint64_t offset) {
 
 void copy_into_store(Range range, uint64_t offset, bool is_anonymous) {
   LimitLifted file_size(RLIMIT_FSIZE), descriptors(RLIMIT_NOFILE);
-  if (is_anonymous) {
-    copy_touched(range.start, range.size(), offset);
-  } else {
-    copy_into_store(range.start, range.size(), offset);
-  }
+  if (is_anonymous) copy_touched(range.start, range.size(), offset);
+  else copy_into_store(range.start, range.size(), offset);
 }
 
 namespace {
-
-bool ours(const Range& range) {
-  Range image = own_image();
-  return range.overlaps(image) || range.overlaps(Range{kArena, kStacks + (uint64_t{1} << 44)});
-}
 
 void fail(const char* what, long result) {
   report("cannot %s (error %d): %s", what, int64_t{-result},
@@ -179,6 +182,15 @@ char* join_reserved(sys::MapLine& line, char* cursor) {
     cursor = at;
   }
   return cursor;
+}
+
+void map_regions() {
+  const MemoryState& s = shared().memory;
+  for (uint32_t i = 0; i < s.region_count; i++) {
+    const Region& r = s.regions[i];
+    if (r.live && !map_private(r.start, r.size, r.offset, static_cast<int>(r.protection)))
+      fail("map a region", -ENOMEM);
+  }
 }
 
 void convert_line(const sys::MapLine& line, uint64_t stack_limit) {
@@ -254,19 +266,6 @@ bool create_store() {
   return true;
 }
 
-namespace {
-
-void map_regions() {
-  const MemoryState& s = shared().memory;
-  for (uint32_t i = 0; i < s.region_count; i++) {
-    const Region& r = s.regions[i];
-    if (r.live && !map_private(r.start, r.size, r.offset, static_cast<int>(r.protection)))
-      fail("map a region", -ENOMEM);
-  }
-}
-
-}  // namespace
-
 bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection) {
   const int sharing = g_sees_store ? MAP_SHARED : MAP_PRIVATE;
   long at = map(start, size, protection, sharing | MAP_NORESERVE | MAP_FIXED, shared().memory.store,
@@ -324,6 +323,7 @@ void convert_all() {
   if (!map_private(kArena, kArenaSize, 0, PROT_READ | PROT_WRITE)) fail("map the arena", -ENOMEM);
   dump_only_used();
   reapply_protections();
+  WEIR_DEBUG_CHECK(are_all_converted());  // invariant 3 of backing.cc
 }
 
 uint64_t add_region(uint64_t start, uint64_t size, int protection) {

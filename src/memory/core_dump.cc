@@ -3,7 +3,8 @@
 // space of which most is never used. So only what is used is left open to the core file, and some
 // more, because a task may take memory and crash before the next look.
 //
-// Invariant: in this process the part of each area below its limit is dumped, and no more.
+// Invariant: in this process the part of each area below its limit is dumped, and no more. (not
+// checkable: the kernel says it in smaps only, at the price of a walk)
 
 #include <sys/mman.h>
 

@@ -5,8 +5,9 @@
 //
 // Invariants
 // 1. A hidden descriptor's bit is set while the descriptor is open, and clear before it is closed:
-//    once closed, its number may be anybody's.
-// 2. No call of the runtime goes past the limit on file sizes: the kernel would send SIGXFSZ.
+//    once closed, its number may be anybody's. (checked in hide)
+// 2. No call of the runtime goes past the limit on file sizes: the kernel would send SIGXFSZ. (not
+//    checkable: the kernel knows the limit and answers with the signal)
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 
 #include "memory/backing.h"
 #include "sys/futex.h"
+#include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::page {
@@ -43,8 +45,10 @@ int hide(int descriptor, const LimitLifted& limit) {
   else sys::raw(SYS_close, descriptor);
   if (g_control_mapped && high < kHiddenDescriptors) {
     // relaxed: who asks has the turn, or asks for a descriptor of its own
-    __atomic_fetch_or(&shared().mapping_log.hidden_descriptors[high / 64],
-                      descriptor_bit(static_cast<int>(high)), __ATOMIC_RELAXED);
+    const uint64_t bit = descriptor_bit(static_cast<int>(high));
+    [[maybe_unused]] const uint64_t before = __atomic_fetch_or(
+        &shared().mapping_log.hidden_descriptors[high / 64], bit, __ATOMIC_RELAXED);
+    WEIR_DEBUG_CHECK(!(before & bit));  // invariant 1 of hidden_descriptors.cc
   }
   return static_cast<int>(high);
 }

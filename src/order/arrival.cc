@@ -1,10 +1,12 @@
 // Invariants (guarded by OrderState::lock)
 // 1. The turns are kept in the order in which they were given, before the task that has one does
-//    anything in it.
+//    anything in it. (not checkable: killed at any instruction, a recording shows it)
 // 2. Replaying, a turn is given only to the task that the recording names next, and only where that
 //    stands at an event or, for a time limit or a signal, waits: nothing else ends such a wait.
-// 3. A task is kArrived exactly while it wants the turn and has not had it.
-// 4. shared().order.running = number of tasks in kRunning.
+//    (not checkable: the code is the check, and says where a replay differs)
+// 3. A task is kArrived exactly while it wants the turn and has not had it. (checked in
+//    check_counts)
+// 4. shared().order.running = number of tasks in kRunning. (checked in check_counts)
 //
 // Recording, the turn is not handed to a sleeper each time: that would cost a wake-up for every
 // turn. It is free while the sleeper gets up, and who comes meanwhile or is awake takes it: for

@@ -6,9 +6,9 @@
 //
 // Invariants (all under OrderState::lock)
 // 1. Nothing in order/ depends on when between two decisions such a thing came: it changes a task's
-//    state, which only a decision reads.
+//    state, which only a decision reads. (not checkable: it is about two runs)
 // 2. Replaying, no task comes back by itself, no time passes and no signal ends a wait: only due()
-//    makes them.
+//    makes them. (not checkable: it is about two runs; a replay that differs says so)
 #pragma once
 
 #include <stdint.h>

@@ -3,13 +3,17 @@
 //
 // Invariants (guarded by OrderState::lock)
 // 1. running = number of tasks in kRunning that have not arrived; a serial phase begins only when
-//    it is 0.
+//    it is 0. (checked in check_counts, start_serial)
 // 2. turn != kNoTask only for one task, which is kArrived (about to go), or executes its event.
+//    (checked in check_counts, start_serial, pass_turn)
 // 3. In a serial phase turns go by rising task number. A task woken in the phase takes part if its
 //    number is still to come, else in the next phase. Nothing here depends on who arrived first.
+//    (not checkable: it is about two runs)
 // 4. Virtual time moves by kQuantum a round, and jumps to the earliest deadline when no task is
-//    active: a timeout comes at the same place of the order in every run.
+//    active: a timeout comes at the same place of the order in every run. (not checkable: it is
+//    about two runs)
 // 5. Whoever sleeps can be found: state, wait_what and wait_address say what for (report_waits).
+//    (checked in sleep_in_turn)
 //
 // What can go wrong: a task that never arrives (spinning on memory, or computing for ever) holds up
 // all. A sleeper whose time limit passes sends it the probe signal: trap/ then finds out whether it
@@ -127,7 +131,8 @@ void end_serial(Shared& s) {
 }  // namespace
 
 void start_serial(Shared& s) {
-  WEIR_DEBUG_CHECK(s.running == 0 && !s.serial && s.turn == kNoTask);
+  // Invariants 1 and 2 of rounds.cc.
+  WEIR_DEBUG_CHECK(s.order.running == 0 && !s.order.serial && s.order.turn == kNoTask);
   decide(s);
   // A task that ran alone may have done locked instructions and locks without a turn
   // (TaskTurn::solo); before anybody else acts on what they changed it must have published them, so
@@ -333,7 +338,7 @@ void pass_turn(Task& task, TaskState next) {
   if (g_config.fenced) {
     decide(s);
     const TaskId from = s.order.alone_first ? 0 : task.id + 1;
-    WEIR_DEBUG_CHECK(s.serial && s.turn == task.id);
+    WEIR_DEBUG_CHECK(s.order.serial && s.order.turn == task.id);  // invariant 2 of rounds.cc
     s.order.alone_first = 0;
     if (Task* following = next_arrived(s, from)) {
       grant(s, *following);

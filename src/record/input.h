@@ -4,10 +4,11 @@
 //
 // Invariants
 // 1. All that the program can see, and all that decides in which order its tasks go, follows from
-//    the program, from the Order's rules, and from what passes through here.
+//    the program, from the Order's rules, and from what passes through here. (not checkable: it is
+//    about two runs; a replay that differs says so)
 // 2. Only the task itself puts entries into its stream, wherever it runs, and in its own order.
 //    What comes to no task at a point of its own choosing (a return from the kernel, a time limit)
-//    is in the process's order stream (order/external_log.h).
+//    is in the process's order stream (order/external_log.h). (checked in put)
 #pragma once
 
 #include <stdint.h>

@@ -23,6 +23,7 @@
 #include "record/signals.h"
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
+#include "sys/report.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 #include "view/coherent/coherent.h"
@@ -235,6 +236,8 @@ uint64_t seek_place(Task& task, uint64_t rip) {
 }
 
 void keep_place(Task& task) {
+  // Invariant 3 of stop_point.h.
+  WEIR_DEBUG_CHECK(!g_tasks_active || shared().order.turn == task.id);
   task.recorded.at_place = 0;
   task.recorded.place.stack = hash_of_stack(task, task.recorded.place.general[kRsp]);
   if (g_tasks_active) {

@@ -6,16 +6,19 @@
 // Invariants
 // 1. If two moments of one task between the same two events look the same, they are the same for
 //    what follows, as far as an execution point tells them apart. If it does not, the replay goes
-//    on too early and differs later. That is seen, as all differences are.
+//    on too early and differs later. That is seen, as all differences are. (not checkable: it is
+//    about two runs; a replay that differs says so)
 // 2. What an execution point holds follows from the task's own past, and from turns. It holds
 //    memory only to which the task has the right, which no other task takes from a task that
 //    computes. The bytes of a pthread object are changed by other tasks, in their turns, whichever
 //    task has the page. So the stack is hashed in the task's own turn, and compared when just so
 //    many turns are over. Of other memory the point holds only what the next instructions name.
+//    (not checkable: it is about two runs; a replay that differs says so)
 // 3. A stopped task makes an event (none if it is the program's only task), and then goes on.
-//    Signals are handed over at the event's end.
+//    Signals are handed over at the event's end. (checked in keep_place)
 // 4. An execution point lies in program text that can be translated. It is not in a repeated string
-//    instruction, whose middle is found nowhere else.
+//    instruction, whose middle is found nowhere else. (not checkable: is_place is the only way to
+//    one, and decides it)
 #pragma once
 
 #include <stdint.h>

@@ -71,6 +71,7 @@ uint32_t slot_of(uint32_t process, uint32_t task) {
            uint64_t{trace::kMostStreams});
     die(125);
   }
+  WEIR_CHECK(h.slot[index].state == State::kFree);  // invariant 4 of ring.h
   h.slot[index].process = process;
   h.slot[index].task = task;
   store_enum<__ATOMIC_RELEASE>(h.slot[index].state, State::kOpen);
@@ -82,11 +83,15 @@ uint32_t slot_of(uint32_t process, uint32_t task) {
 void put_into(Ring& ring, const Entry& entry, const void* first, uint32_t first_size,
               const void* second) {
   if (!trace::put_waiting(header(), ring, entry, first, first_size, second)) end_with_command();
+  WEIR_DEBUG_CHECK(ring.used() <= trace::kRingSize);  // invariant 1 of ring.h
 }
 
 const Entry* peek_in(Ring& ring) {
   const Entry* entry = trace::peek_waiting(header(), ring);
   if (!entry && !trace::is_closed(*ring.slot)) end_with_command();
+  // Invariant 2 of ring.h.
+  WEIR_DEBUG_CHECK(!entry || ring.slot->tail % trace::kRingSize + trace::bytes_of(*entry) <=
+                                 trace::kRingSize);
   return entry;
 }
 
@@ -238,6 +243,9 @@ uint32_t stream_number(Task& task) {
 }
 
 void put(Task& task, Entry entry, const void* first, const void* second, uint32_t first_size) {
+  // Invariant 2 of record/input.h; a task that is being made, or of a vfork, has no record of its
+  // own.
+  WEIR_DEBUG_CHECK(&task == &self() || task.identity.in_vfork || self().identity.in_vfork);
   Ring ring;
   stream_of(task, ring);
   entry.event = place_of(task);

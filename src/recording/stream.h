@@ -3,11 +3,11 @@
 //
 // Invariants
 // 1. A chunk is written by one append. What a crash leaves behind the last whole chunk is no chunk,
-//    as its sums show.
+//    as its sums show. (not checkable: a crash comes between two instructions)
 // 2. A chunk holds whole entries. If it ends inside a group (trace::kMore), it says so
-//    (kGroupGoesOn).
+//    (kGroupGoesOn). (not checkable: the reader does, and reports damage)
 // 3. A reader hands out only what lies before the first damage, and no entry of a group that is not
-//    whole.
+//    whole. (not checkable: what lies behind damage may be anything)
 #pragma once
 
 #include <compare>

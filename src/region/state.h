@@ -11,22 +11,26 @@
 //
 // Invariants
 // 1. A registered pointer whose value lies in its region (or just behind its end) lies in the
-//    window of the region's level in the pointer's set, while nobody holds the region's lock.
+//    window of the region's level in the pointer's set, while nobody holds the region's lock. (not
+//    checkable: between locks it does not hold; region_ptr_test.cc looks at the windows)
 // 2. A directory of the file's pages says which regions begin or lie in a page. An entry, and the
 //    array that it may point to, is replaced whole. Neither is ever unmapped or used for something
 //    else. So a reader without a lock sees a region, or one that has just been freed, and asks the
-//    region itself (holds()).
+//    region itself (holds()). (not checkable: who looks without a lock is not known)
 // 3. Locks, in this order: registry (what there is), region (its levels and its list of pointers),
-//    unbounded (the list of unbounded pointers).
+//    unbounded (the list of unbounded pointers). (not checkable: a lock does not say which others
+//    its holder has)
 // 4. A signal may interrupt this code at any instruction, and its handler may trap and change
 //    levels. It then finds locks held by its own thread. Looking, changing a level and moving
 //    pointers go on without the lock. They leave nothing that makes the interrupted code wrong:
 //    that code moves pointers until a level's word is what it was before, and lists are linked so
 //    that they can be walked at any instruction. Calls that change what there is (define, register,
 //    free) return EDEADLK. No lock that stands earlier is taken while a later one is held, and no
-//    memory of the program is touched that might trap.
+//    memory of the program is touched that might trap. (not checkable: a signal may come at any
+//    instruction)
 // 5. None of this memory lies in a page with something of the program's, so pages may be turned
-//    into shared ones (define.cc) while this code runs.
+//    into shared ones (define.cc) while this code runs. (not checkable: what lies in a page of the
+//    program's is the program's)
 #pragma once
 
 #include <stdint.h>

@@ -26,6 +26,7 @@
 #include "record/signals.h"
 #include "record/stop_point.h"
 #include "signal/page_fault.h"
+#include "signal/signals.h"
 #include "signal/spin_probe.h"
 #include "sync/biased_lock.h"
 #include "sync/coalesce.h"
@@ -378,6 +379,9 @@ void go_on_counted(Frame& frame) {
 
 static void come_in(weir::Frame* frame) {
   using namespace weir;
+  // Invariants 1 and 3 of entry_x86_64.S.
+  WEIR_DEBUG_CHECK(self().in_runtime &&
+                   trap::on_runtime_stack(self(), reinterpret_cast<uint64_t>(frame)));
   if (frame->site != kTold && view::guarded::replay::is_on()) view::guarded::replay::publish();
   if (frame->site == count::kCountMiss) {
     // Where it goes on natively the rest of the turn is not counted, and ends with the next event

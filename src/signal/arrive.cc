@@ -65,6 +65,9 @@ void redirect(Task& task, ucontext_t& context) {
 
 // Copies the kernel's frame onto the program's stack and enters the program's handler.
 [[noreturn]] void enter_handler(Task& task, int signal, siginfo_t* info, ucontext_t* context) {
+  // Invariant 2 of signals.cc.
+  WEIR_DEBUG_CHECK(!g_tasks_active || !in_runtime(task, *context));
+  WEIR_CHECK(!runtime::g_executor);  // invariant 3 of in_place_process.h
   KernelSigaction action = shared().signals.actions[signal];
   if (action.flags & SA_RESETHAND) {
     KernelSigaction reset{};
@@ -329,9 +332,16 @@ constexpr Claim kClaims[] = {
     claim_unhandled,
 };
 
+[[maybe_unused]] bool is_on_own_signal_stack(const void* local) {
+  const uint64_t start = kStacks + 2 * runtime::g_process * kStackSize;
+  return reinterpret_cast<uint64_t>(local) - start < kStackSize;
+}
+
 }  // namespace
 
 void on_signal(int signal, siginfo_t* info, void* context_pointer) {
+  // Invariant 1 of signals.cc.
+  WEIR_DEBUG_CHECK(is_on_own_signal_stack(&context_pointer));
   const Arrived arrived{self(), signal, info, static_cast<ucontext_t*>(context_pointer)};
   for (const Claim claims : kClaims)
     if (claims(arrived)) return;

@@ -1,18 +1,20 @@
 // Invariants
 // 1. The kernel's handler for every signal that the program handles is on_signal, on the runtime's
 //    signal stack, so no signal frame is ever written to program memory by the kernel behind the
-//    View's back.
+//    View's back. (checked in on_signal)
 // 2. While the task is in the runtime (flag, rip or rsp say so) on_signal only notes the signal.
 //    The exit path of the runtime looks at `pending` and raises the signals again in program state;
-//    see entry_x86_64.S for the last window.
+//    see entry_x86_64.S for the last window. (checked in enter_handler)
 // 3. In program state on_signal copies the kernel's frame to the program's stack and enters the
 //    program's handler there; the handler returns by the kernel's own sigreturn from the copy (with
-//    protection keys: key_fault.cc sees it before).
+//    protection keys: key_fault.cc sees it before). (not checkable: the kernel returns to what the
+//    frame says)
 // 4. SIGSEGV, SIGBUS, SIGTRAP and the probe signal are never blocked in the kernel. All others are
 //    blocked from the entry of on_signal until the program's handler begins (weir_run_handler), so
-//    a signal is noted by one handler at a time.
+//    a signal is noted by one handler at a time. (not checkable: the mask is the kernel's, and to
+//    ask for it costs a call each time)
 // 5. While a handler of Weir's is on the signal stack the task is not led away from it: the next
-//    signal would begin at its top.
+//    signal would begin at its top. (checked in go_to_executor)
 
 #include "signal/signals.h"
 

@@ -17,13 +17,15 @@
 // decide only when the steps begin, never what they find.
 //
 // Invariants
-// 1. Between two steps nothing but the probe's own per-process tables is written.
-// 2. A step into the runtime ends the probe: the task has come to an event by itself.
+// 1. Between two steps nothing but the probe's own per-process tables is written. (not checkable:
+//    between two steps only the program's instruction runs)
+// 2. A step into the runtime ends the probe: the task has come to an event by itself. (checked in
+//    enter_runtime)
 // 3. A loop that writes a new value each time round (a counter), makes a system call or has more
 //    than kWindow instructions is not provable. The probe gives up and comes again later, with
-//    longer pauses.
+//    longer pauses. (not checkable: whether a loop ends is found by running it)
 // 4. A cycle may come through the same general registers with different memory or vector registers,
-//    so both belong to its smallest state.
+//    so both belong to its smallest state. (not checkable: it is about two runs)
 
 #include "signal/spin_probe.h"
 
@@ -242,6 +244,8 @@ void note_reads(const Probe& p, Task& task) {
 // The task goes into the runtime from the place where the signal met it, and comes back to it.
 void enter_runtime(Task& task, ucontext_t& context, uint64_t site) {
   auto& gregs = context.uc_mcontext.gregs;
+  // Invariant 2 of spin_probe.cc: it is in program code.
+  WEIR_DEBUG_CHECK(!on_runtime_stack(task, static_cast<uint64_t>(gregs[REG_RSP])));
   auto* slot = reinterpret_cast<uint64_t*>(task.stack_top - 8);
   *slot = site;
   task.scratch_rsp = static_cast<uint64_t>(gregs[REG_RSP]);

@@ -27,15 +27,16 @@
 // 1. The table changes in turns only, and by what turns know: so in a parallel phase ownership is
 //    fixed, and who owns
 // what
-//    is the same in every run.
+//    is the same in every run. (checked in use_object)
 // 2. While a task that is in program code owns an object, nobody else changes it, except in turns
 //    whose effects are published before the task runs again. So the owner's own mapping shows it as
-//    it is.
+//    it is. (not checkable: what a task has not published lies in its own process)
 // 3. TaskLocks::owned_operations > 0 while the task has operations on owned objects that are not
-//    published.
+//    published. (not checkable: nothing else counts them)
 // 4. Only operations that succeed at once are made without a turn. Who must wait, or fails, makes
-//    an event.
-// 5. A lock in TaskLocks::releases is held in the store, and free in the task's own mapping.
+//    an event. (not checkable: where one waits without a turn, the program stands still)
+// 5. A lock in TaskLocks::releases is held in the store, and free in the task's own mapping. (not
+//    checkable: by the turn that publishes a release, another may have taken the lock)
 //
 // What must not be owned: a word that tasks change by locked instructions in general. On x86 such
 // an instruction is also a fence between the task's other stores and its later loads (Dekker's
@@ -47,6 +48,7 @@
 #include "sync/biased_lock.h"
 
 #include "sync/event.h"
+#include "sys/report.h"
 
 namespace weir {
 
@@ -71,6 +73,7 @@ void wake_released(Task& task) {
 void use_object(uint64_t address, bool may_own) {
   const Task& task = self();
   const uint64_t object = object_at_word(address);
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 1 of biased_lock.cc
   while (!owners().use(object, {task.identity.creation, task.id}, shared().order.round, may_own,
                        is_unpublished)) {
     block(0, 0, 1, "the end of the round: an object's owner has yet to publish");

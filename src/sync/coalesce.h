@@ -10,8 +10,8 @@
 //
 // Invariants
 // 1. Whether a turn is kept, and where it ends, depends on turns, changed pages and counted
-//    instructions only: it is the same in every run.
-// 2. A turn ends after kMostInGap events, so nobody waits for ever.
+//    instructions only: it is the same in every run. (not checkable: it is about two runs)
+// 2. A turn ends after kMostInGap events, so nobody waits for ever. (checked in begin_turn)
 #pragma once
 
 #include <stdint.h>

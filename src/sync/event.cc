@@ -3,19 +3,22 @@
 //
 // Invariants
 // 1. turn.depth > 0 exactly while the task holds the turn (or is inside block/outside_begin, which
-//    give it away and have it again when they return).
+//    give it away and have it again when they return). (checked in enter, end_turn, give_turn_on,
+//    block)
 // 2. Between the first begin_turn() and the last end_turn() of a task nobody else publishes, so
 //    nested events touch the task's own mapping, which is current, and what they wrote is published
-//    at the last end_turn().
+//    at the last end_turn(). (checked in publish)
 // 3. A task has no private copy of a page while others may publish, that is from pass_turn() until
 //    it runs again. A copy made in its turn (by the kernel for a read, say) would miss what later
 //    turns of the same round publish to the same page, and its diff against the page as it is then
 //    would take that back. So what a turn wrote through the task's own mapping is published before
 //    the turn is passed on; program code that goes on with the turn always counts as having written
 //    (weir_on_site), also where no event of its own follows before something else ends the turn.
+//    (checked in give_turn_on)
 // 4. A task whose critical section keeps the turn (held > 0) runs program code with turn.depth 1;
 //    its own mapping holds what it wrote there. Any event but the section's own mutexes first gives
 //    the turn on, so no section can keep it while it waits for another task, by whatever means.
+//    (checked in give_turn_on)
 
 #include "sync/event.h"
 
@@ -43,6 +46,7 @@
 #include "sys/report.h"
 #include "task/in_place_process.h"
 #include "view/coherent/coherent.h"
+#include "view/isolated/isolated.h"
 #include "view/view.h"
 
 namespace weir {
@@ -134,6 +138,7 @@ bool gives_all(EventKind kind) {
 
 // The task stands at an event, with turn.depth counted already.
 void enter(Task& task, EventKind kind) {
+  WEIR_DEBUG_CHECK(!task.point.object);  // invariant 2 of object_order.h
   task.turn.kept_events = 0;
   task.spent.counters.events++;
   enter_phase(task, Phase::kWaiting);
@@ -144,7 +149,7 @@ void enter(Task& task, EventKind kind) {
     order::take_turn(task, kind);
     if (task.recorded.at_place) trap::keep_place(task);
   }
-  WEIR_DEBUG_CHECK(shared().order.turn == task.id);
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 1 of event.cc
   if (object::g_kept) object::meet_others(task);
   if (plan().is_isolated()) {
     order::note_interval(task, task.copies.changed_count);
@@ -307,6 +312,7 @@ void begin_turn(EventKind kind) {
     if (task.turn.keeps_for == kKeptForGap && task.turn.depth == 1) {
       task.spent.counters.events++;
       task.turn.kept_events++;
+      WEIR_DEBUG_CHECK(task.turn.kept_events <= kMostInGap + 1);  // invariant 2 of coalesce.h
       task.turn.looks_for_spin = 0;
       task.order.late_since = 0;
       note_near(task);
@@ -382,7 +388,7 @@ void end_kept_turn() {
 
 void end_turn() {
   Task& task = self();
-  WEIR_CHECK(task.turn.depth > 0);
+  WEIR_CHECK(task.turn.depth > 0);  // invariant 1 of event.cc
   const bool is_nested = task.turn.depth > 1;
   if (is_nested && (--task.turn.depth > 1 || task.turn.keeps_for != kKeptForGap || task.turn.held ||
                     task.turn.in_wait_section))
@@ -414,7 +420,8 @@ void give_up_gap() {
 void give_turn_on() {
   Task& task = self();
   WEIR_CHECK(task.turn.depth == 1);
-  WEIR_DEBUG_CHECK(!task.held && !task.ahead && shared().order.turn == task.id);
+  // Invariants 1 and 4 of event.cc.
+  WEIR_DEBUG_CHECK(!task.turn.held && !task.turn.ahead && shared().order.turn == task.id);
   task.turn.keeps_for = kKeptForNothing;
   task.turn.depth = 0;
   task.turn.gap_events = task.turn.kept_events > task.turn.gap_events * 3 / 4
@@ -425,6 +432,9 @@ void give_turn_on() {
     task.flags &= ~kWritten;
     publish_now(task);
   }
+  // Invariant 3 of event.cc.
+  WEIR_DEBUG_CHECK(!plan().is_isolated() || runtime::g_executor ||
+                   view::isolated::has_only_residents(task));
   const bool by_arrival = has_short_turns();
   const bool is_alone = shared().order.live == 1;
   if (by_arrival) {  // afterwards others may act at any moment: what follows from turns is decided

@@ -6,11 +6,13 @@
 // event (View direct).
 //
 // Invariants
-// 1. An Order never touches program memory; a View never decides who goes first.
+// 1. An Order never touches program memory; a View never decides who goes first. (not checkable: it
+//    is about what the code includes, which src/LAYERS rules)
 // 2. A task that holds the turn may wait only through block() or outside_begin(), which pass the
-//    turn on.
+//    turn on. (not checkable: the kernel does not say who waits with the turn)
 // 3. What a task wrote before begin_turn() is visible to every task whose turn comes later; after
-//    begin_turn() it sees all that earlier turns published.
+//    begin_turn() it sees all that earlier turns published. (not checkable: it is what all checks
+//    of a View add up to)
 #pragma once
 
 #include <stdint.h>

@@ -279,7 +279,7 @@ void give_slot_back(Task& task) {
 bool may_go_apart(Task& task) { return counts_apart(task) && !runtime::lacks_mappings(); }
 
 bool begin(Task& task, uint64_t address) {
-  WEIR_CHECK(!task.point.object);
+  WEIR_CHECK(!task.point.object);  // invariant 1 of object_order.h
   if (!g_kept) return begin_apart(task, address);
   if (input::replaying()) return begin_again(task, address);
   OpenPoints& open = with_room(task);
@@ -365,7 +365,7 @@ bool is_interrupted(Task& task) {
 }
 
 void enter(Task& task, uint64_t address) {
-  WEIR_CHECK(!task.point.object);
+  WEIR_CHECK(!task.point.object);  // invariant 1 of object_order.h
   const uint32_t index = index_of(address);
   if (!g_kept) {
     objects().slots[index].lock.lock();

@@ -12,15 +12,19 @@
 // Invariants
 // 1. An operation is made while its slot is held, which is for that operation only: nobody waits
 //    for anything, or comes to another point, with a slot. So slots shared by unrelated objects are
-//    only slower, and those who take two objects, one after the other, cannot deadlock.
-// 2. A turn is never taken with a slot; a slot may be taken within a turn.
+//    only slower, and those who take two objects, one after the other, cannot deadlock. (checked in
+//    begin, enter)
+// 2. A turn is never taken with a slot; a slot may be taken within a turn. (checked in enter)
 // 3. What is kept of a point is kept before its slot is given on: killed at any instruction, a
-//    recording has all that what it has follows.
+//    recording has all that what it has follows. (not checkable: killed at any instruction, a
+//    recording shows it)
 // 4. Recorded, each of these comes after what it names, in time: an operation after the one before
 //    it in its slot, and after as many turns as it read; a turn after as many operations without a
 //    turn as who has it counted. In a replay it waits for just these. Time is an order in which
 //    none waits for ever, so the replay's waits have no circle: whoever is waited for can come.
-// 5. Whether an operation takes a turn is decided when it is recorded, and kept.
+//    (not checkable: it is about two runs; a replay that differs says so)
+// 5. Whether an operation takes a turn is decided when it is recorded, and kept. (not checkable: it
+//    is about two runs; a replay that differs says so)
 //
 // Where nothing is recorded (View guarded) the slots only keep operations on one object apart:
 // points are not kept, nor counted.

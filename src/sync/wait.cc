@@ -32,6 +32,7 @@ void has_turn_again(Task& task) {
 // Gives the turn on until the wait that the task's record describes has ended, and has it again.
 // Answers as block() does.
 int sleep_in_turn(Task& task, uint64_t timeout_ns) {
+  WEIR_DEBUG_CHECK(task.order.wait_what);  // invariant 5 of rounds.cc
   Shared& s = shared();
   {
     SpinGuard guard(s.order.lock);
@@ -76,7 +77,7 @@ void let_kernel_in(Task& task) { view::current().open_keys(task); }
 
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   Task& task = self();
-  WEIR_CHECK(task.turn.depth > 0);
+  WEIR_CHECK(task.turn.depth > 0);  // invariant 1 of event.cc
   need_turn();
   if (task.inbox_count) {  // sent while it waited for this turn, when there was no wait yet that it
                            // could end

@@ -31,7 +31,9 @@ class SpinLock {
     }
   }
   void unlock() { __atomic_store_n(&word_, 0u, __ATOMIC_RELEASE); }
-  // Frees the lock in a forked child's copy: its holder is not in the child.
+  // By anybody: for checks.
+  bool is_held() const { return __atomic_load_n(&word_, __ATOMIC_RELAXED); }
+  // In a copy that a forked child got: whoever held the lock is not there.
   void reset() { unlock(); }
 
  private:

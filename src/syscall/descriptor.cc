@@ -5,7 +5,8 @@
 // Invariant: the kernel writes to program memory only while the task has the turn. Outside, the
 // others publish; a copy that the kernel made then of one of their pages would hold old bytes, and
 // its diff would take their work back. So a task waits outside for readiness, on the runtime's own
-// memory, and makes the call itself afterwards, in its turn.
+// memory, and makes the call itself afterwards, in its turn. (not checkable: when the kernel writes
+// nobody sees)
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,9 @@
 // Invariants
 // 1. All of a range that was reserved is mapped, in every process: by a region of the store, by a
-//    mapping of the kernel's, or closed (PROT_NONE).
-// 2. With tasks, what is writable and private in it is store memory.
+//    mapping of the kernel's, or closed (PROT_NONE). (not checkable: only the kernel knows what
+//    each process has mapped)
+// 2. With tasks, what is writable and private in it is store memory. (not checkable: only the
+//    kernel knows what each process has mapped)
 #include "syscall/reserved.h"
 #include "syscall/transfer.h"
 

@@ -8,10 +8,12 @@
 //
 // Invariants
 // 1. Nothing here waits in the kernel for another task for longer than kWhile: a signal that is
-//    sent to this one would not end such a wait.
+//    sent to this one would not end such a wait. (not checkable: kWhile is an argument of each
+//    wait)
 // 2. The memory of the call is the task's already (input::hold_memory), and no other task takes it
-//    away.
-// 3. The program sees one call: one result, and each byte once.
+//    away. (not checkable: only the kernel knows what a process has mapped)
+// 3. The program sees one call: one result, and each byte once. (not checkable: it is about what
+//    the program sees)
 
 #include <errno.h>
 #include <poll.h>

@@ -15,13 +15,16 @@
 //
 // Invariants:
 //   1. No chunk is empty, and chunks are in the order of their numbers. So an empty set has no
-//      chunks.
+//      chunks. (not checkable: a walk through the set at each change; extent_test.cc compares with
+//      a plain set)
 //   2. Ranges of a chunk are in order, and a unit that is not in the set lies between two: the same
 //      units have the same ranges. A bitmap is left only when its ranges are down to a fourth of
 //      the possible maximum, so that a set at the border is not converted time and again. Equal
 //      sets may therefore differ in their memory, but not in their ranges and not in their
-//      encoding.
-//   3. units and runs of a chunk are right in both forms.
+//      encoding. (not checkable: a walk through the set at each change; extent_test.cc compares
+//      with a plain set)
+//   3. units and runs of a chunk are right in both forms. (not checkable: a walk through the set at
+//      each change; extent_test.cc compares with a plain set)
 #include "tape/extent.h"
 
 #include <algorithm>

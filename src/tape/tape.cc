@@ -11,10 +11,12 @@
 //
 // Invariants:
 //   1. No track's extent is empty. So two tapes are equal if their tracks are, and an empty tape
-//      has none.
-//   2. What read_from() accepts, append_to() writes again byte by byte.
+//      has none. (not checkable: a walk through the tape at each change; tape_test.cc compares
+//      tapes)
+//   2. What read_from() accepts, append_to() writes again byte by byte. (not checkable: it would
+//      write all that it reads; tape_test.cc does)
 //   3. What is read is never trusted: each count is bounded by the bytes that are left, because
-//      each counted thing takes at least one.
+//      each counted thing takes at least one. (not checkable: what is read may be anything)
 #include "tape/tape.h"
 
 #include <errno.h>

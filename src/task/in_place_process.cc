@@ -84,6 +84,8 @@ void count_time(Task& task) {
 
 // The opposite of will_wait_in_executor().
 void waits_no_more(Task& task) {
+  // Invariant 1 of in_place_process.h.
+  WEIR_CHECK(task.in_place.in_executor && shared().executor.waiting > 0);
   task.in_place.in_executor = 0;
   shared().executor.waiting--;
 }
@@ -147,6 +149,7 @@ void ask_back(Task& task) {
 
 void wait_in_own() {
   Task& task = self();
+  WEIR_CHECK(task.in_place.mask_holds == 2);  // invariant 2 of in_place_process.h
   runtime::g_away = true;
   task.in_place.away = 1;
   __atomic_store_n(&shared().executor.request, task.id + 1, __ATOMIC_SEQ_CST);
@@ -225,7 +228,12 @@ bool make_executor() {
 }  // namespace
 
 bool go_to_executor(Task& task) {
-  WEIR_DEBUG_CHECK(shared().order.turn == task.id && !task.away);
+  // Invariant 1 of in_place_process.h.
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id && !task.in_place.away &&
+                   task.copies.dirty_count == 0);
+  // Invariant 5 of signals.cc.
+  WEIR_DEBUG_CHECK(
+      trap::on_runtime_stack(task, reinterpret_cast<uint64_t>(__builtin_frame_address(0))));
   Executor& e = shared().executor;
   if (e.closed || (!e.made && (e.tried || !make_executor()))) return false;
   MovedState& state = moved(task);

@@ -10,14 +10,14 @@
 // 1. A task that runs in the in-place process has the turn, and has published everything before it
 //    went there. A task that releases the turn there and waits to have it again (block) may stay;
 //    TaskInPlace::in_executor marks it, and Executor::waiting counts it. What it wrote there is in
-//    the backing.
+//    the backing. (checked in go_to_executor, waits_no_more)
 // 2. The task's own process meanwhile stands on a stack of its own. It touches neither the task's
 //    stack nor its record except in_place.word, and blocks all signals except those that Weir never
-//    blocks.
+//    blocks. (checked in wait_in_own)
 // 3. In the in-place process no handler of the program runs, and no wait in the kernel begins
 //    (outside_begin). Tasks share files and directories there, so it makes only those system calls
 //    of the program that do the same in every process (syscalls::is_same_anywhere). Whatever else
-//    needs the task's own process leaves the in-place process first.
+//    needs the task's own process leaves the in-place process first. (checked in enter_handler)
 #pragma once
 
 #include <stdint.h>

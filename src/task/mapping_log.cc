@@ -3,12 +3,12 @@
 //
 // Invariants
 // 1. Records are appended under the turn, and applied by a process before it runs program code
-//    again, so a process in program code is always up to date.
+//    again, so a process in program code is always up to date. (checked in publish)
 // 2. `waiting` counts the slots that still have to apply a record; slots made later start at the
-//    end.
+//    end. (checked in apply_mappings)
 // 3. A slot that is about to be overtaken applies what it has missed where it stands: under a turn
 //    all others are asleep in the runtime, busy ones with the probe signal open
-//    (signal/signals.cc), idle ones on slot.go.
+//    (signal/signals.cc), idle ones on slot.go. (checked in publish)
 
 #include "task/mapping_log.h"
 
@@ -227,9 +227,9 @@ void publish(MappingRecord record) {
     if (s.processes.slots[p].mapping_sequence < oldest)
       oldest = s.processes.slots[p].mapping_sequence;
   }
-  WEIR_CHECK(s.mapping_log.sequence - oldest < kMappingRecords);
-  WEIR_DEBUG_CHECK(s.turn == self().id ||
-                   self().turn.ahead);  // a stack, for a task that is made ahead
+  WEIR_CHECK(s.mapping_log.sequence - oldest < kMappingRecords);  // invariant 3 of mapping_log.cc
+  // Invariant 1 of mapping_log.cc; but a stack, for a task that is made ahead.
+  WEIR_DEBUG_CHECK(s.order.turn == self().id || self().turn.ahead);
   record.waiting = others;
   record.author = g_process;
   if (others == 0) {
@@ -265,8 +265,9 @@ void apply_mappings(Task&) {
     MappingRecord& record = s.mapping_log.records[slot.mapping_sequence % kMappingRecords];
     if (record.author != g_process) {
       apply(record);
-      if (__atomic_sub_fetch(&record.waiting, 1u, __ATOMIC_ACQ_REL) == 0 &&
-          record.descriptor >= 0) {
+      const uint32_t waiting = __atomic_sub_fetch(&record.waiting, 1u, __ATOMIC_ACQ_REL);
+      WEIR_CHECK(waiting < kMaxProcesses);  // invariant 2 of mapping_log.cc: none too many
+      if (waiting == 0 && record.descriptor >= 0) {
         page::close_hidden(record.descriptor);
         record.descriptor = -1;
       }

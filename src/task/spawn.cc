@@ -4,13 +4,13 @@
 //
 // Invariants
 // 1. A slot in use has exactly one task; an idle one has none and blocks all signals. Copies that
-//    stay (view/) stay for the next task: it will write most of them too.
+//    stay (view/) stay for the next task: it will write most of them too. (checked in run_task)
 // 2. A task's record is not touched by its old process after pass_turn(kFree): the slot number may
-//    be in use again.
+//    be in use again. (not checkable: the slot is another task's by then)
 // 3. The child of spawn() runs program code only when the serial phase in which it was made is
-//    over, or, where it was made in a parallel phase, at once.
+//    over, or, where it was made in a parallel phase, at once. (checked in run_task)
 // 4. When the monitor (or, under View direct, the process) dies, the kernel kills every slot
-//    (PR_SET_PDEATHSIG).
+//    (PR_SET_PDEATHSIG). (not checkable: the kernel kills them)
 
 #include "task/spawn.h"
 #include "task/profile.h"
@@ -78,6 +78,7 @@ uint32_t take_free_slot() {
     sys::raw(SYS_sched_yield);  // the monitor has yet to see its end
   SpinGuard guard(s.processes.lock);
   slot.pid = -1;
+  slot.mapping_sequence = s.mapping_log.sequence;  // not that of whoever had the slot before
   slot.taken = 1;
   slot.idle = slot.go = 0;
   if (p >= s.processes.high) s.processes.high = p + 1;
@@ -121,6 +122,9 @@ void reserve_heap(uint32_t heap) {
 
 // Puts the running thread or process into `task`'s place and lets it into the program.
 [[noreturn]] void run_task(uint32_t process, Task& task) {
+  const ProcessSlot& slot = shared().processes.slots[process];
+  // Invariant 1 of spawn.cc.
+  WEIR_CHECK(!slot.idle && slot.task == task.id && task.identity.process == process);
   runtime::g_process = process;
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
   trap::set_signal_stack(process);
@@ -130,6 +134,7 @@ void reserve_heap(uint32_t heap) {
   if (plan().has_processes())
     task.identity.cpu_offset = -static_cast<int64_t>(sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID));
   order::wait_to_run(task);
+  WEIR_DEBUG_CHECK(!order::config().fenced || !shared().order.serial);  // invariant 3 of spawn.cc
   if (plan().has_processes()) {
     runtime::apply_mappings(task);
     view::current().refresh();
@@ -375,6 +380,8 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   }
   if (!creator.turn.ahead)
     view::current().drop_residents();  // the child would begin with them, and others publish first
+  // The child has what its creator has changed, and is not counted among those that repeat it.
+  if (plan().has_processes()) runtime::apply_mappings(creator);
   s.processes.slots[process].mapping_sequence =
       s.processes.slots[runtime::g_process].mapping_sequence;
   uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_SETTLS;

@@ -13,21 +13,23 @@
 //    return from a signal's handler in which locks were taken or the hash was changed) is wrong
 //    only until the next event, or until the task traps on what it may touch. Then it gets the
 //    right register, and nothing is reported. A register that is too open for that long hides a
-//    violation and invents none.
+//    violation and invents none. (not checkable: the register may be old until the next event)
 // 2. In the runtime, and while the kernel works for a task, the register opens all keys. It does so
 //    from the first such touch (open()) until close(), which is the last thing before program code.
 //    The kernel obeys the register: a system call on a closed page would fail with EFAULT. The rule
-//    book has been asked about the call's accesses before.
+//    book has been asked about the call's accesses before. (checked in open)
 // 3. A tag changes under its object's lock. A task that trapped before the change asks the rule
-//    book after it, and goes on if the access is legal by then.
+//    book after it, and goes on if the access is legal by then. (checked in tag)
 // 4. A legal access makes progress. It goes on by the task's keys if they allow it on the object's
-//    tag; else it is executed once, with all keys.
+//    tag; else it is executed once, with all keys. (not checkable: progress shows only in time;
+//    meet_key counts the tries)
 // 5. Rehash: `g_rehashing` is set, and then every task is told to stand. A task without
 //    Watcher::has_all_keys is in program code, or about to be; it gets a signal. A task with it
 //    sees `g_rehashing` when it leaves the runtime, and waits. (Both words are sequentially
 //    consistent: one of the two sides sees the other.) A task that stands holds no lock. A task
 //    that does not reply was on its last instructions out of the runtime. The rehash does not wait
-//    for it for ever: by 1 that is safe, and the task is told once more at the end.
+//    for it for ever: by 1 that is safe, and the task is told once more at the end. (not checkable:
+//    a task that is late is allowed for)
 //
 // What differs from the enforcer by processes: all tasks may read what is read-shared (PUSh, 2.3).
 // Two tasks that hash to the same domain are taken for one. Order by plain loads and stores is not
@@ -68,6 +70,7 @@ uint64_t name_of(const Declared& object) { return page_down(object.start); }
 // Guarded by: the object's lock.
 void tag(Declared& object, Tag wanted) {
   if (object.tag == wanted || object.is_left) return;
+  WEIR_CHECK(object.lock.is_held());  // invariant 3 of enforce_by_key.cc
   const Range pages = pages_of(object);
   if (pages.empty()) return;
   const long result = sys::tag_pages(pages.start, pages.size(),
@@ -301,7 +304,11 @@ bool is_open(const Task& task) { return watcher_of(task).has_all_keys; }
 
 void open(Task& task) {
   Watcher& watcher = watcher_of(task);
-  if (watcher.has_all_keys) return;
+  if (watcher.has_all_keys) {
+    // Invariant 2 of enforce_by_key.cc.
+    WEIR_DEBUG_CHECK(sys::read_key_rights() == sys::kAllKeysOpen);
+    return;
+  }
   __atomic_store_n(&watcher.has_all_keys, 1u, __ATOMIC_SEQ_CST);  // before: see invariant 5
   sys::write_key_rights(sys::kAllKeysOpen);
 }
@@ -361,6 +368,8 @@ Met meet_one(Declared& object, Task& task, Watcher& watcher, const Spot& spot, T
 }  // namespace
 
 Met meet(Task& task, const Spot& spot, const Touch& touch) {
+  // Invariant 1 of key_fault.cc.
+  WEIR_DEBUG_CHECK(sys::read_key_rights() == sys::kAllKeysOpen);
   ObjectTable& table = objects();
   Watcher& watcher = watcher_of(task);
   meet_learners(watcher);

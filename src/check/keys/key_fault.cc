@@ -6,15 +6,17 @@
 //
 // Invariants
 // 1. A handler of Weir's opens all keys for itself before it touches anything but its own stack:
-//    the keys that are open at its beginning are those of the runtime's memory only.
+//    the keys that are open at its beginning are those of the runtime's memory only. (checked in
+//    meet)
 // 2. What leaves for program code has Watcher's register (enforce_by_key.cc): a frame of program
-//    code, or the program's handler.
+//    code, or the program's handler. (not checkable: the register may be old until the next event)
 // 3. A frame with all keys open is the runtime's, a handler's or a step's, and stays so; there are
-//    no others.
+//    no others. (checked in meet_key)
 // 4. The program's handlers return by weir_key_sigreturn: what they have locked and unlocked holds
-//    for the code that they have interrupted.
+//    for the code that they have interrupted. (not checkable: the kernel is told of that return
+//    address, and of no other)
 // 5. During a step no handler of the program runs. Page protections that the step lifts are lifted
-//    for all threads, for its one instruction.
+//    for all threads, for its one instruction. (checked in meet_key)
 
 #include "check/keys/key_fault.h"
 
@@ -28,6 +30,7 @@
 #include "signal/page_fault.h"
 #include "signal/signals.h"
 #include "sys/pkey_x86_64.h"
+#include "sys/report.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 
@@ -91,6 +94,9 @@ bool meet_key(Task& task, const siginfo_t& info, ucontext_t& context) {
   if (is_in_runtime(task, context)) return meet_in_runtime(task, address, code, context);
   Step& step = g_steps[task.id];
   const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  WEIR_DEBUG_CHECK(!step.is_on || step.rip == rip);  // invariant 5 of key_fault.cc
+  // Invariant 3 of key_fault.cc.
+  WEIR_DEBUG_CHECK(step.is_on || sys::KeyRightsInFrame(context).get() != sys::kAllKeysOpen);
   const bool is_again = step.rip == rip && step.address == address;
   step.tries = is_again ? step.tries + 1 : 0;
   step.rip = rip;

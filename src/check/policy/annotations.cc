@@ -4,7 +4,8 @@
 // the first other task is made (begin_declared).
 //
 // Invariant: what the program hands in is looked at before it is believed: whatever is wrong with
-// it is reported, and nothing else happens.
+// it is reported, and nothing else happens. (not checkable: what the program hands in may be
+// anything)
 
 #include "check/happens_before.h"
 #include "check/policy/annotation_call.h"

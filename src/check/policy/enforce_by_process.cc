@@ -10,17 +10,20 @@
 // 1. A page that belongs to one object alone is mapped in a process only for one of these reasons:
 //    the rule book let its task in, the page is lent for a moment, it stays open beyond an unlock
 //    (3), or the object has been violated so often that accesses are no longer checked
-//    (kMostViolations).
+//    (kMostViolations). (not checkable: only the kernel knows what a process has mapped)
 // 2. A change of policy takes the pages from the task that makes it at once. Other tasks that may
-//    still have them drop them at their next event.
+//    still have them drop them at their next event. (not checkable: others keep their pages until
+//    their next event)
 // 3. A locked object is closed at the unlock, so that the next touch is checked. If that touch was
 //    legal several times in a row, the object stays open for some unlocks; one in kMostTrust is
-//    still checked.
+//    still checked. (not checkable: pages of an object may stay open on trust)
 // 4. Functions that order tasks may touch the lock, barrier or similar that they are called for,
 //    whatever the policy of the object in which it lies. A variable that is itself such a thing,
-//    and of which the program has declared nothing, is racy from then on.
+//    and of which the program has declared nothing, is racy from then on. (not checkable: it is a
+//    rule of what is reported)
 // 5. A task that reads or writes a racy object may learn from all others that do, at any time
-//    (open_to), because they may use it to order themselves.
+//    (open_to), because they may use it to order themselves. (not checkable: it is a rule of what
+//    is reported)
 //
 // Deviation: accesses to the bytes beside an object in its own pages are not told apart from
 // accesses to the object.

@@ -2,7 +2,7 @@
 // what it does to locks themselves, whatever their policy says.
 //
 // Invariant: all of it follows from what only the task changes, and from the object, whose lock is
-// held if that is needed.
+// held if that is needed. (checked in holds)
 
 #include <pthread.h>
 
@@ -11,6 +11,7 @@
 #include "check/policy/enforcer.h"
 #include "memory/backing.h"
 #include "sys/memory.h"
+#include "sys/report.h"
 
 namespace weir::view::guarded {
 
@@ -41,6 +42,7 @@ Held listed(const Watcher& watcher, uint64_t lock) {
 }  // namespace
 
 Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {
+  WEIR_DEBUG_CHECK(&watcher == &watcher_of(self()));            // invariant of lockset.cc
   if (watcher.held_count > kMostHeld) return Held::kExclusive;  // not all are known
   const Held held = listed(watcher, lock);
   if (held != Held::kNot) return held;

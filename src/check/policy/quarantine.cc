@@ -4,12 +4,13 @@
 // 1. If a block is private to the task that gives it back, it stays mapped in that task's process,
 //    and is the next block of its size that this task gets. Nothing has to change. (PUSh, section
 //    3.5, keeps pages that have their domain's number in the same way.) To all other tasks it is
-//    closed, before and after.
+//    closed, before and after. (checked in reuse_kept)
 // 2. Any other block that is given back keeps its pages for a while, closed to all tasks, so that a
-//    task which still touches it is found.
+//    task which still touches it is found. (checked in free_oldest)
 
 #include "check/policy/annotation_call.h"
 #include "memory/backing.h"
+#include "sys/report.h"
 
 namespace weir::view::guarded {
 
@@ -34,6 +35,8 @@ void free_oldest(Watcher& watcher) {
     const SpinGuard guard(table.lock);
     index = table.freed_first;
     if (!index) return;
+    // Invariant 2 of quarantine.cc: closed to all until it is let go.
+    WEIR_CHECK(table.at(index).is_freed && table.at(index).rules.policy() == Policy::kInaccessible);
     table.freed_first = table.at(index).next;
     if (!table.freed_first) table.freed_last = 0;
     table.freed_count--;
@@ -132,6 +135,8 @@ uint64_t reuse_kept(uint64_t size, Policy policy, bool by_new, Call& call) {
   for (uint32_t i = watcher.kept_count; i-- > 0;) {
     Declared& object = table.at(watcher.kept[i]);
     if (room_of(object) != room) continue;
+    // Invariant 1 of quarantine.cc: it is the task's still.
+    WEIR_CHECK(object.owner_creation == static_cast<uint32_t>(call.task().identity.creation));
     const uint32_t index = take_kept(i, watcher);
     const SpinGuard guard(object.lock);
     if (object.readers) table.give_readers(object.readers);

@@ -5,11 +5,14 @@
 //
 // Invariants
 // 1. The frame's state is in the processor's own format (XSAVE, not compacted); of its components
-//    only those of x87, vectors and masks are loaded.
+//    only those of x87, vectors and masks are loaded. (not checkable: XRSTOR itself refuses another
+//    format)
 // 2. Nothing that the runtime is compiled to uses them, so what is left in them matters to nobody:
-//    the frame is what the program gets.
+//    the frame is what the program gets. (not checkable: the compiler decides; layering.registers
+//    looks at its objects)
 // 3. It cannot fault: memory is there, exceptions of arithmetic are masked, and what wants aligned
-//    memory has it; else it is not done here.
+//    memory has it; else it is not done here. (not checkable: a fault there ends the program
+//    anyway)
 
 #include "code/emulate/emulate_vector_x86_64.h"
 

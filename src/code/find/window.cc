@@ -10,11 +10,12 @@
 // 1. Of the five bytes that the jump overwrites, only the first is a place that control is known to
 //    enter, and where instructions before the site move, the site is none. So whoever comes to the
 //    site comes through the stub, and the instruction behind a `lock` that old code jumps over
-//    keeps its bytes.
+//    keeps its bytes. (checked in mark_taken)
 // 2. No call moves: its return address would lie in the stub, where no unwinder finds its way. No
-//    other site moves.
+//    other site moves. (checked in put_displaced)
 // 3. After an instruction that never goes on to the next one, only padding is taken, and that only
-//    if all is padding up to the next proved instruction or the end of the function.
+//    if all is padding up to the next proved instruction or the end of the function. (not
+//    checkable: nothing tells padding from code that is never executed)
 
 namespace weir {
 namespace {

@@ -7,12 +7,13 @@
 #
 # Invariants
 # 1. Nothing is written to the program's stack, so a View may drop the pages it lies on meanwhile.
+#    (checked in come_in)
 # 2. From weir_site_exit to weir_site_exit_end everything can be begun again from weir_site_exit:
 #    the frame is only read. A signal handler that finds itself there notes the signal and sets rip
 #    back to weir_site_exit, so that no signal is lost between the last look at `pending` and the
-#    jump into the program.
+#    jump into the program. (not checkable: assembly, which a signal may interrupt anywhere)
 # 3. in_runtime (%gs:0x30) is 1 from the first instructions to the last but two; the handler also
-#    looks at rip.
+#    looks at rip. (checked in come_in)
 
 #include "code/patch/frame_offsets.h"
 

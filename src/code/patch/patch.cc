@@ -127,6 +127,7 @@ class Patcher {
   }
 
   void mark_taken(const Window& window) {
+    WEIR_CHECK(!taken_.has_any(window.start, window.limit));  // invariant 1 of window.cc
     for (uint32_t i = window.start; i < window.limit; i++) taken_.add(i);
   }
 

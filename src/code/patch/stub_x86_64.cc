@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "code/patch/patch.h"
+#include "sys/report.h"
 
 // Layout of a stub:
 //
@@ -92,6 +93,7 @@ bool put_displaced(Writer& out, const StubRequest& request, uint32_t from, uint3
     if (!read_shape(request.code + from, to - from, shape) ||
         site.displaced_count == Site::kMaxDisplaced)
       return false;
+    WEIR_CHECK(is_relocatable(shape));  // invariant 2 of window.cc
     site.displaced_stub[site.displaced_count] = out.offset();
     site.displaced_window[site.displaced_count] = static_cast<uint8_t>(from);
     site.displaced_count++;

@@ -4,7 +4,8 @@
 // already.
 //
 // Invariant: hooks are called with the mutex held and it is not let go of until they return; so one
-// that is removed is not running, and a parcel of the members' belongs to one message only.
+// that is removed is not running, and a parcel of the members' belongs to one message only. (not
+// checkable: a mutex does not say who holds it)
 #include "dsm/api/hooks.h"
 
 #include <string.h>

@@ -6,9 +6,9 @@
 //
 // Invariants:
 //   1. A recorder is read and written with its node's mutex held, and is one of Tapeworm::recorders
-//      just while it records something.
+//      just while it records something. (not checkable: a mutex does not say who holds it)
 //   2. A node that ends before a tape does tells the tape's recorder (Tapeworm's destructor). The
-//      tape keeps what it has heard.
+//      tape keeps what it has heard. (not checkable: the tape is gone by then)
 #include "dsm/api/tape_states.h"
 
 #include <algorithm>

@@ -7,9 +7,10 @@
 //
 // Invariants:
 //   1. What comes from a tape or a parcel is checked before the protocol sees it: kinds, nodes and
-//      units that are none of this run's are left out.
+//      units that are none of this run's are left out. (not checkable: what comes from outside may
+//      be anything)
 //   2. A unit of which a diff is handed out is exact from then on (lrc.cc, invariant 4), as one
-//      that is asked for is.
+//      that is asked for is. (not checkable: what threads write between two faults nobody sees)
 #include <algorithm>
 
 #include "dsm/api/api.h"

@@ -16,7 +16,8 @@ struct Extent::State {
 };
 
 // Invariant: what the tape holds is `events` and what its recorder has heard since it was last
-// asked, which Access::events moves over.
+// asked, which Access::events moves over. (not checkable: both are parts of one list, which nobody
+// else has)
 struct Tape::State {
   tape::Tape events;
   std::unique_ptr<Recorder> recorder;  // none: it has never recorded

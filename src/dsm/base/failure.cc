@@ -2,10 +2,13 @@
 //
 // Invariants:
 //   1. The first thread that fails decides what is said; others that fail meanwhile, maybe because
-//      of the same thing, keep still.
+//      of the same thing, keep still. (not checkable: who fails meanwhile has nothing to compare
+//      with)
 //   2. exit() in the middle of a job, or the return of main, is a failure: the others would wait
 //      for ever. It is noticed by on_exit; _exit and death by a signal are noticed by the others.
-//   3. Children that the program forks have no part in this.
+//      (not checkable: the program may end in ways that nobody sees)
+//   3. Children that the program forks have no part in this. (not checkable: a child runs no code
+//      of the library's)
 #include "dsm/base/failure.h"
 
 #include <pthread.h>

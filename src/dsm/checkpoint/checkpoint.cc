@@ -10,10 +10,13 @@
 //
 // Invariants:
 //   1. All nodes return the same result: what each did goes round in a barrier after each step, and
-//      the error that counts is that of the first node that had one.
+//      the error that counts is that of the first node that had one. (not checkable: what the
+//      others did is known by their answers only)
 //   2. Memory that is being written to a file stays as it is without the mutex: homes have all that
-//      was written, and a thread that would write more waits at the next barrier.
-//   3. No message names a unit before all nodes have its block: a barrier lies between.
+//      was written, and a thread that would write more waits at the next barrier. (not checkable:
+//      what threads write between two faults nobody sees)
+//   3. No message names a unit before all nodes have its block: a barrier lies between. (checked in
+//      page)
 // Not saved: locks, which nobody holds; conditions and semaphores; tapes.
 #include "dsm/checkpoint/checkpoint.h"
 

@@ -3,10 +3,11 @@
 //
 // Invariants:
 //   1. A generation is whole and on disk before `current` names it; `current` changes by a rename,
-//      so whenever a process or the machine stops, it names a whole one.
+//      so whenever a process or the machine stops, it names a whole one. (not checkable: a crash
+//      comes between two instructions)
 //   2. Nothing that is read counts before its checksum was found right: that of a unit's bytes
 //      before they are installed, those of headers, sizes and the number of units before the
-//      restart is over, which all nodes wait for.
+//      restart is over, which all nodes wait for. (checked in next)
 #include "dsm/checkpoint/files.h"
 
 #include <errno.h>
@@ -173,6 +174,7 @@ bool UnitReader::next(UnitId& unit, std::vector<uint8_t>& bytes) {
          record.unit, record.size);
   bytes.resize(record.size);
   get(bytes.data(), record.size);
+  // Invariant 2 of dsm/checkpoint/files.cc.
   if (checksum_of(record, bytes.data()) != record.checksum)
     fail("the checkpoint is damaged: the checksum of unit %u in %s is wrong", record.unit,
          path_.c_str());

@@ -4,8 +4,9 @@
 //
 // Invariants:
 //   1. Before an address is returned to the node that asked for it, each node has the block that it
-//      lies in. So a message that names a unit never names an unknown one.
+//      lies in. So a message that names a unit never names an unknown one. (checked in page)
 //   2. Blocks have ascending numbers and, except for regions, ascending offsets, and never overlap.
+//      (checked in check_news)
 #include "dsm/core/memory.h"
 
 #include <string.h>
@@ -204,6 +205,7 @@ void Memory::check_news(const Block& block) const {
                  block.offset - std::prev(next)->first >= blocks_[std::prev(next)->second].size);
     }
   }
+  // Invariant 2 of dsm/core/memory.cc.
   if (!is_well) fail("damaged news of allocation %u", block.number);
 }
 
@@ -315,6 +317,7 @@ Page& Memory::page(UnitId unit) {
       is_object(unit)
           ? (unit - kObjectUnits < blocks_.size() ? &blocks_[unit - kObjectUnits] : nullptr)
           : block_at(uint64_t{unit} * kPageSize);
+  // Invariants 1 of dsm/core/memory.cc, 3 of checkpoint.cc.
   if (!block || block->size == 0 || is_object(unit) == (block->kind == UnitKind::kPages))
     fail("unit %u is in no allocation that this node knows", unit);
   if (!is_object(unit) && (unit - block->offset / kPageSize) % block->unit_pages)

@@ -5,7 +5,7 @@
 // Invariant: a page that this node has written itself gets its diff made before notices count as
 // known: where that takes an interval of its own, the interval must not seem to have known of them.
 // What is written from then on comes after them, so its stamp is taken once they do (invariant 1 of
-// lrc.cc).
+// lrc.cc). (not checkable: what threads write between two faults nobody sees)
 #include "dsm/core/node.h"
 
 #include <pthread.h>

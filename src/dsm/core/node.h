@@ -7,9 +7,12 @@
 //
 // Invariants:
 //   1. State of the classes below is read and written with `mutex` held, unless marked otherwise.
+//      (not checkable: a mutex does not say who holds it)
 //   2. No thread waits for a message with `mutex` held. So a server always makes progress, and a
-//      thread that waits for one waits for no cycle of mutexes.
+//      thread that waits for one waits for no cycle of mutexes. (not checkable: a mutex does not
+//      say who holds it)
 //   3. The runtime never touches the program's view of shared memory, so its code never faults.
+//      (not checkable: an access that does not fault is not seen)
 #pragma once
 
 #include <array>

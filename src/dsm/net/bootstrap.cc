@@ -15,9 +15,11 @@
 //
 // Invariants:
 //   1. If the launcher says how many processes there are and MPI counts otherwise, the job ends
-//      with a message that says which MPI does not fit.
-//   2. No launcher and no MPI in the program: nothing of MPI is loaded.
-//   3. The module is loaded for good: MPI libraries do not survive being unloaded.
+//      with a message that says which MPI does not fit. (checked in start_bootstrap)
+//   2. No launcher and no MPI in the program: nothing of MPI is loaded. (not checkable: nothing
+//      that could check is loaded then)
+//   3. The module is loaded for good: MPI libraries do not survive being unloaded. (not checkable:
+//      no call unloads it)
 #include "dsm/net/bootstrap.h"
 
 #include <dlfcn.h>
@@ -201,6 +203,7 @@ std::unique_ptr<Bootstrap> start_bootstrap(int* argc, char*** argv) {
   }
   auto bootstrap =
       std::make_unique<Mpi>(load_module(mpi, why), launcher.name != nullptr, argc, argv);
+  // Invariant 1 of bootstrap.cc.
   if (launcher.nodes && launcher.nodes != bootstrap->nodes()) {
     fail("%s started %u process%s, but %s counts %u: the program's MPI is not the launcher's (%s)",
          launcher.name, launcher.nodes, launcher.nodes == 1 ? "" : "es", bootstrap->name(),

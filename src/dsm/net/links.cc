@@ -7,9 +7,9 @@
 //
 // Invariants:
 //   1. The lower number connects, the higher one accepts. Every node listens before any node learns
-//      where.
+//      where. (not checkable: it is about several nodes)
 //   2. A node makes all its connections before it accepts any. So the node with the highest number
-//      only accepts, and no nodes wait in a circle.
+//      only accepts, and no nodes wait in a circle. (not checkable: it is about several nodes)
 #include "dsm/net/links.h"
 
 #include <arpa/inet.h>

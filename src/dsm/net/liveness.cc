@@ -9,16 +9,18 @@
 //
 // Invariants:
 //   1. A node that ends has told its links why before they see the connection end. So an end
-//      without a reason is the death of just that node.
+//      without a reason is the death of just that node. (not checkable: the node that ends is gone)
 //   2. Events are handled in the order in which the kernel has them: of two deaths, the cause comes
-//      first.
+//      first. (not checkable: the kernel alone knows the order of events)
 //   3. Silence counts only while this thread itself has been running: a job that is stopped as a
 //      whole (by a terminal, a debugger of launchers, sleep of the machine) goes on afterwards.
-//   4. A node that said goodbye may go.
+//      (not checkable: who is stopped checks nothing)
+//   4. A node that said goodbye may go. (not checkable: the node that ends is gone)
 //   5. Launchers send SIGTERM to the processes that are left. It waits for a moment, so that the
-//      reason can arrive. If none comes, it has its usual effect.
+//      reason can arrive. If none comes, it has its usual effect. (not checkable: a signal may come
+//      at any time)
 //   6. A node that ends waits until its links know, for half a second at most: the launcher acts on
-//      the first end that it sees.
+//      the first end that it sees. (not checkable: it is about several nodes)
 #include "dsm/net/liveness.h"
 
 #include <errno.h>

@@ -8,10 +8,12 @@
 // Invariants:
 //   1. Of two messages from one thread to one node's server the later is due no earlier. Of two
 //      that are due at the same time the one sent first is taken first. That is the order that
-//      transport.h promises, and no more than it.
-//   2. A queue's lock is held only to put in and to take out, never while calling back.
+//      transport.h promises, and no more than it. (not checkable: it is a promise to the receiver;
+//      transport_test.cc takes it)
+//   2. A queue's lock is held only to put in and to take out, never while calling back. (not
+//      checkable: a mutex does not say who holds it)
 //   3. Delays come from the seed, the destination and a count. What threads do in between is not
-//      replayed by the seed.
+//      replayed by the seed. (not checkable: it is about two runs)
 #include "dsm/net/loopback.h"
 
 #include <pthread.h>

@@ -5,11 +5,13 @@
  * which libweir-dsm looks up after dlopen.
  *
  * Invariants:
- *   1. MPI is initialized and finalized here, or neither: who initialized it finalizes it.
+ *   1. MPI is initialized and finalized here, or neither: who initialized it finalizes it. (not
+ *      checkable: MPI does not say who has initialized it)
  *   2. Nothing here waits inside MPI: it would burn a core, and a node whose threads compute shares
- *      its cores. Waiting is testing with pauses.
+ *      its cores. Waiting is testing with pauses. (not checkable: what MPI does inside nobody sees)
  *   3. What MPI carries runs on a communicator of its own, so that the program's messages and these
- *      never meet. Where the launcher can carry it (pmi.h), MPI carries nothing. */
+ *      never meet. Where the launcher can carry it (pmi.h), MPI carries nothing. (not checkable:
+ *      what MPI does inside nobody sees) */
 #include "dsm/net/mpi.h"
 
 #include <mpi.h>

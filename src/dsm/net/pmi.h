@@ -8,7 +8,8 @@
  * the launcher, which answers one line to each line; waiting for it costs no processor time.
  *
  * Invariant: lines are asked and answered one after the other, and MPICH's own are, too; so this
- * may use MPICH's connection between its calls. Keys are used once. */
+ * may use MPICH's connection between its calls. Keys are used once. (not checkable:
+ * MPICH's own lines nobody sees) */
 #ifndef WEIR_DSM_BOOTSTRAP_PMI_H
 #define WEIR_DSM_BOOTSTRAP_PMI_H
 

@@ -5,13 +5,15 @@
 // which threads wait for replies. Invariants that each transport keeps:
 //   1. A message arrives once, whole, unchanged. Two messages of one thread to one node's server
 //      arrive in the order in which they were sent. Nothing else is ordered: not a reply with what
-//      the replying node posts, not two threads' messages.
+//      the replying node posts, not two threads' messages. (not checkable: it is about several
+//      nodes; transport_test.cc takes each at its word)
 //   2. Sending never waits for what the receiver's program does, only for its server or its waiting
-//      thread to take messages in.
+//      thread to take messages in. (not checkable: it is about several nodes; transport_test.cc
+//      takes each at its word)
 //   3. The server calls back without holding anything of the transport; the callback may send and
-//      reply, and may not wait for a reply.
+//      reply, and may not wait for a reply. (not checkable: a mutex does not say who holds it)
 //   4. Any number of threads may wait; one that waits costs no processor time for longer than the
-//      spin time.
+//      spin time. (not checkable: it is about processor time)
 #pragma once
 
 #include <stdint.h>

@@ -13,15 +13,17 @@
 // does not touch UCX.
 //
 // Invariants:
-//   1. The server's worker is used by the server's thread only.
+//   1. The server's worker is used by the server's thread only. (not checkable: UCX does not say
+//      which thread uses a worker)
 //   2. A thread stays with its channel, and its mailboxes are of that channel. All nodes have as
 //      many channels. So worker_of(ReplyTo) is computed from the number of the mailbox alone, on
-//      any node.
+//      any node. (not checkable: it is about several nodes)
 //   3. Before the server sleeps it says so, and then looks at its local queue. A thread that puts
 //      something there looks afterwards whether the server sleeps. (Both are sequentially
-//      consistent: one of the two sees the other.)
+//      consistent: one of the two sees the other.) (not checkable: the order of two stores shows in
+//      another thread only)
 //   4. The receive functions put messages away; callbacks are called from the loop, with nothing
-//      held.
+//      held. (not checkable: a mutex does not say who holds it)
 #include "dsm/net/ucx.h"
 
 #include <errno.h>

@@ -8,17 +8,21 @@
 // others to go on.
 //
 // Invariants:
-//   1. While any thread waits at a channel, one of them polls, or has been woken to do so.
+//   1. While any thread waits at a channel, one of them polls, or has been woken to do so. (not
+//      checkable: between two threads that change places nobody polls for a moment)
 //   2. A reply is put into its mailbox before any thread is told. A thread that goes to sleep looks
-//      into its mailbox after it has said, under the same lock, that it sleeps.
+//      into its mailbox after it has said, under the same lock, that it sleeps. (not checkable: the
+//      order of two stores shows in another thread only)
 //   3. Other threads may drive the worker while the polling thread sleeps (they send, or the server
 //      drives). They tell it by wake_descriptor_ what they take in for it, because its worker's
 //      descriptor may then stay quiet. What comes after it armed the worker makes the descriptor
-//      readable, whichever thread drove in between.
+//      readable, whichever thread drove in between. (not checkable: UCX does not say what it has
+//      taken in)
 //   4. No lock is held while sleeping. A spinning thread holds worker_mutex_ for no more than one
-//      progress(); if another thread wants it, spinning ends.
+//      progress(); if another thread wants it, spinning ends. (not checkable: a mutex does not say
+//      who holds it)
 //   5. What is unsent is driven by the polling thread, or else by the server: it is never left
-//      lying.
+//      lying. (not checkable: UCX does not say what is unsent)
 #include "dsm/net/ucx_channel.h"
 
 #include <errno.h>

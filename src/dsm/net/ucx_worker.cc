@@ -6,9 +6,12 @@
 // lies here, and progress() goes on with it.
 //
 // Invariants:
-//   1. A message that is being sent stays in memory until UCX has said that it is sent.
+//   1. A message that is being sent stays in memory until UCX has said that it is sent. (not
+//      checkable: UCX does not say what it still reads)
 //   2. One endpoint for each worker that is written to, so UCX keeps the order of messages to it.
-//   3. The receive function runs inside UCX and only puts away: it may not send.
+//      (not checkable: the order is UCX's own)
+//   3. The receive function runs inside UCX and only puts away: it may not send. (not checkable:
+//      UCX does not say that it is inside of itself)
 #include "dsm/net/ucx_worker.h"
 
 #include <dlfcn.h>

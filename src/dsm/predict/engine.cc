@@ -12,8 +12,10 @@
 // link, which takes as long, after what it is still taking in. Then the receiver takes `serve` (its
 // server, one message after the other) or `wake`, and copies.
 //
-// Invariants: 1. now() never goes back. 2. Of two events of one time, the one made first is first,
-// so a prediction is the same whenever it is made.
+// Invariants:
+//   1. now() never goes back. (not checkable: at() asks for it as it puts the event in)
+//   2. Of two events of one time, the one made first is first, so a prediction is the same whenever
+//      it is made. (not checkable: it is about two runs)
 #include "dsm/predict/engine.h"
 
 #include <algorithm>

@@ -37,7 +37,7 @@ struct Open {
 };
 
 // Invariant: it holds all writes before `from`, and those in `more`, which are beyond it and
-// ascending; those in `kept` lie beside it.
+// ascending; those in `kept` lie beside it. (not checkable: nothing else holds the writes)
 struct Copy {
   uint32_t from = 0;
   std::vector<uint32_t> more;

@@ -24,27 +24,30 @@
 //      before. Units that are named for the first time later begin like that (Memory::page). It is
 //      no mark that a pass over the units leaves: between any two steps a thread may be granted a
 //      lock and learn of new notices. These make a copy invalid, a home's too, but never make it
-//      lack what is older than the floor.
+//      lack what is older than the floor. (not checkable: it is about several nodes)
 //   2. A home never lacks its base: it had all up to `upto` at step 1, and a copy only grows,
-//      except for one that takes the home's.
+//      except for one that takes the home's. (not checkable: it is about several nodes)
 //   3. A base is the home's copy as its applied times say, neither more nor less. What the old copy
 //      had beyond it is requested again, from writers that keep it because it is above the floor.
 //      This node's own diffs that the base lacks are above the floor too, because the home has all
 //      others. They are applied to it together with what was requested, by stamp, since they may
 //      have been written upon it. Only then does the base take the old copy's place: threads may
-//      have pointers into a unit that is no page.
+//      have pointers into a unit that is no page. (not checkable: what the other copy holds is
+//      known by its times only)
 //   4. A diff that stays and follows one that was dropped names it as `prev`. So it is never
 //      applied to a copy that lacks the one before, whichever way it comes: by tapes, a lock's
-//      grant or a push, each of which is refused in that way or lies above the floor.
+//      grant or a push, each of which is refused in that way or lies above the floor. (not
+//      checkable: the diff before it is gone)
 //   5. A request for a lock that was sent before the barrier says that its node knows less than all
 //      know by now. Intervals that the giver has dropped have come to that node by the barrier,
 //      before step 2. So the grant leaves them out (IntervalLog::kept_after). A post holds copies
-//      of its intervals and needs no log.
+//      of its intervals and needs no log. (checked in at)
 //   6. An HLRC copy that comes from the home gets those of this node's diffs that the home had not
 //      taken when it replied (HlrcProtocol::fetch). Those up to `upto` it has taken by step 2;
-//      replies from before are awaited in step 3.
+//      replies from before are awaited in step 3. (not checkable: it is about several nodes)
 //   7. No step waits for the program: replies come from servers, which wait for nothing. So threads
-//      that hold locks, or wait for them, do not hold a collection up.
+//      that hold locks, or wait for them, do not hold a collection up. (not checkable: a wait of
+//      the program's looks like any other)
 #include "dsm/protocol/collect.h"
 
 #include <string.h>

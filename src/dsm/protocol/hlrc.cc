@@ -11,10 +11,13 @@
 //      So diffs that overlap are applied in their order, even if the writer got what it builds on
 //      from a tape, which may be quicker than the way to the home. A diff may be in the home's
 //      copy, and in copies of it, before its notice is known there. What is written behind the
-//      notice still gets a later stamp (lrc.cc, invariant 1).
-//   2. The home's own writes are in its copy at once; it needs a diff of them only for tapes.
+//      notice still gets a later stamp (lrc.cc, invariant 1). (not checkable: what the writer's
+//      copy had is gone)
+//   2. The home's own writes are in its copy at once; it needs a diff of them only for tapes. (not
+//      checkable: the home has nothing to compare its copy with)
 //   3. Diffs are kept afterwards for tapes to send, and because a copy from the home that is on its
-//      way here may lack them. At a barrier they can be dropped.
+//      way here may lack them. At a barrier they can be dropped. (not checkable: it is about
+//      several nodes)
 #include "dsm/protocol/hlrc.h"
 
 #include <string.h>

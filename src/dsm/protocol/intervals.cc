@@ -11,7 +11,8 @@
 // arrival, when one of its threads hands a lock on to a thread of node n, and that n arrives then,
 // with an interval of its own whose time names m's 7. So each interval says after how many arrivals
 // of its node it was closed. A node that arrives brings along those of others that were closed
-// behind the arrivals that belong to its own.
+// behind the arrivals that belong to its own. (not checkable: at a barrier it holds for all
+// intervals together only)
 #include "dsm/protocol/intervals.h"
 
 #include <algorithm>
@@ -126,6 +127,7 @@ std::vector<IntervalPtr> IntervalLog::get(Message& message, uint64_t most,
       found.end());
   VectorTime reached = known_;
   for (const IntervalPtr& interval : found) {
+    // Invariant of intervals.h.
     if (interval->id.index != ++reached[interval->id.node])
       fail("damaged intervals from node %u", message.header.from);
   }
@@ -147,6 +149,7 @@ void IntervalLog::merge(const std::vector<IntervalPtr>& intervals) {
 
 const Interval& IntervalLog::at(IntervalId id) const {
   const Interval* found = find(id);
+  // Invariant 5 of collect.cc; invariant of intervals.h.
   if (!found)
     fail("interval %u of node %u is asked for, and nobody needs it any more", id.index, id.node);
   return *found;

@@ -36,7 +36,7 @@ class IntervalLog {
       : me_(me), checks_(checks), known_(nodes), order_(nodes), logs_(nodes) {}
 
   // Invariant: of each node, all intervals up to known()[node] are here, but for those that
-  // forget() has dropped.
+  // forget() has dropped. (checked in get, at)
   const VectorTime& known() const { return known_; }
 
   // A new interval of this node.

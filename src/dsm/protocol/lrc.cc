@@ -14,21 +14,26 @@
 //      puts it there: a node that wrote the same bytes before was known by then, and a node that
 //      writes them later must have requested this diff. For that the stamp must lie above those of
 //      all known intervals when the twin is made, and not above the time of the first interval in
-//      the diff. It is never raised later.
+//      the diff. It is never raised later. (not checkable: what threads write between two faults
+//      nobody sees)
 //   2. Diffs of one node to one unit form a chain by `prev`. None is applied before the one before
-//      it, and a copy takes all that it lacks at once, by stamp, or nothing.
+//      it, and a copy takes all that it lacks at once, by stamp, or nothing. (not checkable: the
+//      code waits for what a copy lacks, and cannot tell why)
 //   3. A diff that is made while the open interval has written the unit closes an interval with
-//      just this unit, so each diff belongs to closed intervals only.
+//      just this unit, so each diff belongs to closed intervals only. (not checkable: what threads
+//      write between two faults nobody sees)
 //   4. A unit that no node has requested stays writable over intervals, and each of them has a
 //      notice of it, true or not: there is no fault for what is not shared. When a node requests
 //      it, it is protected at the end of each interval, so that notices are exact, until
 //      LazyPage::kExact intervals have written it without a request. Then no other node has a valid
 //      copy that a false notice could take away: the true ones have. While a run is recorded for
-//      predictions, notices stay exact, because predictions are made from them.
+//      predictions, notices stay exact, because predictions are made from them. (not checkable: a
+//      notice may be false)
 //   5. Units that are no pages are not protected behind a thread's back: pointers into them may be
 //      in registers, or their access has been announced. While the open interval writes one, a diff
 //      leaves it as it is, and its state at the end of the diff becomes the twin. Only the
-//      program's own release takes the right to write away.
+//      program's own release takes the right to write away. (not checkable: what pointers point to
+//      nobody sees)
 //
 // Two deviations from TreadMarks. Only the last writers are asked: a node that wrote after it had
 // seen another's notice had that one's diffs. And if diffs together are larger than the unit, its
@@ -58,7 +63,8 @@ void LrcProtocol::on_fault(Page& base, bool write, Thread& thread,
                            std::unique_lock<std::mutex>& held) {
   LazyPage& page = as_lazy(base);
   // Invariant: a right is given to a valid copy only. While others are waited for, what else a
-  // producer's answer brings included, other threads of this node acquire, and notices come.
+  // producer's answer brings included, other threads of this node acquire, and notices come. (not
+  // checkable: the loop below ends when it is so)
   while (!page.valid(node_.me()) && !apply_cached(page)) {
     const Span waits(node_, Doing::kMiss, page.id, &node_.counters.now.miss_nanoseconds);
     node_.sight.sharing.on_miss(page);

@@ -43,7 +43,7 @@ class LazyPage : public Page {
     applied[me] = 0;
   }
   // Invariant: the copy holds what node n wrote up to interval applied[n], for all n; it is valid
-  // where applied[n] >= noticed[n] for all others.
+  // where applied[n] >= noticed[n] for all others. (not checkable: the writes are the other nodes')
   bool valid(NodeId me) const {
     for (NodeId node = 0; node < applied.size(); node++) {
       if (node != me && applied[node] < noticed[node]) return false;

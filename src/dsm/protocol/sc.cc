@@ -9,20 +9,23 @@
 // Invariants:
 //   1. While a request is served, no other of the same unit is: `serving` is set from its start
 //      until its asker has said that it is done. So no right is taken from a node that does not
-//      have it yet.
+//      have it yet. (checked in on_message)
 //   2. The union of rights is right at all times: a right is given only after the replies of all
-//      nodes that had a conflicting one.
+//      nodes that had a conflicting one. (checked in on_message)
 //   3. A page is not taken away before the thread that faulted for it had time to run on: the
 //      server gives way to it for as long as kHold. So two writers make progress by turns. The
-//      thread does not need the mutex any more by then.
+//      thread does not need the mutex any more by then. (not checkable: when a thread has run on
+//      nobody sees)
 //   4. If a unit is no page, it is not protected, or pointers into it are in registers, and no
 //      fault would tell that its right has gone. So the thread that has announced an access, or
 //      trapped, holds the unit until it synchronizes, and what the home demands waits. A region
-//      that no thread holds is closed, so that the next access traps.
+//      that no thread holds is closed, so that the next access traps. (not checkable: what pointers
+//      point to nobody sees)
 //   5. A thread waits for a unit only while it holds none but units of lower numbers: no circle of
 //      threads waits. If an access needs a lower unit, or another thread waits for one that this
 //      thread holds, it releases the units from there on, and takes them again after it. In
-//      between, nothing of its own is half done: it is inside of the call.
+//      between, nothing of its own is half done: it is inside of the call. (not checkable: it is
+//      about several nodes; a circle would stand still)
 #include "dsm/protocol/sc.h"
 
 #include <sched.h>
@@ -221,7 +224,7 @@ void ScProtocol::on_message(Message&& message) {
       return take_away(page, take);
     }
     case Kind::kOwnerAnswer:
-      expect(page.serving && page.missing > 0);
+      expect(page.serving && page.missing > 0);  // invariant 2 of sc.cc
       if (message.get<uint8_t>()) {
         const uint8_t* bytes = message.get_bytes(page.size);
         if (!bytes) fail("a damaged copy of unit %u from node %u", page.id, message.header.from);
@@ -230,6 +233,7 @@ void ScProtocol::on_message(Message&& message) {
       if (--page.missing == 0) give(page);
       return;
     default: {  // kOwnerDone
+      // Invariant 1 of sc.cc.
       expect(page.serving && page.missing == 0 && page.asker.node == from);
       page.serving = false;
       if (page.waiting.empty()) return;

@@ -14,13 +14,15 @@
 //
 // Invariants:
 //   1. Two intervals a of node m and b of node n are concurrent if b.order[m] < a.index and
-//      a.order[n] < b.index.
+//      a.order[n] < b.index. (not checkable: it says what a word means)
 //   2. Intervals of different barriers are never concurrent. So pairs lie between the last two
 //      barriers. What a node keeps for that is dropped at the barrier after: a node that arrives
-//      there has its replies.
+//      there has its replies. (not checkable: it follows from what a barrier is)
 //   3. Bytes, not words or units, are compared: false sharing is no race. A byte that was written
-//      with the value that it had is not in a diff, and is missed.
-//   4. A node is one writer, however many threads it has; what orders one of them orders all.
+//      with the value that it had is not in a diff, and is missed. (not checkable: it says what is
+//      missed)
+//   4. A node is one writer, however many threads it has; what orders one of them orders all. (not
+//      checkable: it says what is missed)
 // Reads are seen by units only, so a race of a read and a write cannot be told from false sharing,
 // and is not reported.
 #include "dsm/races/checker.h"

@@ -10,11 +10,11 @@
 // Invariants:
 //   1. A barrier is one for all nodes: rounds follow each other, and the number that the program
 //      gives is only compared. A node that calls another number than the others is told so, and the
-//      job ends.
+//      job ends. (checked in check_name)
 //   2. After the release all nodes know the same intervals: everybody_knows() is where their own
-//      begin next time.
+//      begin next time. (not checkable: what the others know is known by their messages only)
 //   3. A child's arrival for the next round cannot be here before this node has passed the last one
-//      down to it.
+//      down to it. (checked in on_message)
 #include "dsm/sync/barrier.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ void Barrier::check_name(uint32_t barrier, NodeId of) {
   if (named_by_ == kNoNode) {
     name_ = barrier;
     named_by_ = of;
-  } else if (name_ != barrier) {
+  } else if (name_ != barrier) {  // invariant 1 of barrier.cc
     const char* another = of == named_by_ ? "another thread of " : "";
     fail("node %u waits at %s while %snode %u waits at %s", named_by_,
          name_of_barrier(name_).c_str(), another, of, name_of_barrier(barrier).c_str());
@@ -248,6 +248,7 @@ void Barrier::on_message(Message&& message) {
   }
   const bool has_come = std::any_of(parts_.begin(), parts_.end(),
                                     [&](const Part& part) { return part.from == from; });
+  // Invariant 3 of barrier.cc.
   if (from - first_child() >= child_count() || has_come)
     fail("node %u arrives at a barrier here, where it is not awaited", from);
   const uint32_t name = message.get<uint32_t>();

@@ -13,12 +13,14 @@
 //
 // Invariants:
 //   1. At most one node has the lock (`here`), in one turn. A node asks only while it does not have
-//      it, and only by one thread at a time.
+//      it, and only by one thread at a time. (checked in grant)
 //   2. A request that comes after turn t is served by the node that has turn t. If that node has
 //      given the lock away in the same turn, the request follows `given_to`. A node that waits for
 //      a turn of its own keeps the node that comes after that one (`next`); there is only one.
+//      (checked in on_forward, send_on)
 //   3. An interval is closed when the lock leaves the node, not when it is released: threads of one
-//      node share its memory, and what no other node asks for costs nothing.
+//      node share its memory, and what no other node asks for costs nothing. (not checkable: the
+//      time of a lock's way is another node's)
 #include "dsm/sync/locks.h"
 
 #include <algorithm>
@@ -190,13 +192,14 @@ void Locks::on_forward(Message&& message) {
     refusal.put(uint8_t{0});
     return node_.reply(message.header.reply_to, std::move(refusal));
   }
+  // Invariant 2 of dsm/sync/locks.cc.
   if (lock.next || !(lock.here || lock.asking))
     fail("the queue of lock %u is broken at node %u", number, node_.me());
   lock.next = std::make_unique<Message>(std::move(message));
 }
 
 void Locks::send_on(uint32_t number, NodeId to, Message&& message) {
-  if (to == kNoNode)
+  if (to == kNoNode)  // invariant 2 of dsm/sync/locks.cc
     fail("lock %u is lost: node %u neither has it nor gave it away", number, node_.me());
   Message forward(static_cast<uint8_t>(Kind::kLockForward), kGroupLock);
   forward.header.reply_to = message.header.reply_to;
@@ -210,7 +213,8 @@ void Locks::grant(uint32_t number, Lock& lock, Message&& request) {
   const VectorTime theirs = request.get_list<uint32_t>();
   if (request.bad() || theirs.size() != node_.nodes())
     fail("a damaged request for lock %u", number);
-  // Who asks does not have it. Given to itself, it would be sent on to itself for ever.
+  // Who asks does not have it (invariant 1 of dsm/sync/locks.cc). Given to itself, it would be sent
+  // on to itself for ever.
   if (request.header.reply_to.node == node_.me())
     fail("the queue of lock %u is broken at node %u", number, node_.me());
   if (!node_.settings.check)

@@ -11,14 +11,17 @@
 // Invariants:
 //   1. A call is made when its ranges have been fetched. Another thread of the node may synchronize
 //      meanwhile and take some away. Then the kernel returns EFAULT, having done nothing, and the
-//      call is made again.
+//      call is made again. (not checkable: the kernel's answer says it)
 //   2. What a call consumes is not lost by that: what is received, up to kAside bytes, goes to
 //      other memory first, and from there as the program's own access. So a call that fails
-//      consumes no datagram, and what a blocked call will receive may come at any time.
+//      consumes no datagram, and what a blocked call will receive may come at any time. (not
+//      checkable: what a descriptor held before nobody sees)
 //   3. The program's signals are blocked while the handler is in the runtime, and as they were
 //      while it is in the kernel. So a call that blocks is interrupted as usual, and a thread is
-//      cancelled in it only while it holds nothing of the runtime.
-//   4. The handler never holds the node's mutex while it is in the kernel.
+//      cancelled in it only while it holds nothing of the runtime. (not checkable: the mask is the
+//      kernel's, and to ask for it costs a call each time)
+//   4. The handler never holds the node's mutex while it is in the kernel. (not checkable: a mutex
+//      does not say who holds it)
 //
 // userfaultfd is not used: its faults of the kernel need a privilege by default
 // (vm.unprivileged_userfaultfd), and each change of rights would be one of page tables, by a thread

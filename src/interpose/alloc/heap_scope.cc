@@ -2,6 +2,7 @@
 
 #include "control/control.h"
 #include "sync/event.h"
+#include "sys/report.h"
 
 namespace weir {
 
@@ -12,6 +13,7 @@ void HeapScope::take() {
         Task& task = self();
         begin_turn(EventKind::kHeap);
         while (shared().heap.user) wait_for_page(kHeapKey);
+        WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 1 of heap_scope.h
         shared().heap.user = task.id + 1;
         task.alone_section = 1;
         return 0;
@@ -23,6 +25,7 @@ void HeapScope::give() {
   if (self().identity.in_vfork) return;
   weir_upcall(
       [](long, long, long) -> long {
+        WEIR_CHECK(shared().heap.user == self().id + 1u);  // invariant 1 of heap_scope.h
         shared().heap.user = 0;
         wake(kHeapKey, 1, ~0u);
         self().alone_section = 0;

@@ -4,10 +4,13 @@
 //
 // Invariants
 // 1. HeapState::user changes in turns only. A task that comes while the heap is another task's
-//    waits for that task, which may have passed the turn on in the middle, for a page.
+//    waits for that task, which may have passed the turn on in the middle, for a page. (checked in
+//    take, give)
 // 2. Signals wait for the end of the operation. So no handler meets a heap in the middle of a
-//    change, and none asks for it again.
-// 3. A forked child's heap is whole: fork waits until it is nobody's (task/fork.cc).
+//    change, and none asks for it again. (not checkable: a signal that comes too early shows in the
+//    heap only)
+// 3. A forked child's heap is whole: fork waits until it is nobody's (task/fork.cc). (not
+//    checkable: fork waits for it in the line before)
 #pragma once
 
 #include "heap/heap.h"

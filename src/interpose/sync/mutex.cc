@@ -6,13 +6,15 @@
 // 1. __lock changes within a turn or an AloneSection only, and in its holder's own copy where the
 //    release is published later (sync/biased_lock.cc, which also says when a lock needs no event at
 //    all). (Under View direct glibc's own code may do it at any time with a locked instruction: it
-//    does so for no mutex that is used here while it is used here, except before tasks exist.)
+//    does so for no mutex that is used here while it is used here, except before tasks exist.) (not
+//    checkable: programs change mutexes by glibc's own code too)
 // 2. If a task waits in the queue, __lock is 2, or 0 with the first waiter already woken and on its
 //    way. Where nothing is kept (sync/object_order.h) waiters sleep on __lock itself for a while,
-//    as glibc's do; object::waiting() counts the queue's.
+//    as glibc's do; object::waiting() counts the queue's. (not checkable: a program may write to a
+//    mutex as it likes)
 // 3. unlock wakes the first waiter, which tries again in its turn; a task whose turn comes earlier
 //    may take the mutex first. Turns are in a fixed order, so who gets it is fixed too, and no task
-//    can pass a woken one twice.
+//    can pass a woken one twice. (not checkable: it is about two runs)
 //
 // Keeping the turn (Dthreads holds its token from lock to unlock): a section keeps the turn that
 // its lock got, so that a short one costs one turn instead of two, nobody ever finds its mutex

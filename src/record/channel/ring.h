@@ -5,14 +5,15 @@
 // Invariants
 // 1. A ring has one side that puts and one that takes, each one thread at a time (a stream is a
 //    task's; the order stream's users hold a lock). Only the side that puts changes `head`, and
-//    only the side that takes changes `tail`; head - tail <= kRingSize.
+//    only the side that takes changes `tail`; head - tail <= kRingSize. (checked in put_into)
 // 2. An entry lies in one piece. If it would not fit before the ring's end, a kPad entry fills the
 //    rest. If not even that fits, nothing does; both sides skip less than sizeof(Entry) bytes at
-//    the end.
+//    the end. (checked in peek_in)
 // 3. `head` is stored after the bytes, with release. The side that takes loads it with acquire. So
-//    an entry is whole, or not there.
+//    an entry is whole, or not there. (not checkable: the order of stores to memory shows in
+//    another process only)
 // 4. A slot's key is set once, before `state` becomes kOpen. Slots are taken in rising order, so
-//    `slots` bounds those in use.
+//    `slots` bounds those in use. (checked in slot_of)
 #pragma once
 
 #include "base/bytes.h"

@@ -4,11 +4,12 @@
 //
 // Invariants
 // 1. A page's owner is a holder of one generation; a holder of an earlier generation is nobody. So
-//    a holder gives up all that it has by becoming another generation.
+//    a holder gives up all that it has by becoming another generation. (not checkable: the
+//    generation is part of the word that is compared)
 // 2. A holder that computes loses a page only by its own act. A holder that sleeps loses its page
-//    to whoever needs it and has the holder's lock.
+//    to whoever needs it and has the holder's lock. (checked in give_if_asked)
 // 3. A holder that dies, with or without a lock or pages, is found to be dead by those that wait
-//    for it (trace::is_gone is the command's part).
+//    for it (trace::is_gone is the command's part). (not checkable: who dies checks nothing)
 #pragma once
 
 #include <stdint.h>

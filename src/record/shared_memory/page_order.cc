@@ -11,10 +11,11 @@
 //
 // Invariants
 // 1. A task counts before its pages can go: before it sleeps (so also before the turn in which it
-//    unmaps), before it asks for another page, at an event's end, and at a spin.
+//    unmaps), before it asks for another page, at an event's end, and at a spin. (not checkable: a
+//    page may go without its holder seeing it)
 // 2. A task that takes a page reads the count afterwards. So all that a replay waits for had
 //    happened, when that was recorded, before the waiting task went on: tasks do not wait in a
-//    circle.
+//    circle. (not checkable: it is about two runs)
 
 #include "record/shared_memory/page_order.h"
 

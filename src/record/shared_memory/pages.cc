@@ -1,5 +1,5 @@
 // Invariant: a page is open in this process exactly while it is in the table, or lent to the kernel
-// for a call.
+// for a call. (checked in insert)
 //
 // What can go wrong: a page behind the end of a file (PageKind::kNoMemory); two addresses of one
 // page (the task has it at one of them at a time); more open pages apart from each other than the
@@ -53,6 +53,7 @@ uint32_t slot_of(uint64_t page) {
 }
 
 void insert(uint64_t page, uint32_t place) {
+  WEIR_DEBUG_CHECK(!find(page));  // invariant of pages.cc: it was closed before
   if (2 * (g_used + 1) > g_room) {
     Held* const old = g_held;
     const uint32_t old_room = g_room, room = g_room ? 2 * g_room : kFirstRoom;
@@ -297,6 +298,8 @@ void give_if_asked(Task& task) {
   task.recorded.owned_points++;
   come_by(task);
   if (input::recording()) {
+    // Invariants 2 of shared_page_table.h, 1 of shared_memory.h.
+    each_held([&](const Held& held) { WEIR_DEBUG_CHECK(owners::has(task, held.place)); });
     if (owners::is_asked(task)) give_requested(task, PageKind::kGivenAtEnd);
   } else {
     give_as_recorded(task, PageKind::kGivenAtEnd);

@@ -9,10 +9,11 @@
 // Invariants
 // 1. A task that computes keeps its pages until its next event, where it gives up those that were
 //    requested. A task that waits loses its page to whoever needs it. The recording has where a
-//    page goes, and in a replay it goes there too.
+//    page goes, and in a replay it goes there too. (checked in give_if_asked)
 // 2. A task that waits for a page has given up its claims to all others. So pages cause no
-//    deadlock.
-// 3. Nothing here depends on the Order, and the Order depends on nothing here.
+//    deadlock. (not checkable: nobody sees all who wait; a circle would stand still)
+// 3. Nothing here depends on the Order, and the Order depends on nothing here. (not checkable: it
+//    is about what the code includes)
 #pragma once
 
 #include <stdint.h>

@@ -3,16 +3,16 @@
 // mapped without a right; a page with a right need not be mapped.
 //
 // Invariants
-// 1. The table changes in turns only.
+// 1. The table changes in turns only. (checked in take, serve)
 // 2. A task that is in program code (TaskOrder::computes) loses a right only in its own turn
-// (serve). A
-//    task that waits, is in the kernel, or has not come out of its last turn yet loses its pages to
-//    whichever task has the turn and needs them (UPLAY 2.2.1, initiative preemption). That task
-//    writes down what must be unmapped. The loser unmaps it when it has the turn again, before it
-//    touches anything.
-// 3. Whether a task computes follows from turns, so what is taken, and from whom, does too.
+//    (serve). A task that waits, is in the kernel, or has not come out of its last turn yet loses
+//    its pages to whichever task has the turn and needs them (UPLAY 2.2.1, initiative preemption).
+//    That task writes down what must be unmapped. The loser unmaps it when it has the turn again,
+//    before it touches anything. (checked in note_lost, serve)
+// 3. Whether a task computes follows from turns, so what is taken, and from whom, does too. (not
+//    checkable: it is about two runs)
 // 4. A task that must wait for a page has passed the turn on and no longer computes, and no task
-//    waits for a task that waits for a page. So pages cause no deadlock.
+//    waits for a task that waits for a page. So pages cause no deadlock. (checked in on_fault)
 
 #include "view/coherent/coherent.h"
 
@@ -70,6 +70,8 @@ void remember(Task& task, uint64_t page) {
 
 void note_lost(Task& task, uint64_t page, bool all) {
   Holder& h = holder_of(task);
+  // Invariant 2 of coherent.cc: only its own turn takes a right from who computes.
+  WEIR_DEBUG_CHECK(!task.order.computes || shared().order.turn == task.id);
   if (h.lost_count == Holder::kMostLost) fail("keep track of so many pages", page, -ENOMEM);
   h.lost[h.lost_count++] = page | (all ? kDrop : 0);
   if (task.pages.spins_on_pages)
@@ -117,7 +119,7 @@ bool comes_before_writers(const Task& task, uint64_t page) {
 }  // namespace
 
 bool take(Task& task, uint64_t page, bool to_write, bool asks) {
-  WEIR_DEBUG_CHECK(shared().order.turn == task.id);
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 1 of coherent.cc
   uint64_t& entry = entry_at(index_of(page));
   if (has_right(entry, task, to_write)) return true;
   const uint32_t writer = writer_of(entry);
@@ -301,6 +303,7 @@ void on_fault(Task& task, uint64_t address, bool writes) {
       task.pages.awaits = page | (writes ? kForWriting : 0);
     }
     has_waited = true;
+    WEIR_DEBUG_CHECK(!task.order.computes);  // invariant 4 of coherent.cc
     wait_for_page(key_of(page));
   }
   task.pages.waited = 0;
@@ -359,7 +362,7 @@ bool is_asked(const Task& task) {
 bool serve(Task& task, bool stays_mapped) {
   Holder& h = holder_of(task);
   if (!h.request_count) return false;
-  WEIR_DEBUG_CHECK(shared().order.turn == task.id);
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariants 1 and 2 of coherent.cc
   for (uint64_t i = 0; i < h.request_count; i++) {
     const uint64_t page = h.requests[i] & ~kForWriting;
     const bool all = (h.requests[i] & kForWriting) || !reader_bit(task);

@@ -2,16 +2,17 @@
 //
 // Invariants
 // 1. Between two publications of this process, diff buffer entries [0, dirty_count) name pages
-//    whose private copy holds bytes that the store does not, and no other page does.
+//    whose private copy holds bytes that the store does not, and no other page does. (checked in
+//    publish)
 // 2. After publish() this process has no private copy but the residents, which are equal to the
 //    store. They are again whenever program code goes on, or the runtime reads program memory,
 //    after others may have published (refresh); in between the store's page is not their twin. A
 //    write to a hole that remembers a mark faults twice: the copy is made marked, then the mark
 //    lifts. A signal can come in between; then there is a copy that nothing reports. trap/ drops it
 //    before anybody publishes (drop_unwritten), or the write would go to a copy that lacks what
-//    others published meanwhile, and its diff would take that back.
+//    others published meanwhile, and its diff would take that back. (checked in publish)
 // 3. The runtime stack, this buffer and the tables are no store memory: nothing here writes to what
-//    it scans.
+//    it scans. (checked in add_dirty)
 
 #include "view/isolated/isolated.h"
 
@@ -57,6 +58,7 @@ void add_dirty(Task& task, uint64_t page) {
            kMostDiffs * kPageSize >> 20);
     die(125);
   }
+  WEIR_DEBUG_CHECK(page::store_extent(page));  // invariant 3 of isolated.cc
   diffs_of(task)[task.copies.dirty_count++].page = page;
 }
 
@@ -164,7 +166,30 @@ bool is_closed(uint64_t page) {
   return sys::read_guarded(&word, page, sizeof word) < 0;
 }
 
+// Invariant 1: the entries are copies, each of them once.
+[[maybe_unused]] bool are_copies(const Task& task) {
+  const page::PageDiff* diffs = diffs_of(task);
+  for (uint64_t i = 0; i < task.copies.dirty_count; i++) {
+    if (diffs[i].bytes && !is_copy(diffs[i].page)) return false;
+    for (uint64_t k = i < 64 ? 0 : i - 64; k < i; k++) {
+      if (diffs[k].page == diffs[i].page) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
+
+bool has_only_residents(Task& task) {
+  for_each_copy(task, add_dirty);
+  const uint64_t count = task.copies.dirty_count;
+  task.copies.dirty_count = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    const uint64_t page = diffs_of(task)[i].page;
+    if (resident(page) < 0 && !is_closed(page)) return false;
+  }
+  return true;
+}
 
 void find_writes(Task& task) {
   PhaseScope phase(task, Phase::kScanning);
@@ -205,7 +230,8 @@ void find_writes(Task& task) {
 }
 
 void publish(Task& task) {
-  WEIR_DEBUG_CHECK(shared().order.turn == task.id);
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 2 of event.cc
+  WEIR_DEBUG_CHECK(are_copies(task));                // invariant 1 of isolated.cc
   PhaseScope phase(task, Phase::kPublishing);
   count_transaction(task);
   page::PageDiff* diffs = diffs_of(task);
@@ -233,6 +259,7 @@ void publish(Task& task) {
   }
   task.copies.dirty_count = 0;
   hand_over_of(task).count = 0;
+  WEIR_DEBUG_CHECK(has_only_residents(task));  // invariant 2 of isolated.cc
   refresh();
   g_known.valid = true;
   g_known.mark = sys::mark_faults();

@@ -28,6 +28,8 @@ void refresh();
 void refresh_page(uint64_t address);
 // Drops the retained copies; from now on none is kept. REQUIRES: as refresh().
 void drop_residents();
+// For checks: every copy that there is now is a resident. REQUIRES: nothing is to be published.
+bool has_only_residents(Task& task);
 // This process is new: nothing is known about its copies.
 void forget_copies();
 // Applies what find_writes found and drops the copies. REQUIRES: the turn.
