@@ -1,11 +1,11 @@
-// The problem: a hook runs in the middle of the runtime, with the node's mutex held, and is to use
+// The problem: a hook runs in the middle of the runtime, with the node's mutex held, and must use
 // tapes and parcels, whose functions lock that mutex themselves. So each call notes for its thread
-// which node's it is, and Inside locks nothing there; neither does it where an Inside lives
+// which node it is of, and Inside locks nothing there. Nor does Inside lock if another one lives
 // already.
 //
-// Invariant: hooks are called with the mutex held and it is not let go of until they return; so one
-// that is removed is not running, and a parcel of the members' belongs to one message only. (not
-// checkable: a mutex does not say who holds it)
+// Invariant: hooks are called with the mutex held, and it is not released until they return. So a
+// hook that is removed is not running, and a parcel of the members' belongs to one message only.
+// (not checkable: a mutex does not say who holds it)
 #include "dsm/api/hooks.h"
 
 #include <string.h>

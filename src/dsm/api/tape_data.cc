@@ -2,15 +2,15 @@
 // section 4).
 //
 // A diff says where in its writer's chain for the unit it belongs, so it may come early, late,
-// twice or without what is before it: the protocol keeps it, and applies it when the copy lacks
-// nothing else. Nothing here decides when; so wrong advice costs time only.
+// twice or without what is before it. The protocol keeps it, and applies it when the copy lacks
+// nothing else. Nothing here decides when, so wrong advice costs only time.
 //
 // Invariants:
 //   1. What comes from a tape or a parcel is checked before the protocol sees it: kinds, nodes and
 //      units that are none of this run's are left out. (not checkable: what comes from outside may
 //      be anything)
 //   2. A unit of which a diff is handed out is exact from then on (lrc.cc, invariant 4), as one
-//      that is asked for is. (not checkable: what threads write between two faults nobody sees)
+//      that is requested is. (not checkable: what threads write between two faults nobody sees)
 #include <algorithm>
 
 #include "dsm/api/api.h"

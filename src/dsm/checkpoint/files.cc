@@ -1,8 +1,8 @@
-// Writers remember the first error and go on, so that who writes asks once, at the end. Readers end
-// the job at the first thing that is wrong, and name the file.
+// Writers remember the first error and go on, so the caller asks once, at the end. Readers end the
+// job at the first thing that is wrong, and name the file.
 //
 // Invariants:
-//   1. A generation is whole and on disk before `current` names it; `current` changes by a rename,
+//   1. A generation is whole and on disk before `current` names it. `current` changes by a rename,
 //      so whenever a process or the machine stops, it names a whole one. (not checkable: a crash
 //      comes between two instructions)
 //   2. Nothing that is read counts before its checksum was found right: that of a unit's bytes

@@ -1,7 +1,7 @@
 // SIGSEGV. The handler runs on the stack of the thread that made the access, which is at an
 // instruction of the program (or of libc, on its behalf): the runtime itself never touches the
-// program's view. So the handler may lock, wait and allocate, but for what the interrupted code
-// holds; libc's own allocator does not touch shared memory while it holds its locks. The signal is
+// program's view. So the handler may lock, wait and allocate, except what the interrupted code
+// holds. libc's own allocator does not touch shared memory while it holds its locks. The signal is
 // not blocked meanwhile, and errno is kept.
 #include <errno.h>
 #include <signal.h>

@@ -1,11 +1,11 @@
-// The node's own part is small: who gets a message, and the two sides of synchronization. A release
-// closes an interval over all pages that were written, whichever protocol they have; an acquire
-// reads notices and tells each page's protocol.
+// The node's own part is small: the dispatch of messages, and the two sides of synchronization. A
+// release closes an interval over all pages that were written, whichever protocol they have. An
+// acquire reads notices and tells each page's protocol.
 //
-// Invariant: a page that this node has written itself gets its diff made before notices count as
-// known: where that takes an interval of its own, the interval must not seem to have known of them.
-// What is written from then on comes after them, so its stamp is taken once they do (invariant 1 of
-// lrc.cc). (not checkable: what threads write between two faults nobody sees)
+// Invariant: if this node has written a page itself, the page's diff is made before notices count
+// as known. If that takes an interval of its own, the interval must not seem to have known of them.
+// What is written from then on comes after them, so its stamp is taken once they count as known
+// (invariant 1 of lrc.cc). (not checkable: what threads write between two faults nobody sees)
 #include "dsm/core/node.h"
 
 #include <pthread.h>

@@ -16,12 +16,12 @@
 //      are the borders, as long as there are enough units.
 //   3. Units that a node read and did not write, if all other nodes read them too (a pivot row, a
 //      matrix that everybody multiplies with), are read by all parts; also by those of the node
-//      that had no need to, because it had written them. If the others are few against the node's
-//      block, they are a halo: the first part reads those below the block, the last part those
-//      above it. Each part then reads as wide a halo on both sides of its stretch within the node,
-//      with the unit in which the border lies. A unit of the block itself is read by the part whose
-//      stretch it is in. If they are many, they are divided evenly. With two nodes "all others" is
-//      one node, so there few units are a halo, and many are read by all parts.
+//      that had no need to, because it had written them. If the other units are few against the
+//      node's block, they are a halo: the first part reads those below the block, the last part
+//      those above it. Each part then reads as wide a halo on both sides of its stretch within the
+//      node, with the unit in which the border lies. A unit of the block itself is read by the part
+//      whose stretch it is in. If they are many, they are divided evenly. With two nodes "all
+//      others" is one node, so there few units are a halo, and many are read by all parts.
 //   4. Lock sections stay whole, and what is computed in them is not divided. A lock that each
 //      thread of every node took once in the phase (to add up a result) is taken once by each part.
 //      Otherwise the sections are dealt out to the parts in turn, so that their number stays.
