@@ -177,6 +177,8 @@ bool learn() {
   if (!gnu_get_libc_version) return refuse("threads");
   g_layout.minor = minor_of(gnu_get_libc_version());
   if (g_layout.minor < kOldest) return refuse("threads");
+  // The library's own, whoever else has one of that name: __libc_malloc is mimalloc's, too.
+  g_layout.code = reinterpret_cast<uint64_t>(find<const char*()>("gnu_get_libc_version"));
   if (!find_thread_record()) return refuse("record of a thread");
   if (!find_condition_flags()) return refuse("condition variables");
   if (!knows_mutexes()) return refuse("mutexes");
@@ -184,8 +186,7 @@ bool learn() {
   return knows_other_objects() || refuse("barriers, semaphores or spin locks");
 }
 
-// Of a function that no program has: __libc_malloc is mimalloc's, too.
-uint64_t code() { return reinterpret_cast<uint64_t>(&gnu_get_libc_version); }
+uint64_t code() { return g_layout.code; }
 
 bool has_one_cancellable_call() { return g_layout.minor >= kOneCancellableCall; }
 

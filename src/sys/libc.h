@@ -37,6 +37,7 @@ struct Layout {
   uint32_t thread_size = 4096;  // of the record, at most
   // In a pthread_cond_t: the word with its attributes and the number of waiters.
   uint32_t condition_flags = 36;
+  uint64_t code = 0;  // an address in the library's code
 };
 extern Layout g_layout __attribute__((visibility("hidden")));
 
@@ -49,7 +50,7 @@ inline constexpr uint64_t kScopeFlag = 0x1c;
 // Fills the layout. False: the C library is unknown, and report() has said so.
 // REQUIRES: the program has one thread, and is not yet intercepted.
 [[nodiscard]] bool learn();
-// An address in the library's code.
+// An address in the library's code. REQUIRES: learn() has succeeded.
 uint64_t code();
 // Says that this library is unknown, because of `what`. Always false.
 bool refuse(const char* what);
