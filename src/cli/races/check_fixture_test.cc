@@ -1,5 +1,8 @@
 #include "cli/races/check_fixture_test.h"
 
+#include <pthread.h>
+
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -45,14 +48,28 @@ namespace {
   weir_test_registers(registers);
   memcpy(context->registers, registers, sizeof context->registers);
   context->rip = registers[16];
-  context->stack_bytes = sizeof context->stack;
   context->is_call = 0;
 }
 
-// Not checked: it reads the frames of whoever has called.
+// The end of this thread's stack.
+uint64_t stack_limit() {
+  pthread_attr_t attributes;
+  void* start = nullptr;
+  size_t size = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) throw std::runtime_error("no stack");
+  pthread_attr_getstack(&attributes, &start, &size);
+  pthread_attr_destroy(&attributes);
+  return reinterpret_cast<uint64_t>(start) + size;
+}
+
+// Not checked: it reads the frames of whoever has called. With a small environment there are fewer
+// bytes above them than a context holds.
 __attribute__((no_sanitize("address"))) void copy_stack(findings::Context* context) {
-  const auto* from = reinterpret_cast<const volatile uint8_t*>(context->registers[4]);
-  for (size_t i = 0; i < sizeof context->stack; i++) context->stack[i] = from[i];
+  const uint64_t start = context->registers[4], limit = stack_limit();
+  const auto* from = reinterpret_cast<const volatile uint8_t*>(start);
+  const size_t bytes = std::min<uint64_t>(sizeof context->stack, limit - start);
+  for (size_t i = 0; i < bytes; i++) context->stack[i] = from[i];
+  context->stack_bytes = static_cast<decltype(context->stack_bytes)>(bytes);
 }
 
 }  // namespace
