@@ -15,15 +15,17 @@ failed=0
 fail() { echo "$*"; failed=1; }
 export PYTHONDONTWRITEBYTECODE=1
 
-# once OUT VIEW INPUTS PREFIX... -- COMMAND...: one run, in a folder of its own
+# once OUT VIEW INPUTS PREFIX... -- COMMAND...: one run, in a folder that nothing changes, as its time is input (Python 3.13 asks for it),
+# beside an empty folder
+mkdir still
 once() {
   local out=$1 view=$2 inputs=$3 prefix=()
   shift 3
   while [ "$1" != -- ]; do prefix+=("$1"); shift; done
   shift
   rm -rf place words && mkdir place
-  timeout -k 2 30 "${prefix[@]}" "$weir" run --order token --view "$view" --fingerprint --log words "${delay[@]}" --virtual "$inputs" -- "$@" \
-    >"$out" 2>err </dev/null
+  (cd still && timeout -k 2 30 "${prefix[@]}" "$weir" run --order token --view "$view" --fingerprint --log "$work/words" "${delay[@]}" \
+    --virtual "$inputs" -- "$@") >"$out" 2>err </dev/null
   echo "status $?" >>err
   if [ "$out" = /dev/null ]; then grep -o 'memory [0-9a-f]*' words | sort >fingerprint; fi
 }
@@ -62,12 +64,12 @@ other() {
 ${CC:-cc} -O1 -Wall -pthread -o inputs "$here/virtual/inputs.c" || exit 1
 ${CXX:-c++} -O1 -std=c++17 -pthread -o devices "$here/virtual/devices.cc" || exit 1
 all=random,time,pid
-same "inputs, alone" isolated $all output ./inputs
-for view in isolated direct; do same inputs $view $all output ./inputs 4; done
-other "inputs, another seed" random=7,time,pid ./inputs 4
-other "inputs, another time" random,time=1234567890,pid ./inputs 4
+same "inputs, alone" isolated $all output "$work/inputs"
+for view in isolated direct; do same inputs $view $all output "$work/inputs" 4; done
+other "inputs, another seed" random=7,time,pid "$work/inputs" 4
+other "inputs, another time" random,time=1234567890,pid "$work/inputs" 4
 grep -q '^clock 0 1234567890' now || fail "time=1234567890: $(grep '^clock 0' now)"
-same devices isolated $all memory ./devices
+same devices isolated $all memory "$work/devices"
 if command -v perl >/dev/null; then
   same perl isolated $all memory "$(command -v perl)" -e '%h = map { $_ => 1 } "a".."z"; print join(",", keys %h), " ", time, " $$ ", rand, "\n"'
 fi
@@ -92,7 +94,7 @@ fn main() {
     println!("{:?} {:?} {} {:?}", map.keys().collect::<Vec<_>>(), handle.join().unwrap(), std::process::id(), std::time::SystemTime::now());
 }
 RS
-  if rustc -O map.rs 2>/dev/null; then same "Rust's HashMap" isolated $all memory ./map; fi
+  if rustc -O map.rs 2>/dev/null; then same "Rust's HashMap" isolated $all memory "$work/map"; fi
 fi
 # One kind alone leaves the others as they are: --virtual time says nothing of ids.
 delay=()

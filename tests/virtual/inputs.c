@@ -78,7 +78,7 @@ static void random_bytes(void) {
   CHECK(uuid && fgets(text, sizeof text, uuid) && strlen(text) == 37);
   printf("uuid %s", text);
   fclose(uuid);
-  char name[] = "place/name-XXXXXX";
+  char name[] = "../place/name-XXXXXX";
   const int file = mkstemp(name);
   CHECK(file >= 0);
   unlink(name);
