@@ -7,6 +7,8 @@
 
 enum { kRounding = 0x6000, kUpward = 0x4000, kRounds = 12, kX87Down = 0x400 };
 
+static int before;  // the nice value that the program was given
+
 static unsigned x87(void) {
   unsigned short control;
   __asm__ volatile("fnstcw %0" : "=m"(control));
@@ -23,7 +25,7 @@ static void* changes_all(void* number) {
   CHECK(strcmp(name, "creator") == 0);
   CHECK_EQ(pthread_getaffinity_np(pthread_self(), sizeof all, &all), 0);
   CHECK_EQ(CPU_COUNT(&all), *(int*)number);
-  CHECK_EQ(getpriority(PRIO_PROCESS, (id_t)tid), 0);
+  CHECK_EQ(getpriority(PRIO_PROCESS, (id_t)tid), before);
 
   unsigned short down = (unsigned short)(x87() | kX87Down);
   __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | kUpward);
@@ -34,7 +36,7 @@ static void* changes_all(void* number) {
   CPU_ZERO(&mine);
   CPU_SET(first, &mine);
   CHECK_EQ(pthread_setaffinity_np(pthread_self(), sizeof mine, &mine), 0);
-  CHECK_EQ(setpriority(PRIO_PROCESS, (id_t)tid, 5), 0);
+  CHECK_EQ(setpriority(PRIO_PROCESS, (id_t)tid, before + 5), 0);
   return NULL;
 }
 
@@ -56,6 +58,7 @@ int main(void) {
   CHECK_EQ(prctl(PR_SET_NAME, "creator"), 0);
   CHECK_EQ(pthread_getaffinity_np(pthread_self(), sizeof all, &all), 0);
   processors = CPU_COUNT(&all);
+  before = getpriority(PRIO_PROCESS, 0);
   for (int round = 0; round < kRounds; ++round) {
     CHECK_EQ(pthread_create(&thread, NULL, round % 2 ? changes_all : changes_rounding, &processors),
              0);
