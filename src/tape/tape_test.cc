@@ -169,11 +169,12 @@ TEST(TapeTest, AReplayBarrierFindsWhatToSendToWhom) {
 
 TEST(TapeTest, ItselfAddedSubtractedAndCrossed) {
   Tape tape = example();
-  tape += tape;
+  const Tape& itself = tape;
+  tape += itself;
   EXPECT_TRUE(tape == example());
-  tape &= tape;
+  tape &= itself;
   EXPECT_TRUE(tape == example());
-  tape -= tape;
+  tape -= itself;
   EXPECT_TRUE(tape.empty());
 }
 

@@ -22,7 +22,7 @@ static void set(int which, long microseconds) {
 
 static void computes(void) {
   volatile long sum = 0;
-  for (int i = 0; i < 200000; ++i) sum += i;
+  for (int i = 0; i < 200000; ++i) sum = sum + i;
   sched_yield();
 }
 

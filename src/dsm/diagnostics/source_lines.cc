@@ -183,8 +183,9 @@ void SourceLines::look_up() {
   for (const auto& [place, line] : found_) {
     if (line.empty() && !place.module.empty()) by_module[place.module].push_back(place);
   }
-  for (const auto& [module, places] : by_module) {
-    const std::string path = path_of(module);
+  for (const auto& entry : by_module) {
+    const std::vector<CodePlace>& places = entry.second;  // no binding: clang 14 captures none
+    const std::string path = path_of(entry.first);
     if (path.empty()) continue;
     for (size_t first = 0; first < places.size(); first += kAtOnce) {
       std::vector<std::string> command = {"addr2line", "-a", "-f", "-C", "-i", "-e", path};
