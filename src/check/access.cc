@@ -10,6 +10,7 @@
 #include "check/replay/replay.h"
 #include "check/state.h"
 #include "memory/backing.h"
+#include "memory/program_memory.h"
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 
@@ -297,7 +298,8 @@ void touch(uint64_t start, uint64_t size, bool writes) {
     return;
   }
   const bool is_call = task.pages.holds_call && task.frame &&
-                       moves_data(task.pages.holds_call - 1) && !is_of_library(start);
+                       moves_data(task.pages.holds_call - 1) && !is_of_library(start) &&
+                       page::may_access(page_down(start), writes);
   const bool is_unseen = happens::is_unseen(start, size, writes);
   if (is_call && !is_unseen) {
     const Spending spending;
@@ -307,7 +309,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
     meet_range(task, watcher, spot_of(*task.frame), {start, size, kind}, true);
   }
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
-    if (!is_ours(at) || page::has_protection(at, kPageSize)) continue;
+    if (!is_ours(at) || !page::may_access(at, writes)) continue;
     Page& page = page_of(at);
     if (page.mode == Mode::kDeclared && (page.holders & bit_of(watcher)) && page.looks) {
       if (is_unseen) reach(at, writes);  // else meet_declared() has let it in
@@ -323,7 +325,8 @@ void touch(uint64_t start, uint64_t size, bool writes) {
         lend(task, at, true);
       }
     } else {
-      (void)*reinterpret_cast<volatile uint8_t*>(at);  // mapped, if it was not
+      uint8_t byte;
+      (void)trap::from_program(byte, static_cast<long>(at));  // mapped, if it was not
     }
   }
 }

@@ -77,6 +77,8 @@ long protect(uint64_t start, uint64_t size, int protection);
 // Returns false if there is no room for another range.
 bool remember_protection(uint64_t start, uint64_t size, int protection);
 bool has_protection(uint64_t start, uint64_t size);
+// The protection that the program itself has asked for lets it write to the page, or read it.
+bool may_access(uint64_t page, bool writes);
 void reapply_protections();
 // View isolated: executable memory that the program makes is closed until it is executed, page by
 // page (signal/made_code.cc). Notes what the program asks for in a range of its memory. Returns

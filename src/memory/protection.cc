@@ -70,6 +70,15 @@ bool has_protection(uint64_t start, uint64_t size) {
   return is_noted(s.memory.protected_ranges, s.memory.protected_count, Range{start, start + size});
 }
 
+bool may_access(uint64_t page, bool writes) {
+  const Shared& s = shared();
+  const uint32_t at = first_above(s.memory.protected_ranges, s.memory.protected_count, page);
+  if (at >= s.memory.protected_count || !s.memory.protected_ranges[at].range.contains(page))
+    return true;
+  const int allowed = s.memory.protected_ranges[at].protection;
+  return (allowed & (writes ? PROT_WRITE : kReadWrite)) != 0;  // what can be written can be read
+}
+
 void reapply_protections() {
   Shared& s = shared();
   for (uint32_t i = 0; i < s.memory.protected_count; i++) {

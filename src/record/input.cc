@@ -59,11 +59,14 @@ struct Pieces {
   uint32_t count;  // of entries; then of those still to be put
 };
 
-// As much from the start as can be read.
-uint64_t readable(uint64_t address, uint64_t size) {
+// As much from the start as the kernel may have written to. At View coherent the task holds that
+// for the call; to read another page would be an event, and a replay has none there.
+uint64_t writable(uint64_t address, uint64_t size) {
+  const bool asks = plan().gives_pages() && g_tasks_active;
   uint8_t byte;
   for (uint64_t at = address; at < address + size; at = page_down(at) + kPageSize) {
-    if (trap::from_program(byte, static_cast<long>(at)) != 0) return at - address;
+    const bool is_closed = asks && page::store_extent(at) && !page::may_access(page_down(at), true);
+    if (is_closed || trap::from_program(byte, static_cast<long>(at)) != 0) return at - address;
   }
   return size;
 }
@@ -74,12 +77,12 @@ uint32_t entries_for(uint64_t size) {
 
 void count_pieces(void* context, uint64_t address, uint64_t size) {
   auto& pieces = *static_cast<Pieces*>(context);
-  pieces.count += entries_for(pieces.failed ? readable(address, size) : size);
+  pieces.count += entries_for(pieces.failed ? writable(address, size) : size);
 }
 
 void put_pieces(void* context, uint64_t address, uint64_t size) {
   auto& pieces = *static_cast<Pieces*>(context);
-  if (pieces.failed) size = readable(address, size);
+  if (pieces.failed) size = writable(address, size);
   for (uint64_t done = 0; done < size;) {
     const uint64_t left = size - done;
     const auto length =
@@ -237,9 +240,8 @@ long map_file(Task& task, effects::Request request) {
 void map_again(const effects::Request& request);
 
 // A page that the task has the right to, and has touched for this call, may not be mapped when the
-// kernel looks: seen in one of thirty runs of mbuffer on a crowded machine. The kernel then answers
-// EFAULT where a thread would fault and find it. So what the task has is mapped again, without an
-// event, and the call made once more; a pointer that leads nowhere fails again.
+// kernel looks, on a crowded machine. The kernel then answers EFAULT where a thread would find it.
+// So what the task has is mapped again, without an event, and the call made once more.
 template <typename Ask>
 long with_memory(const effects::Request& request, Ask ask) {
   const long result = ask(request);

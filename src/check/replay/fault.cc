@@ -69,7 +69,7 @@ void each_page(const Touches& touches, Act act) {
   for (uint32_t i = 0; i < touches.count; i++) {
     const Touch& touch = touches.touch[i];
     for (uint64_t at = page_down(touch.address); at < touch.address + touch.size; at += kPageSize) {
-      if (coherent::is_ours(at) && !page::has_protection(at, kPageSize)) act(at, touch);
+      if (coherent::is_ours(at) && page::may_access(at, writes(touch))) act(at, touch);
     }
   }
 }

@@ -16,6 +16,7 @@
 
 #include "view/coherent/coherent.h"
 
+#include "memory/program_memory.h"
 #include "sync/event.h"
 #include "sys/futex.h"
 #include "sys/report.h"
@@ -331,12 +332,13 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   for (bool again = true; again;) {
     again = false;
     for (uint64_t page = first; page < limit; page += kPageSize) {
-      if (!page::store_extent(page) || page::has_protection(page, kPageSize)) continue;
+      if (!page::store_extent(page) || !page::may_access(page, writes)) continue;
       if (!has_right(entry_at(index_of(page)), task, writes)) {
         on_fault(task, page, writes);
         again = page != first;  // a page before it may have gone meanwhile
-      } else {
-        (void)*reinterpret_cast<volatile uint8_t*>(page);  // mapped, if it was not
+      } else {  // mapped, if it was not; this process may have to open it to the program first
+        uint8_t byte;
+        (void)trap::from_program(byte, static_cast<long>(page));
       }
     }
   }
@@ -345,7 +347,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
 void map_again(Task& task, uint64_t start, uint64_t size) {
   if (!size || !page::demand::is_open()) return;
   for (uint64_t page = page_down(start); page < page_up(start + size); page += kPageSize) {
-    if (!page::store_extent(page) || page::has_protection(page, kPageSize)) continue;
+    if (!page::store_extent(page) || !page::may_access(page, false)) continue;
     if (has_right(entry_at(index_of(page)), task, false)) map_with_right(task, page, 1);
   }
 }
