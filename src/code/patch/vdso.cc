@@ -3,6 +3,8 @@
 #include <elf.h>
 #include <sys/syscall.h>
 
+#include <initializer_list>
+
 #include "base/bytes.h"
 #include "code/patch/patch.h"
 #include "sys/memory.h"
@@ -12,19 +14,36 @@ namespace weir {
 namespace {
 
 // libc has looked these up before anything of Weir's runs: the entries stay where they are, and
-// what stands there asks the kernel.
+// what stands there asks the kernel. That returns EFAULT where the program has closed its buffer,
+// to open it in a handler of SIGSEGV: there the vDSO faults. So the buffer is then touched, and the
+// kernel asked once more.
+
+// A buffer that an argument points to.
+struct Buffer {
+  enum Argument : uint8_t { kNone, kFirst, kSecond, kFirstBySecond };  // the last: bytes, counted
+  Argument argument;
+  uint8_t size;
+  bool may_be_null;
+};
+
 struct Function {
   const char* name;
   int number;
+  bool takes_clock;  // its first argument names a clock
+  Buffer buffers[2];
 };
 
+constexpr Buffer kNoBuffer{Buffer::kNone, 0, false};
 constexpr Function kFunctions[] = {
-    {"__vdso_clock_gettime", SYS_clock_gettime},
-    {"__vdso_gettimeofday", SYS_gettimeofday},
-    {"__vdso_time", SYS_time},
-    {"__vdso_getcpu", SYS_getcpu},
-    {"__vdso_clock_getres", SYS_clock_getres},
-    {"__vdso_getrandom", SYS_getrandom},
+    {"__vdso_clock_gettime", SYS_clock_gettime, true, {{Buffer::kSecond, 16, false}, kNoBuffer}},
+    {"__vdso_clock_getres", SYS_clock_getres, true, {{Buffer::kSecond, 16, true}, kNoBuffer}},
+    {"__vdso_gettimeofday",
+     SYS_gettimeofday,
+     false,
+     {{Buffer::kFirst, 16, true}, {Buffer::kSecond, 8, true}}},
+    {"__vdso_time", SYS_time, false, {{Buffer::kFirst, 8, false}, kNoBuffer}},
+    {"__vdso_getcpu", SYS_getcpu, false, {{Buffer::kFirst, 4, true}, {Buffer::kSecond, 4, true}}},
+    {"__vdso_getrandom", SYS_getrandom, false, {{Buffer::kFirstBySecond, 0, false}, kNoBuffer}},
 };
 
 const Function* find(const char* name) {
@@ -34,27 +53,128 @@ const Function* find(const char* name) {
   return nullptr;
 }
 
-// mov $number,%eax; syscall; ret; and room behind it for the jump that patching puts there.
-void write_call(uint8_t* at, int number) {
-  uint8_t code[16] = {0xb8, 0,    0,    0,    0,    0x0f, 0x05, 0xc3,
-                      0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90};
-  copy_bytes(code + 1, &number, 4);
-  copy_bytes(at, code, sizeof code);
+constexpr uint8_t kNop = 0x90, kReturn = 0xc3, kJumpIfEqual = 0x74, kJumpIfAbove = 0x77,
+                  kJumpIfNoCarry = 0x73;
+// The clocks that the vDSO reads itself: CLOCK_REALTIME, MONOTONIC, MONOTONIC_RAW, their coarse
+// ones, BOOTTIME, TAI.
+constexpr int kOwnClocks = 0x8f3;
+constexpr int kBadAddress = -14, kNoCall = -38;  // -EFAULT, -ENOSYS
+
+class Code {
+ public:
+  uint64_t size() const { return size_; }
+  const uint8_t* bytes() const { return bytes_; }
+
+  void put(std::initializer_list<uint8_t> bytes) {
+    for (const uint8_t byte : bytes) bytes_[size_++] = byte;
+  }
+  void put_number(int number) {
+    copy_bytes(bytes_ + size_, &number, 4);
+    size_ += 4;
+  }
+  // A jump over what comes until land(); returns what that takes.
+  uint64_t jump(uint8_t opcode) {
+    put({opcode, 0});
+    return size_;
+  }
+  void land(uint64_t jump) { bytes_[jump - 1] = static_cast<uint8_t>(size_ - jump); }
+
+  void ask(int number) {
+    put({0xb8});  // mov $number,%eax
+    put_number(number);
+    put({0x0f, 0x05});  // syscall
+  }
+  void answer(int error) {
+    put({0x48, 0xc7, 0xc0});  // mov $error,%rax
+    put_number(error);
+    put({kReturn});
+  }
+  // Room for the jump that patching puts over a system call and what follows.
+  void make_room() { put({kNop, kNop, kNop, kNop}); }
+
+  void touch(const Buffer& buffer) {
+    if (buffer.argument == Buffer::kFirstBySecond) {
+      put({0x80, 0x4f, 0, 0});           // orb $0,(%rdi)
+      put({0x80, 0x4c, 0x37, 0xff, 0});  // orb $0,-1(%rdi,%rsi)
+      return;
+    }
+    const bool is_first = buffer.argument == Buffer::kFirst;
+    uint64_t if_null = 0;
+    if (buffer.may_be_null) {
+      put({0x48, 0x85, is_first ? uint8_t{0xff} : uint8_t{0xf6}});  // test %rdi,%rdi
+      if_null = jump(kJumpIfEqual);
+    }
+    const uint8_t at = is_first ? 0x4f : 0x4e;  // orl $0,offset(%rdi)
+    put({0x83, at, 0, 0});
+    if (buffer.size > 4) put({0x83, at, static_cast<uint8_t>(buffer.size - 4), 0});
+    if (buffer.may_be_null) land(if_null);
+  }
+
+ private:
+  uint8_t bytes_[160];
+  uint64_t size_ = 0;
+};
+
+// With a clock that the vDSO asks the kernel about, EFAULT is what the program would see.
+void touch_buffers(Code& code, const Function& function) {
+  uint64_t if_large = 0, if_other = 0;
+  if (function.takes_clock) {
+    code.put({0x83, 0xff, 31});  // cmp $31,%edi
+    if_large = code.jump(kJumpIfAbove);
+    code.put({0xb8});  // mov $kOwnClocks,%eax; bt %edi,%eax
+    code.put_number(kOwnClocks);
+    code.put({0x0f, 0xa3, 0xf8});
+    if_other = code.jump(kJumpIfNoCarry);
+  }
+  for (const Buffer& buffer : function.buffers) {
+    if (buffer.argument != Buffer::kNone) code.touch(buffer);
+  }
+  code.ask(function.number);
+  code.put({kReturn});
+  if (!function.takes_clock) return;
+  code.make_room();
+  code.land(if_large);
+  code.land(if_other);
+  code.answer(kBadAddress);
 }
 
 // getrandom(buffer, size, flags, state, size of state): the state is not used, and so not kept
 // across forks or between tasks. Asked for what a state is to be like (its size is ~0), it answers
-// that there is no such thing: who asks later calls the kernel. cmp $-1,%r8; je 1f; <write_call>;
-// 1: mov $-ENOSYS,%rax; ret
-void write_random(uint8_t* at) {
-  const uint8_t ask[6] = {0x49, 0x83, 0xf8, 0xff, 0x74, 16};
-  const uint8_t refuse[8] = {0x48, 0xc7, 0xc0, 0xda, 0xff, 0xff, 0xff, 0xc3};
-  copy_bytes(at, ask, sizeof ask);
-  write_call(at + sizeof ask, SYS_getrandom);
-  copy_bytes(at + sizeof ask + 16, refuse, sizeof refuse);
+// that there is no such thing: who asks later calls the kernel.
+Code code_for(const Function& function, bool touches) {
+  Code code;
+  uint64_t if_asked = 0;
+  if (function.number == SYS_getrandom) {
+    code.put({0x49, 0x83, 0xf8, 0xff});  // cmp $-1,%r8
+    if_asked = code.jump(kJumpIfEqual);
+  }
+  code.ask(function.number);
+  uint64_t if_bad = 0;
+  if (touches) {
+    code.put({0x48, 0x83, 0xf8, static_cast<uint8_t>(kBadAddress)});  // cmp $-14,%rax
+    if_bad = code.jump(kJumpIfEqual);
+  }
+  code.put({kReturn});
+  if (touches) {
+    code.land(if_bad);
+    touch_buffers(code, function);
+  }
+  code.make_room();
+  if (function.number == SYS_getrandom) {
+    code.land(if_asked);
+    code.answer(kNoCall);
+  }
+  return code;
 }
 
-constexpr uint64_t kRandomSize = 30;  // of what write_random writes
+// What stands behind it in the function is no code any more.
+void write_function(uint64_t at, uint64_t size, const Function& function) {
+  Code code = code_for(function, true);
+  if (code.size() > size) code = code_for(function, false);
+  auto* to = reinterpret_cast<uint8_t*>(at);
+  copy_bytes(to, code.bytes(), code.size());
+  for (uint64_t i = code.size(); i < size; i++) to[i] = kNop;
+}
 
 bool g_done = false;
 
@@ -77,12 +197,10 @@ bool ask_kernel_instead(Range image, bool only_random) {
       const Function* function = symbols[k].st_value ? find(names + symbols[k].st_name) : nullptr;
       if (!function) continue;
       const uint64_t at = image.start + symbols[k].st_value;
-      if (function->number != SYS_getrandom) {
-        if (!only_random) write_call(reinterpret_cast<uint8_t*>(at), function->number);
-        continue;
-      }
-      write_random(reinterpret_cast<uint8_t*>(at));
-      random = Range{at, at + kRandomSize};
+      const bool is_random = function->number == SYS_getrandom;
+      if (only_random && !is_random) continue;
+      write_function(at, symbols[k].st_size, *function);
+      if (is_random) random = Range{at, at + symbols[k].st_size};
     }
   }
   sys::protect(image.start, image.size(), 5);
