@@ -7,7 +7,6 @@
 #include "base/options.h"
 #include "check/happens_before.h"
 #include "check/keys/enforce_by_key.h"
-#include "check/replay/replay.h"
 #include "check/state.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"

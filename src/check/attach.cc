@@ -15,8 +15,6 @@
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
-#include "record/input.h"
-#include "record/stream.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
@@ -28,53 +26,20 @@ bool g_is_replayed = false;
 
 findings::Findings& found() { return *reinterpret_cast<findings::Findings*>(kFindings); }
 
+}  // namespace
+
 void refuse_other_version() {
   if (found().magic == findings::kMagic && found().version == findings::kVersion) return;
   report("the command and the library are not of one version of Weir");
   die(125);
 }
 
-// The memory is the command's, and has no descriptor in the program: the environment, and what is
-// inherited, must be as they were recorded.
-void attach_replay() {
-  const trace::Header& header = recording::header();
-  char name[64], digits[24];
-  const auto add = [&](const char* text, size_t& length) {
-    while (*text) name[length++] = *text++;
-    name[length] = 0;
-  };
-  const auto number = [&](uint64_t value) {
-    char* at = digits + sizeof digits - 1;
-    *at = 0;
-    do *--at = static_cast<char>('0' + value % 10);
-    while (value /= 10);
-    return at;
-  };
-  size_t length = 0;
-  add("/proc/", length);
-  add(number(static_cast<uint64_t>(header.command)), length);
-  add("/fd/", length);
-  add(number(static_cast<uint64_t>(header.findings)), length);
-  const long file =
-      sys::raw(SYS_openat, AT_FDCWD, reinterpret_cast<long>(name), O_RDWR | O_CLOEXEC, 0);
-  const long at = sys::failed(file)
-                      ? file
-                      : sys::raw(SYS_mmap, static_cast<long>(kFindings),
-                                 static_cast<long>(findings::kFindingsSize), PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
-  if (at != static_cast<long>(kFindings)) {
-    report("cannot map the memory for what is found (error %d)", int64_t{-at});
-    die(125);
-  }
-  sys::raw(SYS_close, file);
-  refuse_other_version();
+void use_findings(bool is_replayed) {
+  g_is_replayed = is_replayed;
   page::dump_only_used();
   set_death_note(&found().failed);
   __atomic_store_n(&found().attached, 1u, __ATOMIC_RELEASE);
-  g_is_replayed = true;
 }
-
-}  // namespace
 
 bool is_replayed() { return g_is_replayed; }
 
@@ -83,7 +48,6 @@ void begin_program() {
 }
 
 void attach() {
-  if (input::replaying() && recording::header().findings) return attach_replay();
   if (!plan().checks_races()) return;
   const int descriptor = options().findings;
   const auto map = [](int file, int sharing) {
@@ -109,9 +73,7 @@ void attach() {
       die(125);
     }
   }
-  page::dump_only_used();
-  set_death_note(&found().failed);
-  __atomic_store_n(&found().attached, 1u, __ATOMIC_RELEASE);
+  use_findings(false);
   happens::g_knows_blocks = true;
   declared::switch_on();
 }

@@ -4,9 +4,12 @@
 
 namespace weir::checking {
 
-// Called at the start, if the run's View is checked, or if it is a replay that is checked.
+// Called at the start: maps the memory for what is found, if the run's View is checked.
 void attach();
-bool is_replayed();  // the latter
+// The memory for what is found is mapped: it is the other end's, of this version, and used.
+void refuse_other_version();
+void use_findings(bool is_replayed);
+bool is_replayed();  // a replay that is checked (check/replay/attach.h)
 // The program's own code begins.
 void begin_program();
 

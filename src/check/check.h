@@ -60,6 +60,11 @@ void touch(uint64_t start, uint64_t size, bool writes);
 void on_atomic(Task& task, const Spot& spot, uint64_t address, uint64_t size);
 // The C library, or the heap, works on memory on its caller's account.
 void on_range(Task& task, const Spot& spot, const Touch& touch);
+namespace replay {
+// In a replay that is checked: an access of program code, with a right to its pages. Implemented in
+// check/replay/replay.cc.
+void look(const Spot& spot, const Touch& touch);
+}  // namespace replay
 // The heap gave out the block, so earlier accesses to these bytes were to something else. In the
 // runtime, or before there are tasks.
 void note_block(uint64_t start, uint64_t size, const Spot& spot);

@@ -1,10 +1,10 @@
-// The Views of runs whose data races are looked for, as the rest of the runtime sees them.
+// The Views of weir check, with and without keys, as the rest of the runtime sees them.
 #pragma once
 
 #include "check/check.h"
 #include "check/keys/rights.h"
-#include "check/replay/replay.h"
-#include "view/coherent/coherent_view.h"
+#include "memory/demand.h"
+#include "view/view.h"
 
 namespace weir::view::guarded {
 
@@ -53,26 +53,6 @@ class Keys final : public View {
   }
   void open_in_child() override {
     if (keys::g_on) keys::open_in_child();
-  }
-};
-
-// weir replay --check: View coherent repeats the run, and beside it accesses are looked at.
-class CheckedReplay final : public coherent::Coherent {
- public:
-  void close_tracking() override {
-    if (replay::is_on()) replay::stop();
-    Coherent::close_tracking();
-  }
-  void touch(uint64_t start, uint64_t size, bool writes) override {
-    Coherent::touch(start, size, writes);
-    if (replay::is_on()) replay::touch(self(), start, size, writes);
-  }
-  void forget(uint64_t start, uint64_t size) override {
-    Coherent::forget(start, size);
-    if (replay::is_on()) guarded::forget(start, size);
-  }
-  void enter_program(Task&) override {
-    if (replay::is_on()) replay::close_lent();
   }
 };
 

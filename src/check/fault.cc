@@ -5,13 +5,14 @@
 // Invariant: between the look at an instruction's accesses and its execution no program code of
 // this task runs, signal handlers included. (checked in meet_guarded)
 
+#include "check/fault.h"
+
 #include "check/check.h"
 #include "check/instruction_accesses.h"
 #include "code/emulate/emulate_x86_64.h"
 #include "control/control.h"
+#include "control/signals.h"
 #include "memory/windows.h"
-#include "signal/page_fault.h"
-#include "signal/signals.h"
 #include "sys/report.h"
 #include "sys/signal.h"
 
@@ -28,15 +29,6 @@ uint64_t g_mask;
 [[maybe_unused]] uint64_t g_step_at;  // the instruction that is being stepped
 uint32_t g_ignored_steps;             // in a row
 constexpr uint32_t kMostIgnoredSteps = 64;
-
-}  // namespace
-
-bool is_in_runtime(const Task& task, const ucontext_t& context) {
-  return task.in_runtime || task.identity.in_vfork || on_signal_stack(task, context) ||
-         on_runtime_stack(task, static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
-}
-
-namespace {
 
 // One that is not made step by step: where it goes on it may touch any of them, and would lose the
 // one for the other.

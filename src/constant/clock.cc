@@ -13,7 +13,7 @@
 #include "constant/constant.h"
 #include "constant/place.h"
 #include "control/control.h"
-#include "sync/event.h"
+#include "control/event.h"
 #include "sys/futex.h"
 
 namespace weir::constant {

@@ -29,6 +29,14 @@ struct Shared {
 
 inline bool g_control_mapped = false;  // from then on shared() may be touched
 inline Shared& shared() { return *reinterpret_cast<Shared*>(kControl); }
+// The program is told that this kernel has no such call: --stat lists it.
+inline void note_left_out(long number) {
+  constexpr unsigned long kNumbers = 8 * sizeof(ProgramState::left_out_calls);
+  const auto bit = static_cast<unsigned long>(number);
+  if (bit < kNumbers)
+    __atomic_fetch_or(&shared().program.left_out_calls[bit / 64], uint64_t{1} << bit % 64,
+                      __ATOMIC_RELAXED);
+}
 inline CountState& count_state() { return *reinterpret_cast<CountState*>(kCountState); }
 inline Task& task_at(TaskId id) { return shared().tasks[id]; }
 inline bool is_task_memory(const void* p) {

@@ -13,6 +13,10 @@ namespace weir {
 
 // One runtime stack; as much again is its signal stack.
 inline constexpr uint64_t kStackSize = 128 << 10;
+// Where the runtime's stack of the task of this process begins.
+constexpr uint64_t stack_top_of(uint32_t process) {
+  return kStacks + (2 * process + 2) * kStackSize;
+}
 inline constexpr uint64_t kDiffSize = uint64_t{768}
                                       << 20;  // one task's diff buffer, address space only
 

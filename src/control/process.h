@@ -1,5 +1,5 @@
 // What this process knows of itself. Private to the process (libweir's own data is never shared or
-// isolated).
+// isolated). Implemented in runtime/start.cc; the last two functions in task/mapping_log.cc.
 #pragma once
 
 #include <signal.h>
@@ -20,7 +20,7 @@ namespace runtime {
 extern uint32_t g_processors;  // that it may use; known from the first thread on
 extern bool g_intercepting;    // system call sites are patched
 extern uint32_t g_process;     // index of this process among those that run tasks
-extern bool g_executor;        // this process is the executor (task/in_place_process.h)
+extern bool g_executor;        // this process is the executor (control/in_place_process.h)
 extern bool g_away;            // this process's task is in the executor
 
 // A debugger is to look at this replay.
@@ -31,12 +31,16 @@ inline bool is_debuggable() { return sys::g_probe_signal == sys::kProbeSignalDeb
 inline uint64_t clone_signal() { return is_debuggable() ? SIGCHLD : 0; }
 // The first pthread_create: from one thread to tasks. Runs on the runtime stack of task 0.
 void go_multi();
+// In a child that a program with tasks has forked: it has one thread.
+void go_single();
 // A process begins. It watches doubtful sites of its own (code/patch/doubt.h). If a debugger
 // watches the replay, the process lets it attach, although it is no ancestor (Yama).
 void begin_process();
 // Repeats changes of the address space that other processes made. Called before program code runs
 // again.
 void apply_mappings(Task& task);
+// Other processes have made changes that this one has not repeated yet.
+bool lacks_mappings();
 
 }  // namespace runtime
 }  // namespace weir

@@ -89,9 +89,11 @@ int code_protection(uint64_t address, Range* range = nullptr);
 // Returns the protection that the memory must have while none of it has been executed.
 int unexecuted(int protection);
 
-// Gives a forked child bytes of its own: a new backing with the contents of the old one, mapped
-// shared again.
-void copy_for_fork();
+// Give a forked child bytes of its own. copy_backing() makes a file with the contents of the
+// backing. use_copy() maps it shared in place of the old one, when control memory is the child's
+// own.
+[[nodiscard]] int copy_backing();
+void use_copy(int file);
 
 // Make core files hold only what is used. dump_only_used() is called once in this process, after
 // the arena was mapped; dump_used() whenever more is used.

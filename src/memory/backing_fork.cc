@@ -11,7 +11,6 @@
 #include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "task/control_layout.h"
 
 namespace weir::page {
 
@@ -75,8 +74,8 @@ uint64_t dead_bytes(Range dead, uint64_t page) {
 
 }  // namespace
 
-void copy_for_fork() {
-  Shared& s = shared();
+int copy_backing() {
+  const Shared& s = shared();
   const int old_store = s.memory.store;
   if (!s.program.multi) {
     sys::raw(SYS_mmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize), PROT_READ,
@@ -99,9 +98,14 @@ void copy_for_fork() {
       done += static_cast<uint64_t>(wrote);
     }
   });
-  tasks::copy_control();
-  const int store = hide_descriptor(
-      static_cast<int>(file));  // noted in the child's own table of hidden descriptors
+  return static_cast<int>(file);
+}
+
+void use_copy(int file) {
+  Shared& s = shared();
+  const int old_store = s.memory.store;
+  LimitLifted descriptors(RLIMIT_NOFILE);
+  const int store = hide_descriptor(file);
   s.memory.store = store;
   close_hidden(old_store);
   sys::raw(SYS_munmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize));

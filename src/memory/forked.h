@@ -1,5 +1,5 @@
 // Memory that the program wants a forked child to get zero, or not at all (MADV_WIPEONFORK,
-// MADV_DONTFORK). The kernel does it for memory of its own; for store memory copy_for_fork() does.
+// MADV_DONTFORK). The kernel does it for memory of its own; for store memory use_copy() does.
 #pragma once
 
 #include <stdint.h>

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "sync/event.h"
+#include "control/event.h"
 
 namespace weir::order {
 

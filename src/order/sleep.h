@@ -6,7 +6,7 @@
 namespace weir::order {
 
 void wake_sleeper(Task& task);
-// The process that runs tasks that wait there (task/in_place_process.h) looks who is called.
+// The process that runs tasks that wait there (control/in_place_process.h) looks who is called.
 void call_executor();
 // Returns what futex_wait does; 0 when the word was set.
 long sleep(Task& task, uint64_t nanoseconds);

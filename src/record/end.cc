@@ -10,7 +10,6 @@
 #include "record/stream.h"
 #include "sys/futex.h"
 #include "sys/report.h"
-#include "task/spawn.h"
 
 namespace weir::recording {
 
@@ -59,6 +58,20 @@ int last_signal(const Task& task) {
       signal == SIGURG || signal == SIGWINCH)
     return 0;
   return shared().signals.actions[signal].handler ? 0 : static_cast<int>(signal);
+}
+
+// Nobody computes, and nobody is at the end of what is recorded of it: whoever is waited for does
+// not come.
+bool stands(const Task& waiter) {
+  const Shared& s = shared();
+  const Header& h = header();
+  if (__atomic_load_n(&h.at_end, __ATOMIC_ACQUIRE) || h.stop.place || h.stop.pid) return false;
+  for (TaskId i = 0; i < s.order.high_task; i++) {
+    const Task& task = s.tasks[i];
+    if (&task != &waiter && task.order.state == TaskState::kRunning && !task.in_runtime)
+      return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -126,6 +139,20 @@ void end_program(int code, uint64_t memory) {
   if (!same) die(125);
 }
 
+void look_round(const Task& task, uint64_t& since) {
+  constexpr uint64_t kPatience = 10'000'000'000;
+  const Header& h = header();
+  if (trace::is_gone(h) || trace::is_dead(h)) ended(self());
+  const uint64_t now = sys::monotonic_ns();
+  if (!stands(task)) {
+    since = 0;
+  } else if (!since) {
+    since = now;
+  } else if (now - since > kPatience) {
+    point_differs(task, "others come before it here", "they do not come");
+  }
+}
+
 void note_child(int pid, uint32_t ordinal) {
   Shared& s = shared();
   s.recording.children[s.recording.child_count++ % kRecordedChildren] = {pid, ordinal};
@@ -143,7 +170,7 @@ void await_child(int pid, int signal) {
     for (int now; (now = __atomic_load_n(&real, __ATOMIC_ACQUIRE)) >= 0;) {
       if (now > 0) {
         if (!(g_tasks_active && plan().has_processes()))
-          sys::raw(SYS_wait4, now, 0, WNOHANG | tasks::kWaitAll, 0);  // else the monitor does
+          sys::raw(SYS_wait4, now, 0, WNOHANG | __WALL, 0);  // else the monitor does
         if (sys::raw(SYS_kill, now, 0) != 0) return;
         if (!is_used_up(child.ordinal)) since = 0;
         else if (!since) since = sys::monotonic_ns();

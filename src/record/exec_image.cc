@@ -295,7 +295,8 @@ const Entry* await_image(const Task& task) {
   return entry;
 }
 
-bool prepare_execution(const Entry& image, uint32_t ordinal, long argv, Execution& execution) {
+static bool prepare_execution(const Entry& image, uint32_t ordinal, long argv,
+                              Execution& execution) {
   ImageTexts texts(image);
   const char* path = texts.next();
   const char* name = texts.next();
@@ -324,6 +325,13 @@ bool prepare_execution(const Entry& image, uint32_t ordinal, long argv, Executio
   vector[now] = 0;
   execution.argv = reinterpret_cast<long>(vector);
   return true;
+}
+
+Execution execution_of(Task& task, const Entry& image, long argv) {
+  Execution execution;
+  if (!prepare_execution(image, task.recorded.ordinal, argv, execution))
+    diverged(task, image, "it cannot be executed", 0);
+  return execution;
 }
 
 }  // namespace weir::recording

@@ -20,18 +20,16 @@
 #include "base/frame.h"
 #include "control/control.h"
 #include "control/process.h"
+#include "control/signals.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
 #include "record/call_digest.h"
 #include "record/shared_memory/shared_memory.h"
 #include "record/shared_memory/unrecorded.h"
 #include "record/stream.h"
-#include "signal/signals.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/effects/effects.h"
-#include "syscall/syscall.h"
-#include "task/fork.h"
 #include "view/coherent/coherent.h"
 #include "view/view.h"
 
@@ -189,13 +187,6 @@ void refuse(const effects::Request& request) {
   for (;;) sys::raw(SYS_exit_group, 0);
 }
 
-recording::Execution prepared(Task& task, const Entry& image, long argv) {
-  recording::Execution execution;
-  if (!recording::prepare_execution(image, task.recorded.ordinal, argv, execution))
-    recording::diverged(task, image, "it cannot be executed", 0);
-  return execution;
-}
-
 // Returns where it failed.
 long replay_execution(Task& task, const effects::Request& request) {
   const Entry* entry = recording::peek(task);
@@ -204,7 +195,7 @@ long replay_execution(Task& task, const effects::Request& request) {
   if (!entry) end_unrecorded();
   recording::keep_shown(task);
   const long vectors = request.number == SYS_execve ? 1 : 2;
-  const recording::Execution execution = prepared(task, *entry, request.a[vectors]);
+  const recording::Execution execution = recording::execution_of(task, *entry, request.a[vectors]);
   const long now = sys::raw(SYS_execve, reinterpret_cast<long>(execution.path), execution.argv,
                             request.a[vectors + 1]);
   recording::diverged(task, *entry, "a program cannot be executed: error", -now);
@@ -265,7 +256,7 @@ long answer(const effects::Request& request, Ask ask) {
       is_plain_futex(request) ? effects::Replay::kAnswer : effects::replay_of(request);
   if (replay == effects::Replay::kRefuse) {  // the same answer in every replay: nothing is kept
     if (const long error = effects::error_without(request))
-      return syscalls::note_left_out(request.number), error;
+      return note_left_out(request.number), error;
     refuse(request);
   }
   if (request.number == SYS_mmap) return map_file(task, request);
@@ -486,15 +477,6 @@ bool execution_fails(Task& task) {
   const Entry* entry = recording::peek(task);
   return entry && entry->kind == Kind::kValue &&
          entry->number == static_cast<uint16_t>(What::kErrand);
-}
-
-void execute_recorded(Task& task, long argv, long envp) {
-  const Entry* entry = recording::await_image(task);
-  if (!entry) recording::ended(task);
-  const recording::Execution execution = prepared(task, *entry, argv);
-  const long failed = tasks::execute_program(AT_FDCWD, reinterpret_cast<long>(execution.path),
-                                             execution.argv, envp, 0);
-  recording::diverged(task, *entry, "a program cannot be executed: error", failed);
 }
 
 }  // namespace weir::input

@@ -15,16 +15,10 @@
 
 #include "base/types.h"
 #include "control/execution_point.h"
+#include "control/record_mode.h"
 #include "control/task.h"
 
 namespace weir::input {
-
-enum class Mode : uint8_t { kNone, kRecord, kReplay };
-extern Mode g_mode;  // of this process; inherited by those that it makes
-
-inline bool is_on() { return g_mode != Mode::kNone; }
-inline bool recording() { return g_mode == Mode::kRecord; }
-inline bool replaying() { return g_mode == Mode::kReplay; }
 
 // Signals wait to be handed to the program, and need not wait for the end of the event: recorded,
 // they are handed over there only.
@@ -103,9 +97,6 @@ void begin_task(Task& task);
 // Called before a program is executed by other means than call(). Returns true in a replay of an
 // execution that failed. Does not return if what was executed was not recorded.
 bool execution_fails(Task& task);
-// Replay of an execution that did not fail: executes what was executed then, by way of the monitor.
-// Does not return.
-[[noreturn]] void execute_recorded(Task& task, long argv, long envp);
 
 // Recording: a signal has come in the middle of a computation and waits for the task's next event;
 // and the task has had it.

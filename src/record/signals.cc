@@ -2,9 +2,8 @@
 
 #include "base/bytes.h"
 #include "control/control.h"
+#include "control/signals.h"
 #include "record/input.h"
-#include "signal/raised_again.h"
-#include "signal/signals.h"
 #include "sys/cpuid_x86_64.h"
 #include "sys/syscall_x86_64.h"
 

@@ -7,6 +7,7 @@
 #include "base/atomic_enum.h"
 #include "base/options.h"
 #include "control/control.h"
+#include "control/event.h"
 #include "control/process.h"
 #include "memory/backing.h"
 #include "order/external_log.h"
@@ -15,7 +16,6 @@
 #include "record/divergence_stack.h"
 #include "record/input.h"
 #include "record/shared_memory/shared_memory.h"
-#include "sync/event.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 

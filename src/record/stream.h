@@ -29,13 +29,12 @@ void take_image(Task& task);
 // next, when its other tasks have come to where that ended them. Null: it executes none.
 const trace::Entry* await_image(const Task& task);
 // What must be executed instead of the program that was named, so that the same program begins with
-// the same stack. False: it cannot be had.
+// the same stack. Does not return if it cannot be had.
 struct Execution {
   char path[4096];
   long argv;
 };
-bool prepare_execution(const trace::Entry& image, uint32_t ordinal, long argv,
-                       Execution& execution);
+Execution execution_of(Task& task, const trace::Entry& image, long argv);
 // Before a program is executed: which of its descriptors are shown; and when it begins, of those
 // that are still open.
 void keep_shown(const Task& task);
@@ -109,6 +108,9 @@ void end_if_gone();
 // Replay only. A task is at the end of what the recording has for it. The command checks whether
 // the program can go on.
 void note_end();
+// Replay only. The task has waited in vain for a while, again, for an operation of another task.
+// Ends the replay if that task does not come. `since`: 0 at first.
+void look_round(const Task& task, uint64_t& since);
 // A sleep of a task that looks again and again whether another process has done something. Each is
 // longer than the one before, so that the command sees that no task computes.
 class Looking {

@@ -10,7 +10,7 @@
 #include "check/replay/replay.h"
 #include "code/decode/registers.h"
 #include "code/patch/patch.h"
-#include "code/patch/program_text_patches.h"
+#include "code/program/text_patches.h"
 #include "code/translate/counted.h"
 #include "code/translate/program_text.h"
 #include "code/translate/seek.h"

@@ -17,11 +17,12 @@
 #include "check/check.h"
 #include "check/keys/enforce_by_key.h"
 #include "check/keys/rehasher.h"
+#include "check/replay/attach.h"
 #include "check/replay/replay.h"
 #include "code/patch/cancel_site.h"
 #include "code/patch/patch.h"
-#include "code/patch/program_text_patches.h"
 #include "code/patch/site_table.h"
+#include "code/program/text_patches.h"
 #include "code/translate/counted.h"
 #include "code/translate/seek.h"
 #include "constant/constant.h"
@@ -178,6 +179,8 @@ void go_multi() {
   s.spent.conversions_us += (sys::monotonic_ns() - begin) / 1000;
 }
 
+void go_single() { syscalls::choose_handled(false); }
+
 }  // namespace runtime
 
 // The heap asks where it lies, at the first allocation of the process.
@@ -221,7 +224,7 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   runtime::ensure_memory();
   input::use_table();
   recording::attach();
-  checking::attach();
+  if (!view::guarded::replay::attach()) checking::attach();
   runtime::use_view();
   if (plan().has_keys() && !view::guarded::keys::take_keys()) die(125);
   runtime::open_log();

@@ -2,6 +2,7 @@
 
 #include "check/attach.h"
 #include "check/checked_views.h"
+#include "check/replay/checked_replay_view.h"
 #include "control/plan.h"
 #include "view/coherent/coherent_view.h"
 #include "view/isolated/isolated_view.h"

@@ -8,7 +8,9 @@
 #include <signal.h>
 
 #include "base/bytes.h"
+#include "check/fault.h"
 #include "check/keys/key_fault.h"
+#include "check/replay/fault.h"
 #include "check/replay/replay.h"
 #include "code/patch/cancel_site.h"
 #include "code/translate/counted.h"
@@ -26,7 +28,6 @@
 #include "signal/spin_probe.h"
 #include "sync/event.h"
 #include "sys/report.h"
-#include "task/spawn.h"
 #include "view/view.h"
 
 extern "C" {

@@ -1,4 +1,4 @@
-// In the monitor: signals that were sent to the program as a whole are passed to a task.
+// How signals look that the monitor (task/forward.h) or a task passes to a task.
 #pragma once
 
 #include <signal.h>
@@ -8,18 +8,8 @@
 
 namespace weir::trap {
 
-// Installs the monitor's handlers and opens its mask.
-void forward_signals();
 // The code of a SIGCONT that no handler of the program must see.
 inline constexpr int kContinuesOnly = -100;
-// Before the monitor becomes another program: no tick comes any more, and none is pending.
-// REQUIRES: all blocked.
-void stop_ticks();
-// The signal that tells of a child of the program with this wait status; SIGCHLD where the program
-// handles it.
-void forward_child(int signal, int pid, uint32_t user, int status);
-// The code and status of a siginfo that tells of it.
-void describe_child(int status, int& code, int& value);
 
 // A forwarded signal's code; the kernel lets no process but the sender itself use the positive
 // ones.

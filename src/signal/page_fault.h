@@ -19,14 +19,6 @@ bool meet_made_code(uint64_t address, const ucontext_t& context);
 // The task has touched a page that is closed to the access: code of its own making, or memory that
 // processes share.
 bool meet_closed(Task& task, uint64_t address, ucontext_t& context);
-// meet_page() of the checked View (check/check.h), and the end of a single step that it made.
-// Returns false if the signal is neither.
-bool meet_guarded_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context);
-// meet_page() of a replay that is checked (check/replay/replay.h).
-bool meet_replayed_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context);
-void note_probe();  // the probe's signal has found the task in the runtime
-// True if the context was in the runtime, not in the program.
-bool is_in_runtime(const Task& task, const ucontext_t& context);
 
 // At an event: from the first code of the program's own making on, cpuid faults.
 void watch_made_code(Task& task);

@@ -3,14 +3,15 @@
 
 #include <signal.h>
 
+#include "control/signals.h"
 #include "control/task.h"
+#include "sys/signal.h"
 
 namespace weir::trap {
 
 // A real-time signal that another thread sends while earlier signals of its number, already noted,
 // are being raised again goes behind them. Those carry a mark. (Under View isolated the sender has
 // the turn, so nobody sends meanwhile.)
-inline constexpr int kRaisedAgain = 0x57454952;
 inline bool overtakes(Task& task, int signal, siginfo_t* info) {
   if (signal < sys::kFirstRealTime) return false;
   uint16_t& outstanding = task.signals.raised_again[signal - sys::kFirstRealTime];

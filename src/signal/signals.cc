@@ -37,7 +37,6 @@
 #include "sys/futex.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
-#include "task/spawn.h"
 
 extern "C" {
 extern char weir_site_exit[], weir_site_exit_end[], weir_sigreturn[];
@@ -85,9 +84,13 @@ bool on_runtime_stack(const Task& task, uint64_t rsp) {
 }
 
 bool on_signal_stack(const Task& task, const ucontext_t& context) {
-  const uint64_t top =
-      runtime::g_executor ? tasks::stack_top_of(runtime::g_process) : task.stack_top;
+  const uint64_t top = runtime::g_executor ? stack_top_of(runtime::g_process) : task.stack_top;
   return top - kStackSize - static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]) < kStackSize;
+}
+
+bool is_in_runtime(const Task& task, const ucontext_t& context) {
+  return task.in_runtime || task.identity.in_vfork || on_signal_stack(task, context) ||
+         on_runtime_stack(task, static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
 }
 
 void note_pending(Task& task, int signal, const siginfo_t* info) {

@@ -11,6 +11,7 @@
 #include <ucontext.h>
 
 #include "base/frame.h"
+#include "control/signals.h"
 #include "control/task.h"
 #include "sys/signal.h"
 
@@ -25,23 +26,14 @@ void set_mask(uint64_t mask);
 void block_all();
 void open_mask();  // nothing blocked
 
-// True if the interrupted code's stack is the task's stack in the runtime.
-bool on_runtime_stack(const Task& task, uint64_t rsp);
-// In a handler of Weir's. A task that left it for the runtime's own stack would find it overwritten
-// by the next signal.
-bool on_signal_stack(const Task& task, const ucontext_t& context);
-
 // The program's calls. Return values are the kernel's.
 long sigaction(int signal, const sys::KernelSigaction* action, sys::KernelSigaction* old);
 long sigaltstack(const uint64_t* stack, uint64_t* old);
 // Repeats in this process what another process installed.
 void install(int signal);
 
-// Makes a blocking system call that a signal ends. Returns -EINTR without entering the kernel if a
-// signal is pending already.
-long interruptible(long number, long a, long b, long c, long d, long e, long f);
-// True if the call must be restarted after -EINTR: every pending signal's handler was installed
-// with SA_RESTART.
+// True if the call must be restarted after -EINTR of interruptible(): every pending signal's
+// handler was installed with SA_RESTART.
 bool restarts();
 
 // A task sends another task a signal. Returns true if the target will handle it when it goes on, at
@@ -53,22 +45,5 @@ bool send(Task& target, int signal, const void* info);
 long send_to_program(int signal, const void* info);
 // A handler of the program's begins, with its signal frame on the program's stack.
 void note_handler(Task& task, uint64_t frame);
-// True if a handler of the program runs, which ends by a system call that belongs to the task's own
-// process. May be true of a handler that was left by a jump.
-bool is_in_handler(Task& task, uint64_t rsp);
-// Returns the lowest signal frame above `rsp`, of a handler that runs or has run there; ~0 if none
-// is known.
-uint64_t frame_above(const Task& task, uint64_t rsp);
-// Notes a signal that the task must handle when it leaves the runtime. REQUIRES: no other signal
-// can come that would be noted.
-void note_pending(Task& task, int signal, const siginfo_t* info);
-// Makes pending those real-time signals that the kernel still holds, if their number is pending
-// already and not in `blocked`. REQUIRES: no other signal can come that would be noted.
-void take_queued(Task& task, uint64_t blocked);
-// Signals that other tasks sent become pending. Called when the task leaves an event.
-void take_inbox(Task& task);
-
-// The interrupted code is the runtime's, or on the way in or out.
-bool in_runtime(const Task& task, const ucontext_t& context);
 
 }  // namespace weir::trap

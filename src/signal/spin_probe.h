@@ -6,6 +6,7 @@
 #include <ucontext.h>
 
 #include "base/frame.h"
+#include "control/signals.h"
 #include "control/task.h"
 
 namespace weir::trap {
@@ -15,9 +16,6 @@ namespace weir::trap {
 // code.
 void stand_aside_if_asked(Task& task);
 
-// Site number of an involuntary event: the task was stopped by a signal and enters the runtime
-// where it stood.
-inline constexpr uint64_t kPreempted = 0xfffffffe;
 // Site number of an involuntary event of a task in the in-place process, which goes on in its own
 // process.
 inline constexpr uint64_t kLeaveExecutor = 0xfffffffd;
@@ -32,18 +30,9 @@ void enter_at_cpuid(Task& task, ucontext_t& context);
 bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context);
 // From program code in the executor: it goes on where it stands, in its own process.
 void interrupt_for_own(Task& task, ucontext_t& context);
-// An event comes in the middle of a probe: it is over.
-void end_stepping(Task& task, ucontext_t& context);
-// An instruction was executed for the task that a probe steps: as if it had been stepped.
-void on_stepped(Task& task, ucontext_t& context);
-// The probe signal reached a task in program code.
-void on_probe(Task& task, ucontext_t& context);
 // A signal has come before the instruction at rip was complete: copies that it has had made but has
 // not written yet are dropped, since an event may follow before it goes on. View isolated.
 void forget_started(const ucontext_t& context);
-// Leads the task into the runtime from the place where a signal met it; it comes back to it.
-// on_preempted() is its event.
-void enter_where_it_stands(Task& task, ucontext_t& context);
 // The event of a preempted or spinning task.
 void on_preempted(Frame& frame);
 // Whether a parked spinner's loop would see something new. Called by the Order at the end of a

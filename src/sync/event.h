@@ -18,77 +18,17 @@
 #include <stdint.h>
 
 #include "base/types.h"
+#include "control/event.h"
 #include "control/process.h"
 
 namespace weir {
-
-enum class EventKind : uint32_t {
-  kAtomic = 1,
-  kSyscall,
-  kFutex,
-  kMutex,
-  kCondition,
-  kBarrier,
-  kRwlock,
-  kSemaphore,
-  kSpin,
-  kCreate,
-  kExit,
-  kMemory,
-  kHeap,
-  kOther,
-  kFault,
-};
-
-// In words: what a task comes to.
-inline const char* name_of(EventKind kind) {
-  static const char* const kNames[] = {"?",
-                                       "an atomic operation",
-                                       "a system call",
-                                       "a futex",
-                                       "a mutex",
-                                       "a condition variable",
-                                       "a barrier",
-                                       "a read-write lock",
-                                       "a semaphore",
-                                       "a spin",
-                                       "a task's creation",
-                                       "its end",
-                                       "a change of its memory's mapping",
-                                       "the heap",
-                                       "another event",
-                                       "a page fault"};
-  static_assert(sizeof kNames / sizeof kNames[0] == static_cast<uint32_t>(EventKind::kFault) + 1);
-  return kNames[static_cast<uint32_t>(kind)];
-}
 
 // A task that executes counted (code/translate/counted.h) has come to the end of its count;
 // self().frame says where it goes on.
 void count_exhausted(Task& task);
 
-// Enters an event. Nested calls only count.
-void begin_turn(EventKind kind);
-// Leaves it; publishes what was written meanwhile; returns when the task may run program code
-// again.
-void end_turn();
-// A turn while it lives, if the program has tasks: for what may also run before its first thread,
-// or in a vfork child.
-class TurnScope {
- public:
-  explicit TurnScope(EventKind kind) : has_tasks_(g_tasks_active && !self().identity.in_vfork) {
-    if (has_tasks_) begin_turn(kind);
-  }
-  ~TurnScope() {
-    if (has_tasks_) end_turn();
-  }
-  TurnScope(const TurnScope&) = delete;
-  TurnScope& operator=(const TurnScope&) = delete;
-
- private:
-  const bool has_tasks_;
-};
-// The same around the creation of a task, which need not wait for tasks that compute: see
-// sync/event.cc. The second may keep the turn for the next creation.
+// As begin_turn() and end_turn(), around the creation of a task, which need not wait for tasks that
+// compute: see sync/event.cc. The second may keep the turn for the next creation.
 void begin_create();
 void end_create();
 // Within begin_create(): what follows needs a turn of the common kind.
@@ -98,8 +38,8 @@ void need_turn();
 // publishes first.
 void go_on();
 void publish_and_go_on();
-// A task that runs in the executor (task/in_place_process.h) goes on in its own process, with the
-// turn.
+// A task that runs in the executor (control/in_place_process.h) goes on in its own process, with
+// the turn.
 void leave_executor();
 // Ends a turn that is kept, for whatever, at once.
 void give_turn_on();
@@ -124,11 +64,6 @@ void begin_kernel_sleep(Task& task);
 void end_kernel_sleep(Task& task);
 // The kernel is about to look at memory of the program's, whatever the task may do with it.
 void let_kernel_in(Task& task);
-// The same, but only another task can end it: for a page (view/coherent).
-void wait_for_page(uint64_t key);
-// Within a turn: makes up to `count` tasks that wait for `key` ready, first come first; answers how
-// many.
-uint32_t wake(uint64_t key, uint32_t count, uint32_t bits);
 // Within a turn: ends the wait of `task`, whatever it waits for, with EINTR. False: it does not
 // wait.
 bool interrupt(Task& task);

@@ -15,7 +15,6 @@
 #include "sync/turn.h"
 #include "sys/futex.h"
 #include "sys/report.h"
-#include "task/mapping_log.h"
 #include "view/view.h"
 
 namespace weir::object {
@@ -36,7 +35,6 @@ constexpr uint64_t kFar = 200'000;     // cycles
 constexpr uint32_t kRoom = 4;          // words that a point may need while a slot is held
 constexpr uint64_t kLooks = 200;
 constexpr uint64_t kLookAgain = 1'000'000;  // nanoseconds
-constexpr uint64_t kPatience = 10'000'000'000;
 
 uint32_t index_of(uint64_t address) {
   return static_cast<uint32_t>((address >> 6) * 0x9E3779B97F4A7C15 >> (64 - kSlotBits));
@@ -146,20 +144,6 @@ bool is_told(Task& task, Point& point) {
   return false;
 }
 
-// Nobody computes, and nobody is at the end of what is recorded of it: whoever is waited for does
-// not come.
-bool stands(const Task& waiter) {
-  const Shared& s = shared();
-  const trace::Header& h = recording::header();
-  if (__atomic_load_n(&h.at_end, __ATOMIC_ACQUIRE) || h.stop.place || h.stop.pid) return false;
-  for (TaskId i = 0; i < s.order.high_task; i++) {
-    const Task& task = s.tasks[i];
-    if (&task != &waiter && task.order.state == TaskState::kRunning && !task.in_runtime)
-      return false;
-  }
-  return true;
-}
-
 // Who does what is waited for counts `calls` and wakes, where there are `sleepers`.
 template <typename Ready>
 void wait_until(const Task& task, Ready ready, uint32_t* sleepers, uint32_t* calls) {
@@ -174,7 +158,7 @@ void wait_until(const Task& task, Ready ready, uint32_t* sleepers, uint32_t* cal
     if (ready()) break;
     const long result = sys::futex_wait(calls, seen, kLookAgain);
     if (result != -ETIMEDOUT) continue;
-    look_round(task, stands_since);
+    recording::look_round(task, stands_since);
   }
   __atomic_fetch_sub(sleepers, 1u, __ATOMIC_SEQ_CST);
 }
@@ -334,19 +318,6 @@ void give_up(Task& task, const char* what) {
   Slot& slot = slot_of(task);
   task.point.object = 0;
   slot.lock.unlock();
-}
-
-void look_round(const Task& task, uint64_t& since) {
-  const trace::Header& h = recording::header();
-  if (trace::is_gone(h) || trace::is_dead(h)) recording::ended(self());
-  const uint64_t now = sys::monotonic_ns();
-  if (!stands(task)) {
-    since = 0;
-  } else if (!since) {
-    since = now;
-  } else if (now - since > kPatience) {
-    recording::point_differs(task, "others come before it here", "they do not come");
-  }
 }
 
 void note_wait(Task& task, bool interrupted) {

@@ -63,9 +63,6 @@ void give_up(Task& task, const char* what);
 void note_wait(Task& task, bool interrupted);
 // Replaying: it is to be interrupted, and is noted so.
 bool is_interrupted(Task& task);
-// Replaying: it has waited in vain for a while, again. Ends the replay where whoever it waits for
-// does not come. `since`: 0 at first.
-void look_round(const Task& task, uint64_t& since);
 
 // Within a turn: an operation on an object begins, and is made.
 void enter(Task& task, uint64_t address);

@@ -4,17 +4,17 @@
 
 #include "constant/constant.h"
 #include "control/control.h"
+#include "control/in_place_process.h"
 #include "control/phase_timer.h"
 #include "control/process.h"
+#include "control/signals.h"
 #include "order/rounds.h"
 #include "record/input.h"
 #include "record/shared_memory/shared_memory.h"
-#include "signal/signals.h"
 #include "sync/event.h"
 #include "sync/object_order.h"
 #include "sync/turn.h"
 #include "sys/report.h"
-#include "task/in_place_process.h"
 #include "view/view.h"
 
 namespace weir {

@@ -84,7 +84,7 @@ void choose_handled(bool multi) {
   mark(is_signal_call_alone, 1);
   if (!multi) return;
   if (plan().gives_pages() || plan().has_keys())
-    return handle_all();  // the kernel would find pages closed
+    return handle_all_calls();  // the kernel would find pages closed
   mark(is_process, 1);
   mark(is_memory, 1);
   mark(is_signal_call, 1);
@@ -92,10 +92,6 @@ void choose_handled(bool multi) {
   mark(is_timer, 1);
   mark(is_futex, 1);
   mark(is_descriptor, 1);
-}
-
-void handle_all() {
-  for (auto& entry : g_syscall_handled) entry = 1;
 }
 
 bool is_same_anywhere(uint64_t number) {
@@ -212,18 +208,6 @@ bool has_second_word(const Call& call) {
     default: return false;
   }
 }
-
-}  // namespace
-
-void note_left_out(long number) {
-  constexpr unsigned long kNumbers = 8 * sizeof(ProgramState::left_out_calls);
-  const auto bit = static_cast<unsigned long>(number);
-  if (bit < kNumbers)
-    __atomic_fetch_or(&shared().program.left_out_calls[bit / 64], uint64_t{1} << bit % 64,
-                      __ATOMIC_RELAXED);
-}
-
-namespace {
 
 bool is_cancelled() {
   const Task& task = self();

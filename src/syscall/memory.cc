@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "code/patch/patch.h"
-#include "code/patch/program_text_patches.h"
+#include "code/program/text_patches.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"

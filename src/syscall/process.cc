@@ -14,7 +14,7 @@
 #include "control/process.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
-#include "signal/forward.h"
+#include "record/stream.h"
 #include "signal/signals.h"
 #include "sync/event.h"
 #include "sys/report.h"
@@ -23,6 +23,7 @@
 #include "syscall/syscall.h"
 #include "task/environment.h"
 #include "task/fork.h"
+#include "task/forward.h"
 #include "task/monitor_call.h"
 #include "task/outside.h"
 #include "task/pidfd.h"
@@ -94,7 +95,7 @@ long on_waitid(Call& call) {
     info.signal = SIGCHLD;
     info.pid = static_cast<int>(pid);
     info.user = found.user;
-    trap::describe_child(found.status, info.code, info.status);
+    tasks::describe_child(found.status, info.code, info.status);
   }
   return trap::to_program(call.c, info);
 }
@@ -115,12 +116,21 @@ long on_setpgid(const Call& call) {
   return result;
 }
 
+// Replaying, where it did not fail: executes what was executed then, by way of the monitor.
+[[noreturn]] void execute_recorded(Task& task, long argv, long envp) {
+  const trace::Entry* entry = recording::await_image(task);
+  if (!entry) recording::ended(task);
+  const recording::Execution execution = recording::execution_of(task, *entry, argv);
+  const long failed = tasks::execute_program(AT_FDCWD, reinterpret_cast<long>(execution.path),
+                                             execution.argv, envp, 0);
+  recording::diverged(task, *entry, "a program cannot be executed: error", failed);
+}
+
 // Returns where it failed.
 long execute_by_monitor(const Call& call) {
   const bool at = call.number == SYS_execveat;
   if (input::execution_fails(self())) return input::kept(input::What::kErrand, 0);
-  if (input::replaying())
-    input::execute_recorded(self(), at ? call.c : call.b, at ? call.d : call.c);
+  if (input::replaying()) execute_recorded(self(), at ? call.c : call.b, at ? call.d : call.c);
   long result = at ? tasks::execute_program(static_cast<int>(call.a), call.b, call.c, call.d,
                                             static_cast<int>(call.e))
                    : tasks::execute_program(AT_FDCWD, call.a, call.b, call.c, 0);
@@ -138,7 +148,7 @@ long on_execute(Call& call) {
   if (monitored) begin_turn(EventKind::kSyscall);
   long result;
   {
-    // Until the turn ends: then the task may go on in another process (task/in_place_process.h).
+    // Until the turn ends: then the task may go on in another process (control/in_place_process.h).
     const tasks::ExecutedEnvironment environment(self(), at ? call.d : call.c);
     (at ? call.d : call.c) = environment.variables();
     result = monitored ? execute_by_monitor(call) : call_kernel(call);

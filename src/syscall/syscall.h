@@ -10,8 +10,6 @@ namespace weir::syscalls {
 
 // Fills g_syscall_handled for a program of one task (`multi` false), or of several.
 void choose_handled(bool multi);
-// In a process that is not the task's own: every call comes to on_syscall.
-void handle_all();
 
 // A patched system call: number in frame.rax, arguments as the kernel has them. Sets frame.rax.
 // The call does the same in whichever process of the program's, and does not wait in the kernel.
@@ -56,9 +54,6 @@ long poll_alone(Call& call);  // of a program of one task that is recorded
 // Before the first task is made, or a forked child: 0, or where the program's memory does not allow
 // that `error`, and it is said.
 long check_arena(long error);
-
-// The program is told that this kernel has no such call. Noted for --stat.
-void note_left_out(long number);
 
 // The program is about to restrict itself by the Landlock rules of descriptor `rules`: the runtime
 // goes on reading /proc.

@@ -2,7 +2,7 @@
 // process, and lets no other change it. But a program's timers belong to all its threads. So under
 // View isolated every timer is the monitor's. Those that the program made before its first thread
 // are there already, and the monitor makes those that a task asks for. It passes the signal on like
-// any other that comes to the program as a whole (signal/forward.cc), or to the one task that the
+// any other that comes to the program as a whole (task/forward.cc), or to the one task that the
 // timer names.
 //
 // CPU time is counted for each process. A timer of timer_create() watches the process of the task

@@ -37,7 +37,7 @@ long send_many(Call& call);        // sendmmsg
 long move_between(Call& call);     // sendfile, splice
 long poll_in_order(Call& call);    // poll.cc: poll, select, epoll_wait and their kin
 
-// record/output_moves.cc: sendfile, splice, tee, copy_file_range to an output that a replay shows,
+// output_moves.cc: sendfile, splice, tee, copy_file_range to an output that a replay shows,
 // vmsplice. REQUIRES: not the turn.
 bool goes_through_memory(const Call& call);
 long move_through_memory(Call& call);

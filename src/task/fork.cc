@@ -16,8 +16,10 @@
 #include <sys/wait.h>
 
 #include "base/bytes.h"
+#include "code/patch/entry.h"
 #include "constant/constant.h"
 #include "control/control.h"
+#include "control/in_place_process.h"
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
@@ -33,10 +35,8 @@
 #include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "syscall/syscall.h"
 #include "task/control_layout.h"
 #include "task/environment.h"
-#include "task/in_place_process.h"
 #include "task/pidfd.h"
 #include "task/profile.h"
 #include "task/spawn.h"
@@ -133,7 +133,9 @@ void fork_child(uint64_t argument) {
   Task* me = &self();
   view::current().open_in_child();
   if (plan().has_processes()) {
-    page::copy_for_fork();  // the control area too: from here on everything is this process's own
+    const int copy = page::copy_backing();
+    copy_control();
+    page::use_copy(copy);  // from here on everything is this process's own
   } else {
     copy_control();
   }
@@ -147,7 +149,7 @@ void fork_child(uint64_t argument) {
   input::begin_process(ordinal);
   // Ids that no relative uses: a mutex may lie in memory that both share.
   shared().order.tid_base = (work->tid_base + 1) * 0x10000 % 0x08000000;
-  if (was_multi) syscalls::choose_handled(false);
+  if (was_multi) runtime::go_single();
   if (was_multi) view::current().close_tracking();
   me->frame = reinterpret_cast<Frame*>(me->stack_top - sizeof(Frame));
   *me->frame = frame;

@@ -1,4 +1,6 @@
-#include "task/in_place_process.h"
+#include "control/in_place_process.h"
+#include "code/patch/entry.h"
+#include "code/patch/patch.h"
 
 #include <asm/prctl.h>
 #include <cpuid.h>
@@ -17,7 +19,6 @@
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "syscall/syscall.h"
 #include "task/move_offsets.h"
 #include "task/spawn.h"
 
@@ -187,8 +188,8 @@ void begin(uint64_t process) {
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&e.record));
   trap::set_signal_stack(static_cast<uint32_t>(process));
   page::see_store();
-  syscalls::handle_all();  // what no stub hands over otherwise (credentials, say) is the task's own
-                           // process's too
+  handle_all_calls();  // what no stub hands over otherwise (credentials, say) is the task's own
+                       // process's too
   e.tid = static_cast<int>(sys::raw(SYS_gettid));
   __atomic_store_n(&s.processes.slots[process].pid, e.tid, __ATOMIC_RELEASE);
   serve();

@@ -19,7 +19,7 @@
 #include "base/bytes.h"
 #include "code/patch/doubt.h"
 #include "code/patch/patch.h"
-#include "code/patch/program_text_patches.h"
+#include "code/program/text_patches.h"
 #include "code/translate/counted.h"
 #include "code/translate/seek.h"
 #include "control/process.h"

@@ -9,8 +9,6 @@ namespace weir::runtime {
 // Appends a change that this process has made itself. REQUIRES: the turn, or one task only (then
 // nothing is recorded).
 void record_mapping(const MappingRecord& record);
-// Another process has made changes that this one has not repeated yet.
-bool lacks_mappings();
 // Returns when no process has a change left to repeat. REQUIRES: the turn.
 void let_all_catch_up();
 // Converts private memory of the program outside the arena that is not in the backing yet. It keeps

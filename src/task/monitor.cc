@@ -17,16 +17,17 @@
 #include <time.h>
 
 #include "base/bytes.h"
+#include "code/patch/entry.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
 #include "record/input.h"
-#include "signal/forward.h"
 #include "signal/signals.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/fork.h"
+#include "task/forward.h"
 #include "task/profile.h"
 #include "task/spawn.h"
 
@@ -98,7 +99,7 @@ void take_rights() {
 [[noreturn]] void execute() {
   Shared& s = shared();
   uint64_t mask = s.exec.mask;
-  trap::stop_ticks();
+  stop_ticks();
   for (int signal = 1; signal <= sys::kSignals; signal++) {
     sys::KernelSigaction action{};
     if (s.signals.actions[signal].handler == reinterpret_cast<void*>(1))
@@ -201,7 +202,7 @@ void note_child(const ChildNews& news) {
   }
   // Before those that wait go on, since the signal comes first; after the table knows, since its
   // handler asks there.
-  if (signal) trap::forward_child(signal, news.pid, news.user, news.status);
+  if (signal) forward_child(signal, news.pid, news.user, news.status);
   __atomic_fetch_add(&s.processes.children_epoch, 1u, __ATOMIC_RELEASE);
   sys::futex_wake(&s.processes.children_epoch, 1 << 30);
 }
@@ -289,7 +290,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
   using namespace weir::tasks;
   Shared& s = shared();
   if (s.processes.slots[0].pid == s.program.monitor) s.processes.slots[0].pid = leader;
-  trap::forward_signals();
+  forward_signals();
   show_arguments();
   __atomic_store_n(&s.processes.monitor_stands, 1u, __ATOMIC_RELEASE);
   sys::futex_wake(&s.processes.monitor_stands);

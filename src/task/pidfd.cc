@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "code/patch/entry.h"
 #include "control/control.h"
 #include "sys/syscall_x86_64.h"
 #include "task/spawn.h"

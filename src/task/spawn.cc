@@ -13,6 +13,7 @@
 //    (PR_SET_PDEATHSIG). (not checkable: the kernel kills them)
 
 #include "task/spawn.h"
+#include "code/patch/entry.h"
 #include "task/profile.h"
 
 #include <asm/prctl.h>
@@ -261,8 +262,6 @@ uint32_t take_new_slot() { return take_free_slot(); }
 void drop_slot(uint32_t process) {
   shared().processes.slots[process].pid = shared().processes.slots[process].taken = 0;
 }
-
-uint64_t stack_top_of(uint32_t process) { return kStacks + (2 * process + 2) * kStackSize; }
 
 void make_first(Task& task) {
   Shared& s = shared();

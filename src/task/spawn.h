@@ -46,17 +46,10 @@ int kernel_tid(const Task& task);
 // The kernel's id for a task's id as the program knows it; other ids are answered unchanged.
 int real_tid(int tid);
 
-uint64_t stack_top_of(uint32_t process);
 // For a process that runs no task of its own. kMaxProcesses: none is free.
 uint32_t take_new_slot();
 void drop_slot(uint32_t process);  // nothing runs there
 
 }  // namespace weir::tasks
 
-extern "C" {
-long weir_clone(uint64_t flags, uint64_t stack, int* parent_tid, int* child_tid, uint64_t tls,
-                void (*entry)(uint64_t), uint64_t argument);
-long weir_split(uint64_t flags, uint64_t monitor_stack);
-[[noreturn]] void weir_enter_program(weir::Frame* frame);
-[[noreturn]] void weir_monitor(int leader);
-}
+extern "C" [[noreturn]] void weir_monitor(int leader);

@@ -10,11 +10,11 @@
 
 #include "base/options.h"
 #include "check/keys/rights.h"
+#include "code/patch/entry.h"
 #include "sys/futex.h"
 #include "sys/memory.h"
 #include "sys/report.h"
 #include "sys/signal.h"
-#include "task/spawn.h"
 
 namespace weir::runtime {
 

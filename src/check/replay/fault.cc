@@ -13,18 +13,17 @@
 // have: also to an execution point that the recording names next (seek_place), and under a probe
 // that steps it (signal/spin_probe.cc).
 
+#include "check/replay/fault.h"
+
 #include "base/bytes.h"
 #include "check/findings/findings.h"
 #include "check/instruction_accesses.h"
 #include "check/replay/replay.h"
 #include "code/emulate/emulate_x86_64.h"
 #include "code/translate/counted.h"
+#include "control/signals.h"
 #include "memory/backing.h"
-#include "record/input.h"
 #include "record/stop_point.h"
-#include "signal/page_fault.h"
-#include "signal/signals.h"
-#include "signal/spin_probe.h"
 #include "sys/report.h"
 #include "sys/signal.h"
 #include "view/coherent/coherent.h"

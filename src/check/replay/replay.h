@@ -36,8 +36,6 @@ bool is_long_stretch(const Task& task);  // counts
 void open_unseen(uint64_t address, bool to_write);
 void publish();
 
-// An access of program code, with a right to its pages.
-void look(const Spot& spot, const Touch& touch);
 // An atomic operation of the program's: looked at, and it orders.
 void on_atomic(const Spot& spot, const Touch& touch);
 // In a function by which a program orders its tasks: a word of it.

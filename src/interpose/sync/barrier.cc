@@ -15,6 +15,7 @@
 #include "interpose/sync/event_call.h"
 #include "interpose/sync/lock_balance.h"
 #include "interpose/sync/lock_words.h"
+#include "record/stream.h"
 
 namespace weir::interpose {
 
@@ -78,7 +79,7 @@ long wait_in_order(Task& task, long address, volatile Barrier& barrier, uint32_t
     const uint32_t seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
     if (!waits(barrier, mine)) break;
     const long result = sys::futex_wait(word, seen, kSleep);
-    if (input::replaying() && result == -ETIMEDOUT) object::look_round(task, since);
+    if (input::replaying() && result == -ETIMEDOUT) recording::look_round(task, since);
     given_up =
         !input::replaying() && (task.pending || result == -ETIMEDOUT) && waits(barrier, mine);
   }

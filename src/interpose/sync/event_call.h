@@ -8,7 +8,7 @@
 // 2. A wait that a signal ends leaves the runtime, so that the handlers run, and comes again:
 //    kAgain.
 // 3. What is program code to the runtime, all but what weir_upcall() runs, may go on in another
-//    process between any two instructions (task/in_place_process.h), and libweir's data are each
+//    process between any two instructions (control/in_place_process.h), and libweir's data are each
 //    process's own: no static variable that is set after the first thread.
 // 4. Objects keep the C library's own layout and meaning, since its code works on them before tasks
 //    exist, in forked children, and inside functions that are not interposed.

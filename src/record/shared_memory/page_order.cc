@@ -23,7 +23,6 @@
 #include "record/channel/wait.h"
 #include "record/input.h"
 #include "record/stream.h"
-#include "sync/object_order.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 
@@ -63,7 +62,7 @@ void await_giver(Task& task, const trace::Giver& giver) {
   recording::Looking looking;
   for (uint64_t ended = 0, stands = 0; !has_come();) {
     looking.sleep();
-    if (giver.process == task.recorded.ordinal) object::look_round(task, stands);
+    if (giver.process == task.recorded.ordinal) recording::look_round(task, stands);
     const bool is_over = trace::is_closed(*ring.slot) && !ring.used();
     if (!is_over) ended = 0;
     else if (!ended) ended = sys::monotonic_ns();

@@ -16,8 +16,8 @@
 
 #include "view/coherent/coherent.h"
 
+#include "control/event.h"
 #include "memory/program_memory.h"
-#include "sync/event.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "view/coherent/directory.h"

@@ -1,6 +1,5 @@
 // A tape for each lock (the project's tapes: what was accessed, and what is fetched ahead by it).
 
-#include "sync/event.h"
 #include "view/coherent/directory.h"
 
 namespace weir::view::coherent {

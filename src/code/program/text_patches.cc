@@ -1,4 +1,4 @@
-#include "code/patch/program_text_patches.h"
+#include "code/program/text_patches.h"
 
 #include <elf.h>
 #include <errno.h>

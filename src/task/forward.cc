@@ -4,7 +4,7 @@
 // One handler at a time: none interrupts another, and an errand (by a signal of higher number than
 // SIGALRM) is done when the signals that came before it have been passed on.
 
-#include "signal/forward.h"
+#include "task/forward.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "control/control.h"
 #include "order/rounds.h"
+#include "signal/forward.h"
 #include "signal/queue.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
@@ -21,7 +22,7 @@
 
 extern "C" char weir_sigreturn[];
 
-namespace weir::trap {
+namespace weir::tasks {
 
 namespace {
 
@@ -90,7 +91,7 @@ void bring_up_to_date(const Task& target, int tid) {
 }
 
 // One in the executor: its process blocks everything, and takes the signal when the task comes back
-// (task/in_place_process.h).
+// (control/in_place_process.h).
 bool lets_through(const Task& task, int signal) {
   for (int looks = 0; looks < 1000; looks++) {
     const uint32_t holds = __atomic_load_n(&task.in_place.mask_holds, __ATOMIC_SEQ_CST);
@@ -152,10 +153,10 @@ void pass_on_kept(int signal) {
   }
   alignas(8) uint8_t info[128];
   Task* const target = who_takes(signal);
-  while (target && take_program_signal(bit, info)) {
-    const Forwarded forwarded(info);
+  while (target && trap::take_program_signal(bit, info)) {
+    const trap::Forwarded forwarded(info);
     if (send_to(*target, signal, forwarded.bytes)) continue;
-    keep_program_signal(signal, forwarded.bytes);  // the target has ended
+    trap::keep_program_signal(signal, forwarded.bytes);  // the target has ended
     return;
   }
 }
@@ -166,7 +167,7 @@ void continue_tasks(const Task* told) {
   const Shared& s = shared();
   siginfo_t info{};
   info.si_signo = SIGCONT;
-  info.si_code = kContinuesOnly;
+  info.si_code = trap::kContinuesOnly;
   for (uint32_t p = 0; p < s.processes.high; p++) {
     const int pid = s.processes.slots[p].pid;
     if (pid <= 0 || (told && told->identity.tid == pid)) continue;
@@ -203,17 +204,17 @@ void pass_on(int signal, const siginfo_t* info) {
     }
     if (!ends_by_default(signal)) return;
   }
-  const Forwarded forwarded(info);
+  const trap::Forwarded forwarded(info);
   if (g_kept & sys::signal_bit(signal)) pass_on_kept(signal);  // they came before
   Task* target = nullptr;
   if (const int tid = timer_target(info)) {
-    target = tasks::find_by_virtual_tid(tid);
+    target = find_by_virtual_tid(tid);
     if (!target) return;
   }
   if (!target) target = who_takes(signal);
   if (!target) {  // waits until a task lets it through or waits for it
     g_kept |= sys::signal_bit(signal);
-    keep_program_signal(signal, forwarded.bytes);
+    trap::keep_program_signal(signal, forwarded.bytes);
   } else {
     send_to(*target, signal, forwarded.bytes);
   }
@@ -242,7 +243,7 @@ void on_monitor_signal(int signal, siginfo_t* info, void*) {
   const bool ours = signal == sys::g_probe_signal;
   // One pending signal may stand for an errand and a tick: an errand is looked for first, whatever
   // the signal says.
-  if (ours && tasks::do_errand()) return;
+  if (ours && do_errand()) return;
   if (ours && info->si_code == SI_TIMER) {
     order::tick();
     pass_on_all_kept();
@@ -307,4 +308,4 @@ void forward_child(int signal, int pid, uint32_t user, int status) {
   pass_on(signal, &info);
 }
 
-}  // namespace weir::trap
+}  // namespace weir::tasks

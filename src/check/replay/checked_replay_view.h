@@ -1,0 +1,30 @@
+// The View of a replay that is checked, as the rest of the runtime sees it.
+#pragma once
+
+#include "check/check.h"
+#include "check/replay/replay.h"
+#include "view/coherent/coherent_view.h"
+
+namespace weir::view::guarded {
+
+// weir replay --check: View coherent repeats the run, and beside it accesses are looked at.
+class CheckedReplay final : public coherent::Coherent {
+ public:
+  void close_tracking() override {
+    if (replay::is_on()) replay::stop();
+    Coherent::close_tracking();
+  }
+  void touch(uint64_t start, uint64_t size, bool writes) override {
+    Coherent::touch(start, size, writes);
+    if (replay::is_on()) replay::touch(self(), start, size, writes);
+  }
+  void forget(uint64_t start, uint64_t size) override {
+    Coherent::forget(start, size);
+    if (replay::is_on()) guarded::forget(start, size);
+  }
+  void enter_program(Task&) override {
+    if (replay::is_on()) replay::close_lent();
+  }
+};
+
+}  // namespace weir::view::guarded
