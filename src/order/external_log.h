@@ -14,37 +14,19 @@
 #include <stdint.h>
 
 #include "control/control.h"
+#include "record/channel/format.h"
 
 namespace weir::order {
 
-enum class Outside : uint16_t {
-  kReturns = 1,
-  kTimeJumps = 2,
-  kSignal = 3,
-  kStands = 4
-};  // trace::OrderKind
+// What comes from outside, why a task has the turn, and who had it: as recordings have them.
+using Outside = trace::OrderKind;
+using How = trace::TurnHow;
+using trace::Turn;
 
 struct JournalEntry {
   Outside kind;
   TaskId task;
   uint64_t decisions;
-};
-
-enum class How : uint32_t {
-  kComes = 0,
-  kTimedOut = 1,
-  kSignalled = 2,
-  kNone = 3
-};  // trace::TurnHow
-
-// Order record: a task that has had the turn, why, and at what event (an EventKind; 0: after a
-// wait).
-struct Turn {
-  TaskId task;
-  How how;
-  uint32_t what;
-
-  bool operator==(const Turn&) const = default;
 };
 
 // Where they are kept, and where they come from (runtime/). `peek` waits for the next one; false:

@@ -374,8 +374,7 @@ static_assert(static_cast<uint32_t>(EventKind::kFault) <
 // `first` says which it is where it is in both.
 void put_turn(const order::Turn& turn) {
   trace::OpenTurns& open = header().turns[shared().recording.ordinal];
-  open.turn[open.count] =
-      trace::encoded({turn.task, static_cast<trace::TurnHow>(turn.how), turn.what});
+  open.turn[open.count] = trace::encoded(turn);
   __atomic_store_n(&open.count, open.count + 1, __ATOMIC_RELEASE);
   if (open.count < trace::OpenTurns::kMost) return;
   const Entry entry{Kind::kTurns, 0, 0, sizeof open.turn, 0, 0, static_cast<int64_t>(open.first)};
@@ -393,8 +392,7 @@ bool peek_turn(order::Turn& turn) {
              static_cast<const uint8_t*>(payload(*entry)) +
                  header().turns[shared().recording.ordinal].count * sizeof word,
              sizeof word);
-  const trace::Turn was = trace::decoded(word);
-  turn = {was.task, static_cast<order::How>(was.how), was.what};
+  turn = trace::decoded(word);
   return true;
 }
 

@@ -45,6 +45,7 @@ enum class Kind : uint8_t {
 
 inline constexpr Kind kLastKind = Kind::kPoints;
 
+// What comes to a task from outside, between two decisions of the Order.
 enum class OrderKind : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3, kStands = 4 };
 enum class PageKind : uint16_t {
   kTaken = 1,         // the task has the page from here on: the payload is a Giver and what goes to
@@ -85,6 +86,8 @@ struct Turn {
   uint32_t task;
   TurnHow how;
   uint32_t what;  // the EventKind, 0 after a wait
+
+  bool operator==(const Turn&) const = default;
 };
 inline constexpr uint32_t kTurnTaskBits = 10, kTurnHowBits = 2, kTurnWhatBits = 4;
 
