@@ -11,14 +11,9 @@
 
 #include "check/findings/findings.h"
 #include "cli/launch/shared_memory.h"
+#include "cli/symbols/frames.h"
 
 namespace weir::cli {
-
-// An executable mapping of a file.
-struct Mapping {
-  uint64_t start, limit, offset;
-  std::string path;
-};
 
 // A task of the program, as far as the runtime knows it.
 struct KnownTask {

@@ -1,5 +1,6 @@
 // A report of `weir check` before it is put into words, JSON or SARIF: races with both sides,
 // stacks by name and line, and the object.
+// Implemented in report_json.cc, report_sarif.cc and report_text.cc.
 #pragma once
 
 #include <cstdint>
@@ -7,35 +8,9 @@
 #include <vector>
 
 #include "check/findings/findings.h"
+#include "cli/symbols/frames.h"
 
 namespace weir::cli {
-
-struct Frame {
-  uint64_t address = 0;  // of the instruction; of a call, inside it
-  std::string function;  // demangled; empty: not known
-  std::string file;      // absolute where the debug information has it so; empty: there is none
-  int line = 0, column = 0;
-  std::string module;       // path of the mapped file; empty: the address is in none
-  uint64_t offset = 0;      // address as `module` counts
-  bool is_inlined = false;  // into the next one
-};
-using Frames = std::vector<Frame>;
-
-// A variable, or a part of one, at some address.
-struct Variable {
-  std::string name;   // demangled; with what it is a part of and which: "table[3].count"
-  std::string whole;  // the variable alone: "table"
-  std::string type;   // of the part; empty: not known
-  std::vector<std::string> types;  // of the whole, and of what lies in it down to the part
-  std::string file;                // where it is declared
-  int line = 0;
-  std::string function;          // on a stack: whose
-  uint64_t start = 0, size = 0;  // of the whole; size 0: not known
-  uint64_t offset = 0;           // of the address in the whole
-  bool has_type = false;         // the declared type at this offset is known ...
-  bool is_atomic = false;        // ... and the language makes atomic what is done with it
-  bool is_thread_local = false;
-};
 
 struct ReportedTask {
   uint32_t number = 0;

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/races/findings_memory.h"
+#include "cli/symbols/frames.h"
 
 namespace weir::cli {
 

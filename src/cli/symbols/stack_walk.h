@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cli/races/report.h"
+#include "cli/symbols/frames.h"
 #include "cli/symbols/modules.h"
 
 namespace weir::cli {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/races/report.h"
+#include "cli/symbols/frames.h"
 #include "cli/symbols/modules.h"
 #include "cli/symbols/stack_walk.h"
 
