@@ -3,7 +3,7 @@
 
 usage: layering.py RULE [BUILD]
     RULE: include apart only nowhere registers lines columns headers needed docs map comments
-          invariants
+          cycles sources beside invariants
 """
 import fnmatch
 import importlib.machinery
@@ -87,6 +87,110 @@ def check_include():
                     yield f"{file}:{number}: {folder} may not include {header}"
             elif layer.get(folder_of(header, folders), len(layer)) > layer[folder]:
                 yield f"{file}:{number}: {folder} may not include {header}"
+
+
+def folders_of_library():
+    """{folder: folders that its files include from}, of libweir.so; test files do not count."""
+    folders = {folder for line in rules("layer") for folder in line.split()}
+    known = {folder: set() for folder in folders}
+    for path in files():
+        folder = folder_of(name(path), folders)
+        if folder is None or path.name.endswith("_test.cc") or path.name.startswith("test_"):
+            continue
+        for _, header in includes(path):
+            other = folder_of(header, folders)
+            if other not in (None, folder):
+                known[folder].add(other)
+    return known
+
+
+def check_cycles():
+    """No folders of libweir.so include each other, round about, but those that src/LAYERS names."""
+    known = folders_of_library()
+
+    def reached(start):
+        found, left = set(), [start]
+        while left:
+            for folder in known[left.pop()] - found:
+                found.add(folder)
+                left.append(folder)
+        return found
+
+    reach = {folder: reached(folder) for folder in known}
+    cycles = {frozenset({folder} | {other for other in reach[folder] if folder in reach[other]})
+              for folder in known if folder in reach[folder]}
+    named = {frozenset(line.split()) for line in rules("cycle")}
+    for cycle in sorted(map(sorted, cycles - named)):
+        yield f"folders include each other: {' '.join(cycle)}"
+    for cycle in sorted(map(sorted, named - cycles)):
+        yield f"LAYERS names a cycle that is none, or smaller: {' '.join(cycle)}"
+
+
+def check_sources():
+    limit = int(rules("sources")[0])
+    count = {}
+    for path in files(*CODE, ".c"):
+        if not re.search(r"_test\.(cc|h)$", path.name):
+            count.setdefault(path.parent, []).append(path)
+    for folder, sources in sorted(count.items()):
+        if len(sources) > limit:
+            yield f"{name(folder)} has {len(sources)} sources, more than {limit}: it needs subfolders"
+
+
+def declared(text):
+    """(class or "", name) of each function that a header declares and does not define."""
+    text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", without_comments(text), flags=re.M)
+    text = re.sub(r"\[\[.*?\]\]|__attribute__\(\(.*?\)\)|\b(?:public|private|protected):", "", text)
+    other = r"\b(?:using|typedef|static_assert|inline|constexpr|friend|operator|alignas|decltype|__asm__)\b"
+    scopes, statement = [], ""  # a scope: its class, "" for a namespace, None for all else
+    for token in re.findall(r'"(?:\\.|[^"\\\n])*"|[{};]|[^{};"]+', text):
+        scope = scopes[-1] if scopes else ""
+        if token == "{":
+            opened = re.search(r"(?:\bnamespace\b|\bextern\b|\b(?:class|struct|union)\s+(?:\w+::)*(\w+))[^()]*$", statement)
+            scopes.append(opened.group(1) or "" if opened and scope is not None else None)
+        elif token == "}":
+            scopes.pop()
+        elif token == ";" and scope is not None:
+            found = re.match(r"[^(=]*?(\w+)\s*\((?!\s*[*&])", statement)
+            if found and not re.search(other, statement.split("(")[0]) and not re.search(
+                    r"~\s*\w+\s*\(|=\s*(?:delete|default|0)\s*$", statement) and not found.group(1).isupper() and found.group(1) not in ("void", "bool"):
+                yield scope, found.group(1)
+        statement = "" if token in "{};" else statement + token
+
+
+def defines(text, scope, function):
+    """A definition begins at the start of a line, and no `;` comes before its body."""
+    if re.search(rf"^\s*\.globl\s.*\b{function}\b", text, re.M):
+        return True
+    whole = rf"{scope}(?:<\w+>)?::{function}" if scope else function
+    return any(re.match(r"[^;]*?(?:\{|= default;)", text[found.end():])
+               for found in re.finditer(rf"^(?![#}} ]).*?(?<![\w~]){whole}\(", text, re.M))
+
+
+def check_beside():
+    """A header's functions are defined in sources of its name, or its first comment says where:
+    "Implemented in FILE, FILE and FILE." A name without `/` lies beside the header; one that ends
+    in `/` stands for all sources of that folder."""
+    stem = lambda path: re.sub(r"(_vector)?(_x86_64)?$", "", path.stem)
+    sources = files(".cc", ".S", ".c")
+    texts = {path: without_comments(path.read_text()) for path in [*sources, *files(".h")]}
+    for path in files(".h"):
+        if path.name.startswith("test_") or path.name.endswith("_test.h"):
+            continue
+        text = path.read_text()
+        comment = " ".join(line[2:].strip() for line in text.split("#pragma once")[0].splitlines())
+        own = [path, *(source for source in sources if source.parent == path.parent and stem(source) == stem(path))]
+        said = re.search(r"Implemented in ((?:[\w./]+(?:, | and ))*[\w./]+?)\.(?:\s|$)", comment)
+        for place in re.split(r", | and ", said.group(1)) if said else ():
+            place = SOURCE / place if "/" in place else path.parent / place
+            found = [source for source in sources if source == place or place.is_dir() and source.is_relative_to(place)]
+            if not found:
+                yield f"{name(path)}: {place.relative_to(SOURCE)} has no sources"
+            own += found
+        missing = [function for scope, function in declared(text)
+                   if not any(defines(texts[source], scope, function) for source in own)]
+        if missing:
+            yield f"{name(path)} does not say where it is implemented: {' '.join(missing)}"
 
 
 def check_apart():

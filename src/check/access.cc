@@ -4,10 +4,10 @@
 #include "check/check.h"
 
 #include "base/bytes.h"
-#include "base/options.h"
 #include "check/happens_before.h"
 #include "check/keys/enforce_by_key.h"
 #include "check/state.h"
+#include "control/options.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
 #include "sys/maps.h"

@@ -13,8 +13,8 @@
 // All open pages are closed again at once when enough tokens have accumulated (a new generation).
 // Races that happen often are found then.
 
-#include "base/options.h"
 #include "check/state.h"
+#include "control/options.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
 

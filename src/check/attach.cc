@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/options.h"
 #include "check/check.h"
 #include "check/findings/findings.h"
 #include "check/happens_before.h"
 #include "check/policy/declared.h"
 #include "control/control.h"
+#include "control/options.h"
 #include "control/process.h"
 #include "memory/backing.h"
 #include "sys/report.h"

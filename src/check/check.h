@@ -3,6 +3,7 @@
 // private to the task that touches it first, then read-shared, or trapped. Every access to a
 // trapped page is checked, on the bytes that it touches: two accesses that conflict and that
 // nothing orders are a race (docs/guide/check.md).
+// Implemented in check/.
 //
 // No false report: if a task can touch a page unseen, it counts as knowing at every moment all that
 // the other tasks know that touch the page.

@@ -1,5 +1,6 @@
 // Which task knows of which other task's past. Whatever orders tasks tells it here, and the checked
 // View asks it when two tasks touch the same bytes.
+// Implemented in check/.
 //
 // An object that orders tasks (a mutex, a semaphore, a word that atomic operations change, a
 // thread's end, ...) is named by its address. All functions but create() and start() are of the

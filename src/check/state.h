@@ -1,4 +1,5 @@
 // Within View guarded: what all processes know, in control memory.
+// Implemented in check/.
 #pragma once
 
 #include "base/vector_clock.h"

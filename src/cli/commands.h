@@ -1,4 +1,5 @@
 // The subcommands: each adds itself to the command line and runs when it was chosen.
+// Implemented in cli/.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
 // Inputs made constant on request: random bytes, time, ids of processes (weir det --virtual).
+// Implemented in constant/.
 //
 // Nothing here depends on when or where the program runs:
 // - A process's identity is a hash of the seed and of the way from the first process to it (which
@@ -11,8 +12,8 @@
 
 #include <stdint.h>
 
-#include "base/options.h"
 #include "constant/layout.h"
+#include "control/options.h"
 
 namespace weir::constant {
 

@@ -1,4 +1,5 @@
 // For this folder only: where each process has the run's memory.
+// Implemented in processes.cc.
 #pragma once
 
 #include "constant/layout.h"

@@ -129,7 +129,8 @@ struct ChildProcess {  // a process that the program itself made while tasks are
   uint8_t usage[144];  // struct rusage
 };
 
-// A task's registers while it moves between its process and the executor (task/in_place_process.h).
+// A task's registers while it moves between its process and the executor
+// (control/in_place_process.h).
 struct MovedState {
   uint64_t rsp;
   uint32_t components;  // of the processor's state: bits of XCR0
@@ -282,7 +283,7 @@ struct MemoryState {
   // turn, if tasks exist.
   uint32_t forked_count;
   ProtectedRange forked_ranges[kForkedRanges];
-  // Files that a program of one task has mapped shared into the arena (syscall/memory.cc)
+  // Files that a program of one task has mapped shared into the arena (syscall/memory/calls.cc)
   uint32_t fixed_count;
   Range fixed_ranges[64];
   // Reserved addresses (memory/reserve.h): how much of their range is in use, and is mapped; what

@@ -1,6 +1,7 @@
 // The in-place process: one more process, in which program memory is the backing itself. A task
 // that keeps its turn while it goes on in program code may do so there. What it writes is published
 // as it is written, so nothing is copied, compared or refreshed. View isolated.
+// Implemented in task/in_place_process.cc.
 //
 // A task moves between its own process and the in-place process as a whole. The runtime's stack on
 // which it stands, and its record, are shared memory at the same address in both processes. The

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "base/options.h"
+#include "control/options.h"
 
 namespace weir {
 

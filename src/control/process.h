@@ -1,5 +1,6 @@
 // What this process knows of itself. Private to the process (libweir's own data is never shared or
-// isolated). Implemented in runtime/start.cc; the last two functions in task/mapping_log.cc.
+// isolated).
+// Implemented in record/pause.cc, runtime/start.cc and task/mapping_log.cc.
 #pragma once
 
 #include <signal.h>

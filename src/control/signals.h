@@ -1,5 +1,5 @@
 // What folders below signal/ ask of signals; the rest is in signal/.
-// Implemented in signal/signals.cc, signal/handlers.cc, signal/send.cc, signal/spin_probe.cc.
+// Implemented in signal/.
 #pragma once
 
 #include <signal.h>

@@ -1,5 +1,6 @@
 // A task: one program thread under Weir. Its record lies in memory that all tasks see and that no
 // View protects; %gs of the thread or process that runs the task points to it.
+// Implemented in code/patch/entry_x86_64.S.
 #pragma once
 
 #include <stddef.h>
@@ -29,7 +30,7 @@ struct Task {
   uint32_t pending;  // 0x40 number of entries in pending_signals
   uint32_t inbox_count;    // 0x44 signals in inbox. Guarded by: the order's lock
   uint64_t alone_section;  // 0x48 what in_runtime is where the runtime is left: 1 in an
-                           // AloneSection (interpose/sync/event_call.h)
+                           // AloneSection (interpose/event_call.h)
 
   uint64_t resume;  // 0x50 replaying: where it goes on when handlers have run, or where one begins
 

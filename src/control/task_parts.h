@@ -111,7 +111,7 @@ struct TaskIdentity {
   uint32_t exiting;   // it called exit, or returned from main
   uint32_t asked_in;  // the program ends: it is to come in where it stands, and to stand aside
   uint64_t environment_room;  // bytes of the variables of a program that it is about to execute
-                              // (task/environment.h)
+                              // (task/exec/environment.h)
   uint64_t mapping_sequence;  // entries of the mapping record applied
   uint32_t cpuid_faults;      // of the thread that it is, at View direct
 };
@@ -288,7 +288,7 @@ struct TaskRecorded {
   uint64_t raised_once;   // recorded: of these, those that do not queue and have not come yet
   uint32_t stream;        // of a recording: slot + 1 (record/channel/ring.h), 0: not known yet
   uint32_t ordinal;       // the process that it is a task of, in a recording
-  uint32_t owned_sleeps;  // it waits (record/shared_memory/shared_memory.h), so many times over
+  uint32_t owned_sleeps;  // it waits (record/shared_memory.h), so many times over
   uint32_t owned_points;  // places since it took a page of such memory where it may have given some
   uint32_t at_place;      // recording: it was stopped at `place`, which is not kept yet
   uint32_t steps_to_place;  // single steps to a place where it can be stopped; 0: none are made
@@ -297,10 +297,10 @@ struct TaskRecorded {
   Place place;
 };
 
-// The task while the executor runs it on the backing (task/in_place_process.h).
+// The task while the executor runs it on the backing (control/in_place_process.h).
 struct TaskInPlace {
   uint64_t mask;        // the kernel's of its own process, while it is in the executor
-                        // (task/in_place_process.h)
+                        // (control/in_place_process.h)
   uint32_t mask_holds;  // 1: mask is about to be, 2: it is what the task blocks, whatever
                         // its process does
   uint32_t word;        // futex: 1 = it comes back

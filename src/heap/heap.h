@@ -1,4 +1,5 @@
 // The deterministic heap: one heap for each task, in program memory, without a lock.
+// Implemented in config.cc, exchange.cc, find.cc and heap.cc.
 //
 // Addresses depend only on the calls that a task makes itself, and on the objects that other tasks
 // gave back to it at events. A task writes only its own heap's metadata. An object that is freed by

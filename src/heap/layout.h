@@ -1,4 +1,5 @@
 // The heap's data structures in program memory. All zeros is the valid initial state of each.
+// Implemented in exchange.cc, heap.cc, large.cc and span.cc.
 #pragma once
 
 #include "base/types.h"

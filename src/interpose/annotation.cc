@@ -9,8 +9,8 @@
 
 #include "check/policy/declared.h"
 #include "heap/heap.h"
-#include "interpose/alloc/malloc_mode.h"
-#include "interpose/sync/event_call.h"
+#include "interpose/event_call.h"
+#include "interpose/malloc_mode.h"
 #include "weir/weir.h"
 
 namespace weir {

@@ -1,5 +1,7 @@
 // The store: one file in memory that holds everything writable of the program, and the ranges of
 // addresses that show it.
+// Implemented in backing.cc, backing_fork.cc, core_dump.cc, hidden_descriptors.cc and
+// protection.cc.
 //
 // Arena addresses are store offsets plus kArena. Other writable ranges (data and bss of program and
 // libraries, main's stack, thread-local storage of the first thread) are *regions*: converted in

@@ -1,5 +1,6 @@
 // Access to program memory at an address that the program gave in a system call. The memory may not
 // be there, or not be writable. The kernel would return EFAULT then, so the runtime must not fault.
+// Implemented in safe_copy_x86_64.S.
 // It copies by code whose faults on_signal turns into that result.
 #pragma once
 

@@ -1,5 +1,6 @@
 // Within order/: what turns and waits have in common. All under OrderState::lock where nothing else
 // is said.
+// Implemented in external_log.cc, rounds.cc and waiting.cc.
 #pragma once
 
 #include "control/control.h"

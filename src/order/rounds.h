@@ -1,4 +1,5 @@
 // The turn: who may be at an event now. One mechanism behind the Orders free and token.
+// Implemented in arrival.cc, deadlock_report.cc, probe.cc, rounds.cc and waiting.cc.
 //
 // Fenced (the View publishes in place): a round is a parallel phase, in which every active task
 // runs until it arrives at an event, and a serial phase, in which the arrived tasks have the turn

@@ -9,7 +9,7 @@
 #include <elf.h>
 
 #include "base/bytes.h"
-#include "code/patch/site_table.h"
+#include "code/sites/site_table.h"
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"

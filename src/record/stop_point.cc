@@ -20,7 +20,7 @@
 #include "memory/program_memory.h"
 #include "order/rounds.h"
 #include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "record/signals.h"
 #include "sys/report.h"
 #include "sys/signal.h"

@@ -5,9 +5,9 @@
 #include <sys/wait.h>
 
 #include "base/atomic_enum.h"
-#include "base/options.h"
 #include "control/control.h"
 #include "control/event.h"
+#include "control/options.h"
 #include "control/process.h"
 #include "memory/backing.h"
 #include "order/external_log.h"
@@ -15,7 +15,7 @@
 #include "record/channel/wait.h"
 #include "record/divergence_stack.h"
 #include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 

@@ -1,4 +1,5 @@
 // The program's end of a recording (record/channel/ring.h): the task's own stream, entry by entry.
+// Implemented in record/.
 // Signal-safe, on the runtime's stack.
 #pragma once
 

@@ -1,4 +1,5 @@
 // Entering and leaving the registry of regions. REQUIRES, all: registry's lock.
+// Implemented in region.cc.
 #pragma once
 
 #include "region/state.h"

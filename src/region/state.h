@@ -1,4 +1,5 @@
 // What the library knows: regions, pointers, sets, and where all of it lies.
+// Implemented in region/.
 //
 // A region's bytes lie in one file in memory, at an offset. Each set of pointers has three windows
 // onto that file. So an address in a window says by itself which set's pointer it is, what may be

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "base/options.h"
 #include "check/check.h"
 #include "check/findings/findings.h"
 #include "check/happens_before.h"
@@ -16,13 +15,14 @@
 #include "code/translate/seek.h"
 #include "constant/constant.h"
 #include "control/control.h"
+#include "control/options.h"
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
 #include "order/rounds.h"
 #include "record/input.h"
 #include "record/pause.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "record/signals.h"
 #include "record/stop_point.h"
 #include "signal/page_fault.h"

@@ -12,7 +12,6 @@
 #include <sys/prctl.h>
 
 #include "base/bytes.h"
-#include "base/options.h"
 #include "check/attach.h"
 #include "check/check.h"
 #include "check/keys/enforce_by_key.h"
@@ -21,12 +20,13 @@
 #include "check/replay/replay.h"
 #include "code/patch/cancel_site.h"
 #include "code/patch/patch.h"
-#include "code/patch/site_table.h"
 #include "code/program/text_patches.h"
+#include "code/sites/site_table.h"
 #include "code/translate/counted.h"
 #include "code/translate/seek.h"
 #include "constant/constant.h"
 #include "control/control.h"
+#include "control/options.h"
 #include "control/process.h"
 #include "heap/heap.h"
 #include "memory/backing.h"
@@ -46,8 +46,8 @@
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
 #include "task/control_layout.h"
+#include "task/exec/outside.h"
 #include "task/fork.h"
-#include "task/outside.h"
 #include "task/spawn.h"
 #include "view/view.h"
 

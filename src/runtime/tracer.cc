@@ -9,10 +9,10 @@
 #include <sys/wait.h>
 
 #include "base/bytes.h"
-#include "base/options.h"
 #include "constant/layout.h"
+#include "control/options.h"
 #include "sys/syscall_x86_64.h"
-#include "task/environment.h"
+#include "task/exec/environment.h"
 
 namespace weir {
 namespace {

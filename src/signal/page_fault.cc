@@ -4,7 +4,7 @@
 #include "control/control.h"
 #include "control/process.h"
 #include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "record/stop_point.h"
 #include "signal/signals.h"
 #include "signal/spin_probe.h"

@@ -1,4 +1,5 @@
 // Faults on pages that the task has to be given first.
+// Implemented in made_code.cc and page_fault.cc.
 #pragma once
 
 #include <signal.h>

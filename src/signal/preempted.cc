@@ -5,7 +5,7 @@
 #include "control/process.h"
 #include "memory/backing.h"
 #include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "record/stop_point.h"
 #include "signal/spin_probe.h"
 #include "sync/event.h"

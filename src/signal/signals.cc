@@ -22,7 +22,7 @@
 #include <signal.h>
 
 #include "base/bytes.h"
-#include "code/patch/site_table.h"
+#include "code/sites/site_table.h"
 #include "code/translate/counted.h"
 #include "control/control.h"
 #include "control/process.h"

@@ -1,4 +1,5 @@
 // Signals: what the program asked for, what the kernel is told, and how the two meet.
+// Implemented in handlers.cc, send.cc and signals.cc.
 //
 // The runtime keeps the program's dispositions, masks and alternate stacks. The kernel has Weir's
 // own handler for each signal that the program handles, on a stack of the runtime's. A signal that

@@ -43,7 +43,7 @@
 #include "memory/backing.h"
 #include "order/rounds.h"
 #include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "record/stop_point.h"
 #include "signal/signals.h"
 #include "sync/event.h"

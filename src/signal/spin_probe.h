@@ -1,4 +1,5 @@
 // The probe asks a task that others wait for what it does (signal/spin_probe.cc).
+// Implemented in preempted.cc and spin_probe.cc.
 #pragma once
 
 #include <signal.h>

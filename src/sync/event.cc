@@ -37,7 +37,7 @@
 #include "order/admission.h"
 #include "order/rounds.h"
 #include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "record/stop_point.h"
 #include "sync/biased_lock.h"
 #include "sync/coalesce.h"

@@ -1,5 +1,6 @@
 // The waist: what happens between two stretches of program code, and what an Order and a View must
 // answer.
+// Implemented in event.cc and wait.cc.
 //
 // An event is bracketed by begin_turn() and end_turn(). In between the task is alone: no other task
 // of the program runs program code that could see what it does (View isolated), or none is at an

@@ -1,4 +1,5 @@
 // What turns and the waits in them share.
+// Implemented in event.cc.
 #pragma once
 
 #include "control/task.h"

@@ -10,7 +10,7 @@
 #include "control/signals.h"
 #include "order/rounds.h"
 #include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "sync/event.h"
 #include "sync/object_order.h"
 #include "sync/turn.h"

@@ -1,4 +1,5 @@
 // System calls whose results are made constant (constant/constant.h).
+// Implemented in constant.cc, constant_ids.cc, constant_random.cc and constant_time.cc.
 #pragma once
 
 #include <stdint.h>

@@ -8,17 +8,17 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
-#include "base/options.h"
 #include "check/attach.h"
 #include "check/happens_before.h"
 #include "code/patch/cancel_site.h"
 #include "code/patch/patch.h"
 #include "constant/constant.h"
 #include "control/control.h"
+#include "control/options.h"
 #include "control/process.h"
 #include "memory/backing.h"
 #include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "signal/signals.h"
 #include "sync/event.h"
 #include "sys/libc.h"

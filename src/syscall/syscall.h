@@ -1,10 +1,11 @@
 // System calls of the program that Weir implements itself, or puts into the order of events.
+// Implemented in syscall/.
 #pragma once
 
 #include <stdint.h>
 
 #include "base/frame.h"
-#include "code/patch/site_table.h"
+#include "code/sites/site_table.h"
 
 namespace weir::syscalls {
 

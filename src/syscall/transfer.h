@@ -1,5 +1,6 @@
 // Calls that move bytes through a descriptor, and what they share: each may have to wait for
 // another task, so none may sleep while it has the turn.
+// Implemented in syscall/.
 #pragma once
 
 #include <poll.h>

@@ -1,4 +1,5 @@
 // Processes that the program makes itself, and the monitor that keeps the program's pid.
+// Implemented in fork.cc and monitor.cc.
 #pragma once
 
 #include <stdint.h>
@@ -25,12 +26,6 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd);
 void leave_meeting();
 // vfork and posix_spawn: the child borrows this task's memory until it executes another program.
 long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd);
-// execveat while tasks exist: all other tasks end, and the program keeps its pid. Pointers are the
-// program's. Returns only if it cannot be done: -errno, or kAskKernel if the call will fail and the
-// kernel must say how.
-inline constexpr long kAskKernel = -1000;
-long execute_program(int directory, long path, long argv, long envp, int flags);
-
 // Leaves the original process behind as the monitor; the caller goes on in a child of it, as the
 // same task.
 void split_monitor();

@@ -26,7 +26,7 @@
 #include "memory/backing.h"
 #include "memory/file_bytes.h"
 #include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "signal/signals.h"
 #include "sys/futex.h"
 #include "sys/maps.h"
@@ -58,7 +58,7 @@ void note_change_of_text(const MappingRecord& r, bool is_author) {
   }
 }
 
-// Of `protection` pages, to `offset`, where it has `size` bytes (syscall/remap.cc).
+// Of `protection` pages, to `offset`, where it has `size` bytes (syscall/memory/remap.cc).
 void repeat_move(const MappingRecord& r) {
   const uint64_t old_size = static_cast<uint64_t>(r.protection) * kPageSize;
   const bool is_owned = owned::overlaps(r.start, old_size ? old_size : kPageSize);

@@ -35,7 +35,7 @@
 #include "order/rounds.h"
 #include "order/sleep.h"
 #include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "record/stop_point.h"
 #include "runtime/stats/exit_report.h"
 #include "signal/signals.h"

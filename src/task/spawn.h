@@ -1,5 +1,6 @@
 // Threads as processes (View isolated), or as threads that Weir knows (View direct): making,
 // ending, reusing them.
+// Implemented in children.cc, ids.cc, monitor.cc and spawn.cc.
 #pragma once
 
 #include <stdint.h>

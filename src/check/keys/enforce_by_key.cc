@@ -39,10 +39,10 @@
 
 #include <sys/mman.h>
 
-#include "base/options.h"
 #include "check/happens_before.h"
 #include "check/keys/key_pages.h"
 #include "check/keys/rehash.h"
+#include "control/options.h"
 #include "memory/backing.h"
 #include "memory/tagged_pages.h"
 #include "sys/memory.h"

@@ -1,4 +1,5 @@
 // Within the enforcer by protection keys: what a change of the hash function shares with it.
+// Implemented in enforce_by_key.cc and rehash.cc.
 #pragma once
 
 #include "check/keys/domains.h"

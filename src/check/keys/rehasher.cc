@@ -8,9 +8,9 @@
 #include <linux/sched.h>
 #include <signal.h>
 
-#include "base/options.h"
 #include "check/keys/rights.h"
 #include "code/patch/entry.h"
+#include "control/options.h"
 #include "sys/futex.h"
 #include "sys/memory.h"
 #include "sys/report.h"

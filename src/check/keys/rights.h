@@ -1,5 +1,6 @@
 // Protection keys of a checked program's tasks, for the code that changes their registers: signals,
 // entries to and exits from the runtime, fork.
+// Implemented in check/keys/.
 //
 // Threads stay threads. An object's pages carry the key of the tasks that may touch it, and each
 // task's register says which keys that task has (PUSh, sections 3.2 to 3.5). enforce_by_key.cc has

@@ -1,5 +1,6 @@
 // Within View guarded: a call of include/weir/weir.h, as it is answered, and the blocks that such
 // calls give out and take back.
+// Implemented in quarantine.cc.
 #pragma once
 
 #include "check/happens_before.h"

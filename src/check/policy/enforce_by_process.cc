@@ -31,9 +31,9 @@
 #include "check/policy/enforcer.h"
 
 #include "base/bytes.h"
-#include "base/options.h"
 #include "check/happens_before.h"
 #include "check/keys/enforce_by_key.h"
+#include "control/options.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
 

@@ -1,5 +1,6 @@
 // Within View guarded: objects with a declared policy, between the rule book that says what is
 // right (policy.h) and the enforcer that opens and closes pages for tasks.
+// Implemented in declared_report.cc, enforce_by_process.cc, lockset.cc and undeclared.cc.
 #pragma once
 
 #include "check/policy/objects.h"

@@ -16,10 +16,10 @@
 
 #include <fcntl.h>
 
-#include "base/options.h"
 #include "check/policy/declared.h"
 #include "check/policy/enforcer.h"
 #include "check/policy/globals.h"
+#include "control/options.h"
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 

@@ -1,5 +1,6 @@
 // A replay that is checked (weir replay --check). View coherent repeats the recorded run. Beside
 // it, every access that matters is checked, with the clocks and the shadow of the checked View.
+// Implemented in library_calls.cc and replay.cc.
 //
 // The replay runs twice. The first run notes which pages more than one task touches
 // (findings::Pass::kNotes). In the second (kLooks) those pages are never mapped. Every access to

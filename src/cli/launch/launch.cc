@@ -21,11 +21,11 @@
 #include <vector>
 
 #include "base/library_folders.h"
-#include "base/options.h"
 #include "cli/common/failure.h"
 #include "cli/launch/shared_memory.h"
 #include "cli/launch/start_tracer.h"
 #include "constant/layout.h"
+#include "control/options.h"
 
 namespace weir::cli {
 namespace {

@@ -37,8 +37,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/options.h"
 #include "constant/layout.h"
+#include "control/options.h"
 
 namespace weir::cli {
 namespace {

@@ -447,4 +447,27 @@ bool Descent::sweeps(size_t index, bool takes) {
   return true;
 }
 
+bool is_plausible(const Descent& descent, const uint8_t* code, uint32_t size, uint32_t offset) {
+  constexpr unsigned kMost = 64;
+  uint32_t at = offset;
+  for (unsigned i = 0; i < kMost; i++) {
+    if (at >= size || (descent.is_code(at) && !descent.is_start(at))) return false;
+    if (descent.is_start(at)) return true;
+    Shape shape;
+    if (!read_shape(code + at, size - at, shape) || is_privileged(shape)) return false;
+    const Flow flow = flow_of(shape);
+    if (flow == Flow::kReturn || flow == Flow::kIndirectJump || flow == Flow::kStop) return true;
+    const uint32_t next = at + shape.length;
+    if (is_direct(flow)) {
+      const uint64_t target =
+          uint64_t{next} + static_cast<uint64_t>(branch_displacement(shape, code + at));
+      const auto in_text = static_cast<uint32_t>(target);
+      if (target >= size || (descent.is_code(in_text) && !descent.is_start(in_text))) return false;
+    }
+    if (flow == Flow::kJump || flow == Flow::kCall) return true;
+    at = next;
+  }
+  return true;
+}
+
 }  // namespace weir

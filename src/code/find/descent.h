@@ -8,9 +8,9 @@
 #include "base/types.h"
 #include "code/decode/shape.h"
 #include "code/find/offset_set.h"
+#include "code/find/original.h"
+#include "code/find/scratch.h"
 #include "code/find/text_map.h"
-#include "code/patch/original.h"
-#include "code/patch/scratch.h"
 
 namespace weir {
 
@@ -85,5 +85,11 @@ class Descent {
   uint32_t entry_point_ = 0;
   bool has_entry_point_ = false;
 };
+
+// Whether code could begin at `offset`: all bytes decode from there to a jump, a return or proved
+// code, no instruction is one that no program executes, and none leads into the middle of a proved
+// one.
+[[nodiscard]] bool is_plausible(const Descent& descent, const uint8_t* code, uint32_t size,
+                                uint32_t offset);
 
 }  // namespace weir

@@ -1,7 +1,6 @@
 #include "code/find/sweep.h"
 
 #include "code/find/byte_scan.h"
-#include "code/patch/doubt.h"
 #include "sys/report.h"
 
 // Sites are instructions that the descent proves to be such (code/find/descent.h says why nothing
@@ -178,7 +177,7 @@ void Sweep::find_doubts() {
     if (!is_site(shape, kind) || kind != SiteKind::kAtomic ||
         !decode_atomic(code + offset, shape.length, 0, op))
       return;
-    if (!doubt::is_plausible(descent_, code, size_, offset)) return;
+    if (!is_plausible(descent_, code, size_, offset)) return;
     doubts_.add(offset);
     doubt_count_++;
   };

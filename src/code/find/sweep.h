@@ -10,10 +10,9 @@
 #include "code/decode/stride.h"
 #include "code/find/descent.h"
 #include "code/find/offset_set.h"
+#include "code/find/original.h"
 #include "code/find/text_map.h"
-#include "code/patch/original.h"
-#include "code/patch/patch.h"
-#include "code/patch/site_table.h"
+#include "code/sites/site_table.h"
 
 namespace weir {
 

@@ -1,12 +1,13 @@
 // Where the functions of a mapped ELF object lie, by its unwind table (Go has one of its own) and
 // by its dynamic symbols.
+// Implemented in go_table.cc, landing_pads.cc and text_map.cc.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/types.h"
-#include "code/patch/scratch.h"
+#include "code/find/scratch.h"
 
 namespace weir {
 

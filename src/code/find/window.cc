@@ -1,7 +1,6 @@
 #include "code/find/window.h"
 
 #include "code/decode/shape.h"
-#include "code/patch/stub_x86_64.h"
 
 // A jump takes five bytes and most sites are shorter, so neighbours move into the stub with it: the
 // instructions after the site where possible, else also one or two before it.
@@ -76,6 +75,19 @@ bool is_free(const WindowSource& source, const Candidate& site, const Window& wi
 }
 
 }  // namespace
+
+bool is_relocatable(const Shape& shape) {
+  switch (flow_of(shape)) {
+    case Flow::kLoop:
+    case Flow::kCall:
+    case Flow::kIndirectCall: return false;
+    default: break;
+  }
+  if (shape.has_67 && shape.is_rip_relative()) return false;
+  if (shape.map == OpcodeMap::k0F && !shape.is_vector)
+    return shape.opcode != 0x05 && shape.opcode != 0x34;
+  return !(shape.map == OpcodeMap::kOneByte && !shape.is_vector && shape.opcode == 0xcd);
+}
 
 bool choose_window(const WindowSource& source, const Candidate& site, Window& window) {
   uint32_t before = 0;

@@ -9,6 +9,9 @@ namespace weir {
 
 inline constexpr uint32_t kJumpSize = 5;
 
+// Whether a copy of the instruction, adapted, does the same elsewhere.
+bool is_relocatable(const Shape& shape);
+
 // Whole instructions around a site, at least kJumpSize bytes; offsets into the text.
 struct Window {
   uint32_t start = 0;

@@ -8,7 +8,7 @@
 
 #include <ucontext.h>
 
-#include "code/patch/site_table.h"
+#include "code/sites/site_table.h"
 
 namespace weir {
 

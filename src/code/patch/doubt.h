@@ -11,15 +11,7 @@
 
 namespace weir {
 
-class Descent;
-
 namespace doubt {
-
-// Whether code could begin at `offset`: all bytes decode from there to a jump, a return or proved
-// code, no instruction is one that no program executes, and none leads into the middle of a proved
-// one.
-[[nodiscard]] bool is_plausible(const Descent& descent, const uint8_t* code, uint32_t size,
-                                uint32_t offset);
 
 // For patch.cc. What is added from here on lies in another executable mapping.
 void begin_text();

@@ -3,11 +3,11 @@
 #include <errno.h>
 
 #include "base/bytes.h"
+#include "code/find/original.h"
 #include "code/find/sweep.h"
 #include "code/find/text_map.h"
 #include "code/find/window.h"
 #include "code/patch/doubt.h"
-#include "code/patch/original.h"
 #include "code/patch/plan.h"
 #include "code/patch/stub_x86_64.h"
 #include "sys/memory.h"

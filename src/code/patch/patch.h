@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/types.h"
-#include "code/patch/site_table.h"
+#include "code/sites/site_table.h"
 
 namespace weir {
 
@@ -26,17 +26,6 @@ extern uint8_t g_syscall_handled[kSyscallNumbers] __attribute__((visibility("hid
 // All of them enter the runtime: as in a process that is not the task's own.
 inline void handle_all_calls() {
   for (uint8_t& handled : g_syscall_handled) handled = 1;
-}
-
-enum PatchKinds : uint8_t {
-  kPatchSyscall = 1u << static_cast<unsigned>(SiteKind::kSyscall),
-  kPatchAtomic = 1u << static_cast<unsigned>(SiteKind::kAtomic),
-  kPatchRdtsc = 1u << static_cast<unsigned>(SiteKind::kRdtsc),
-  kPatchCpuid = 1u << static_cast<unsigned>(SiteKind::kCpuid),
-  kPatchRandom = 1u << static_cast<unsigned>(SiteKind::kRandom),
-};
-constexpr PatchKinds operator|(PatchKinds a, PatchKinds b) {
-  return static_cast<PatchKinds>(+a | +b);
 }
 
 struct PatchStats {

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/types.h"
-#include "code/patch/scratch.h"
-#include "code/patch/site_table.h"
+#include "code/find/scratch.h"
+#include "code/sites/site_table.h"
 
 namespace weir {
 

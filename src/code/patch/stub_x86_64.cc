@@ -133,19 +133,6 @@ void put_syscall(Writer& out, const StubRequest& request, Site& site) {
 
 }  // namespace
 
-bool is_relocatable(const Shape& shape) {
-  switch (flow_of(shape)) {
-    case Flow::kLoop:
-    case Flow::kCall:
-    case Flow::kIndirectCall: return false;
-    default: break;
-  }
-  if (shape.has_67 && shape.is_rip_relative()) return false;
-  if (shape.map == OpcodeMap::k0F && !shape.is_vector)
-    return shape.opcode != 0x05 && shape.opcode != 0x34;
-  return !(shape.map == OpcodeMap::kOneByte && !shape.is_vector && shape.opcode == 0xcd);
-}
-
 bool write_stub(const StubRequest& request, Site& site) {
   Writer out(request.stub);
   site.stub = request.stub;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "code/decode/shape.h"
-#include "code/patch/site_table.h"
+#include "code/sites/site_table.h"
 
 namespace weir {
 
@@ -13,9 +13,6 @@ namespace weir {
 inline constexpr uint32_t kMaxStubSize = 224;
 // An area of stubs begins with the address of the entry, which every stub jumps through.
 inline constexpr uint32_t kStubAreaHeader = 16;
-
-// Whether a copy of the instruction, adapted, does the same elsewhere.
-bool is_relocatable(const Shape& shape);
 
 struct StubRequest {
   uint64_t stub = 0;              // where the stub is written, and runs

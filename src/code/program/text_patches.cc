@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 
 #include "base/bytes.h"
-#include "base/options.h"
 #include "code/find/text_map.h"
 #include "code/patch/doubt.h"
 #include "code/patch/vdso.h"
@@ -13,6 +12,7 @@
 #include "code/translate/program_text.h"
 #include "constant/constant.h"
 #include "control/control.h"
+#include "control/options.h"
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"

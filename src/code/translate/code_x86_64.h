@@ -1,4 +1,5 @@
 // Machine code of the cache, written piece by piece.
+// Implemented in emit_x86_64.cc.
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 // A block's machine code.
+// Implemented in emit_x86_64.cc and relocate_x86_64.cc.
 #pragma once
 
 #include <stdint.h>

@@ -2,7 +2,7 @@
 
 #include "base/range_table.h"
 #include "code/patch/doubt.h"
-#include "code/patch/site_table.h"
+#include "code/sites/site_table.h"
 #include "code/translate/seek_gate.h"
 
 // A sorted table of ranges. A program has a few dozen libraries; what has no place in the table

@@ -1,4 +1,5 @@
 // The machine code of the gate (seek.h).
+// Implemented in counted.cc, seek.cc and seek_gate_x86_64.cc.
 #pragma once
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
 // The node of this process, and the calling thread's part of it.
+// Implemented in api.cc and dsm/core/fault.cc.
 #pragma once
 
 #include "dsm/core/node.h"

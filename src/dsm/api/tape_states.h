@@ -1,4 +1,5 @@
 // The parts of the public Extent, Tape and Parcel (weir/tape.hpp).
+// Implemented in tape_api.cc and tape_data.cc.
 #pragma once
 
 #include <memory>

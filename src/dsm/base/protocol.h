@@ -1,5 +1,6 @@
 // The interface of a consistency protocol: CVM's Protocol. The node calls these hooks at faults,
 // synchronization and messages. A new protocol is a class derived from this one and one from Page.
+// Implemented in dsm/core/node.cc.
 //
 // All hooks are called with the node's mutex held. Only on_fault may release it while it waits for
 // other nodes.

@@ -1,5 +1,6 @@
 // The allocated parts of the segment, and the units in them. Node 0 hands memory out. Every node
 // knows each block before its address is given to any thread.
+// Implemented in memory.cc and dsm/checkpoint/checkpoint.cc.
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,6 @@
 // What a user sees of a run beside its results: statistics, the timeline, false sharing, which node
 // waits for which.
+// Implemented in counters_table.cc and diagnostics.cc.
 #pragma once
 
 #include <mutex>

@@ -1,4 +1,5 @@
 // The interface of a modelled protocol, and what all of them do at synchronization.
+// Implemented in lazy.cc and sc.cc.
 #pragma once
 
 #include <cstdint>

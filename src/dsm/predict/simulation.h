@@ -1,4 +1,5 @@
 // Runs a workload on a modelled machine.
+// Implemented in barrier.cc, locks.cc and simulation.cc.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,6 @@
 // Home-based lazy release consistency (Zhou, Iftode and Li, OSDI 1996): diffs go to the unit's home
 // at the end of each interval, and who misses a unit fetches it whole.
+// Implemented in collect.cc and hlrc.cc.
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
 // Multi-writer lazy release consistency, as TreadMarks and CVM's LmwProtocol have it; and what the
 // home-based variant shares with it.
+// Implemented in collect.cc, diff.cc, lrc.cc and lrc_answers.cc.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // A filter in front of the kernel, which sends back system calls whose arguments point into the
 // shared segment.
+// Implemented in gate_x86_64.cc and kernel_filter.cc.
 #pragma once
 
 #include <stdint.h>

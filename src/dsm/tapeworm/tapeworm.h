@@ -14,6 +14,7 @@
 //
 // The node's mutex is held in all functions. Those that are given it may release it while they
 // wait.
+// Implemented in locks.cc, produce.cc and tapeworm.cc.
 #pragma once
 
 #include <stdint.h>

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "heap/heap.h"
-#include "interpose/alloc/malloc_mode.h"
+#include "interpose/malloc_mode.h"
 
 namespace weir {
 

@@ -15,14 +15,14 @@
 #include <string.h>
 
 #include "base/coherent_features.h"
-#include "base/options.h"
 #include "check/happens_before.h"
 #include "check/policy/declared.h"
+#include "control/options.h"
 #include "heap/heap.h"
 #include "interpose/alloc/heap_scope.h"
-#include "interpose/alloc/malloc_mode.h"
-#include "interpose/libc/caller.h"
-#include "interpose/sync/event_call.h"
+#include "interpose/caller.h"
+#include "interpose/event_call.h"
+#include "interpose/malloc_mode.h"
 #include "sys/memory.h"
 #include "sys/syscall_x86_64.h"
 

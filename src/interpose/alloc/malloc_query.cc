@@ -6,7 +6,7 @@
 #include "control/process.h"
 #include "heap/heap.h"
 #include "interpose/alloc/heap_scope.h"
-#include "interpose/alloc/malloc_mode.h"
+#include "interpose/malloc_mode.h"
 #include "interpose/real.h"
 
 #pragma GCC diagnostic ignored \

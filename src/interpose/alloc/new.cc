@@ -13,8 +13,8 @@
 
 #include "base/bytes.h"
 #include "check/policy/declared.h"
-#include "interpose/libc/caller.h"
-#include "interpose/sync/event_call.h"
+#include "interpose/caller.h"
+#include "interpose/event_call.h"
 #include "sys/libc.h"
 #include "sys/report.h"
 

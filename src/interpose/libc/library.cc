@@ -8,7 +8,7 @@
 
 #include "control/control.h"
 #include "control/process.h"
-#include "interpose/sync/event_call.h"
+#include "interpose/event_call.h"
 #include "memory/backing.h"
 #include "sys/libc.h"
 

@@ -15,7 +15,7 @@
 #include <wchar.h>
 
 #include "check/happens_before.h"
-#include "interpose/libc/caller.h"
+#include "interpose/caller.h"
 
 namespace weir::interpose::library {
 

@@ -11,9 +11,9 @@
 
 #include "check/happens_before.h"
 #include "check/policy/declared.h"
-#include "interpose/libc/caller.h"
+#include "interpose/caller.h"
+#include "interpose/event_call.h"
 #include "interpose/real.h"
-#include "interpose/sync/event_call.h"
 #include "sys/libc.h"
 
 namespace weir::interpose {

@@ -10,7 +10,7 @@
 
 #include "check/policy/declared.h"
 #include "control/process.h"
-#include "interpose/libc/caller.h"
+#include "interpose/caller.h"
 
 namespace weir::interpose {
 

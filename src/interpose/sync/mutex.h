@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "interpose/sync/event_call.h"
+#include "interpose/event_call.h"
 
 namespace weir::interpose {
 

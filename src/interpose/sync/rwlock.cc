@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 #include "check/happens_before.h"
+#include "interpose/event_call.h"
 #include "interpose/real.h"
-#include "interpose/sync/event_call.h"
 #include "interpose/sync/lock_balance.h"
 #include "interpose/sync/lock_words.h"
 

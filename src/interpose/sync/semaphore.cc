@@ -6,8 +6,8 @@
 #include <limits.h>
 
 #include "check/happens_before.h"
+#include "interpose/event_call.h"
 #include "interpose/real.h"
-#include "interpose/sync/event_call.h"
 
 namespace weir::interpose {
 

@@ -1,5 +1,5 @@
 // The pages of shared memory that this process's task has: all others have no protection but
-// PROT_NONE. Within record/shared_memory/shared_memory.h.
+// PROT_NONE. Within record/shared_memory.h.
 #pragma once
 
 #include <stdint.h>

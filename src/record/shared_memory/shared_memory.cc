@@ -9,7 +9,7 @@
 // before every call); a page that others take meanwhile stays mapped until the call is over
 // (end_sleep()).
 
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,8 +28,8 @@
 #include "record/shared_memory/page_order.h"
 #include "record/shared_memory/page_table.h"
 #include "record/shared_memory/pages.h"
-#include "record/shared_memory/unrecorded.h"
 #include "record/stream.h"
+#include "record/unrecorded.h"
 #include "sys/maps.h"
 #include "sys/memory.h"
 #include "sys/report.h"

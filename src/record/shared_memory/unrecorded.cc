@@ -1,10 +1,10 @@
-#include "record/shared_memory/unrecorded.h"
+#include "record/unrecorded.h"
 
 #include "base/bytes.h"
 #include "control/control.h"
 #include "memory/backing.h"
 #include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "record/stream.h"
 #include "sys/maps.h"
 

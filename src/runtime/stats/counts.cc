@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-#include "base/options.h"
+#include "control/options.h"
 #include "control/phase_timer.h"
 #include "control/process.h"
 #include "runtime/stats/exit_report.h"

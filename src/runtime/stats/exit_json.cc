@@ -10,7 +10,7 @@
 #include <fcntl.h>
 
 #include "base/bytes.h"
-#include "base/options.h"
+#include "control/options.h"
 #include "control/process.h"
 #include "memory/backing.h"
 #include "runtime/stats/counts.h"

@@ -8,7 +8,7 @@
 #include "runtime/stats/exit_report.h"
 
 #include "base/bytes.h"
-#include "base/options.h"
+#include "control/options.h"
 #include "control/phase_timer.h"
 #include "control/process.h"
 #include "memory/backing.h"

@@ -1,4 +1,5 @@
 // What `--stat`, `--stat-json` and `--fingerprint` tell when the program ends.
+// Implemented in counts.cc and exit_report.cc.
 #pragma once
 
 #include "control/task.h"

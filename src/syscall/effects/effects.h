@@ -1,5 +1,6 @@
 // What each system call of x86-64 Linux does to the memory of the program that makes it, and what
 // becomes of it in a replay.
+// Implemented in memory.cc, read.cc, replay.cc, table.cc and written.cc.
 //
 // Addresses are the program's and may be rubbish. Nothing here touches program memory except
 // through the function given to set_fetch, and a visitor must not either.

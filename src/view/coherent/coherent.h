@@ -1,5 +1,6 @@
 // View coherent: one memory, of which each page is at any moment nobody's, read by some tasks, or
 // written by one (UPLAY, section 1.1: concurrent read, exclusive write).
+// Implemented in coherent.cc and lock_prefetch.cc.
 //
 // A page changes hands only in turns, and a task in program code keeps what it has until its next
 // turn. So what a task reads follows from the order of turns. A run that repeats that order repeats

@@ -1,4 +1,5 @@
 // Within View coherent: the table of rights, and what this process has mapped of them.
+// Implemented in coherent.cc and lock_prefetch.cc.
 //
 // The table has a word for each page of the store, in control memory; what is mapped is in each
 // process's page table. No right without an entry in the table, nothing mapped without a right; a

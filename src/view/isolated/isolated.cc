@@ -22,7 +22,7 @@
 #include "control/control.h"
 #include "control/phase_timer.h"
 #include "memory/backing.h"
-#include "memory/diff.h"
+#include "memory/diff/diff.h"
 #include "sys/fault_log.h"
 #include "sys/memory.h"
 #include "sys/report.h"

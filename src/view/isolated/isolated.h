@@ -1,5 +1,6 @@
 // View isolated: each task works on its own copy-on-write pages and publishes them at its events
 // (Dthreads).
+// Implemented in find_copies.cc and isolated.cc.
 //
 // No twins are made. While a parallel phase lasts nobody writes to the backing, so the backing's
 // page *is* the twin, and the changed bytes are found on arrival, in parallel. In its turn the task

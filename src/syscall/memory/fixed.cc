@@ -17,7 +17,7 @@
 #include "record/input.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "syscall/memory.h"
+#include "syscall/memory/calls.h"
 
 namespace weir::syscalls {
 

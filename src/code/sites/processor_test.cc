@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "code/decode/registers.h"
-#include "code/patch/processor_x86_64.h"
+#include "code/sites/processor_x86_64.h"
 
 namespace {
 

@@ -1,4 +1,5 @@
 // What calls that change memory have in common.
+// Implemented in syscall/memory/.
 #pragma once
 
 #include "base/types.h"
@@ -32,7 +33,7 @@ long on_mremap(const Call& call);
 
 // A descriptor that is kept until the last process has mapped its file; there may be thousands.
 long open_kept(long number, long a, long b, long c = 0);
-// Maps memory that processes share, in a recording (record/shared_memory/shared_memory.h). Returns
+// Maps memory that processes share, in a recording (record/shared_memory.h). Returns
 // true if it is such memory, with the result.
 bool map_owned(const Call& call, uint64_t size, int protection, long& result);
 long attach_owned(const Call& call);

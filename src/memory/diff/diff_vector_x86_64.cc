@@ -2,7 +2,7 @@
 // vector registers alone. The four registers used are saved by hand, because a caller may be in the
 // middle of the program's vector code.
 
-#include "memory/diff.h"
+#include "memory/diff/diff.h"
 
 #include "base/bytes.h"
 

@@ -1,7 +1,7 @@
 // Diffs against the naive model: a byte is carried over if and only if it differs from the twin,
 // except where two writers met in one variable, which the last one wins whole.
 
-#include "memory/diff.h"
+#include "memory/diff/diff.h"
 
 #include <gtest/gtest.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "code/patch/scratch.h"
+#include "code/find/scratch.h"
 
 #include "base/types.h"
 #include "sys/memory.h"

@@ -10,10 +10,10 @@
 #include "control/process.h"
 #include "memory/backing.h"
 #include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "syscall/memory.h"
+#include "syscall/memory/calls.h"
 #include "task/mapping_log.h"
 
 namespace weir::syscalls {

@@ -4,7 +4,7 @@
 //
 // The result is kept in constant-initialized storage. Two threads cannot race here: the first
 // malloc of a process happens while ld.so is still alone.
-#include "base/options.h"
+#include "control/options.h"
 
 #include <fcntl.h>
 

@@ -1,8 +1,8 @@
-#include "code/patch/original.h"
+#include "code/find/original.h"
 
 #include "base/bytes.h"
 #include "code/find/window.h"
-#include "code/patch/site_table.h"
+#include "code/sites/site_table.h"
 
 // A text may be patched several times, and few of its chunks hold a site. Those that an earlier
 // call has changed are copied, each to its own offset in a range as large as the text, and get

@@ -1,5 +1,6 @@
 // Whether the malloc family is glibc's or the deterministic heap's, and whether each task has one
 // of these; fixed by the first call of the process.
+// Implemented in interpose/alloc/malloc.cc.
 #pragma once
 
 #include <stdint.h>

@@ -6,13 +6,23 @@
 #include <stdint.h>
 
 #include "base/types.h"
-#include "code/patch/atomic_op.h"
-#include "code/patch/processor_x86_64.h"
+#include "code/sites/atomic_op.h"
+#include "code/sites/processor_x86_64.h"
 
 namespace weir {
 
 enum class SiteKind : uint8_t { kSyscall, kAtomic, kRdtsc, kCpuid, kRandom };
 inline constexpr unsigned kSiteKinds = 5;
+enum PatchKinds : uint8_t {
+  kPatchSyscall = 1u << static_cast<unsigned>(SiteKind::kSyscall),
+  kPatchAtomic = 1u << static_cast<unsigned>(SiteKind::kAtomic),
+  kPatchRdtsc = 1u << static_cast<unsigned>(SiteKind::kRdtsc),
+  kPatchCpuid = 1u << static_cast<unsigned>(SiteKind::kCpuid),
+  kPatchRandom = 1u << static_cast<unsigned>(SiteKind::kRandom),
+};
+constexpr PatchKinds operator|(PatchKinds a, PatchKinds b) {
+  return static_cast<PatchKinds>(+a | +b);
+}
 
 struct Site {
   static constexpr unsigned kMaxDisplaced = 8;

@@ -8,10 +8,10 @@
 #include "memory/forked.h"
 #include "memory/reserve.h"
 #include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "sys/syscall_x86_64.h"
-#include "syscall/memory.h"
-#include "syscall/reserved.h"
+#include "syscall/memory/calls.h"
+#include "syscall/memory/reserved.h"
 
 namespace weir::syscalls {
 

@@ -1,4 +1,4 @@
-#include "code/patch/site_table.h"
+#include "code/sites/site_table.h"
 
 #include "sys/memory.h"
 

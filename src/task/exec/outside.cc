@@ -3,7 +3,7 @@
 // LD_PRELOAD in them, or there is no loader. They cannot be refused, because a script may well call
 // one of them for something unimportant. So they run, and the user is told: once for each file, by
 // a program and all processes that it makes. What they execute begins anew.
-#include "task/outside.h"
+#include "task/exec/outside.h"
 
 #include <elf.h>
 #include <limits.h>
@@ -17,7 +17,7 @@
 #include "record/stream.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "task/program_file.h"
+#include "task/exec/program_file.h"
 
 namespace weir::runtime {
 

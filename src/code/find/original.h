@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "base/types.h"
+#include "code/find/scratch.h"
 #include "code/find/text_map.h"
-#include "code/patch/scratch.h"
 
 namespace weir {
 

@@ -1,5 +1,5 @@
 #include "code/decode/registers.h"
-#include "code/patch/atomic_op.h"
+#include "code/sites/atomic_op.h"
 
 // Each op is executed by the very instruction that the program has, on another address and with the
 // program's registers and status flags loaded: so register results, flags (also those that the

@@ -1,4 +1,4 @@
-#include "base/options.h"
+#include "control/options.h"
 
 #include <gtest/gtest.h>
 

@@ -12,13 +12,13 @@
 //    stay as they are.
 // 2. The vector lies in the runtime's own range of addresses, at a place of the task's: threads of
 //    one process may execute at the same time, and a child of vfork leaves it to its maker.
-#include "task/environment.h"
+#include "task/exec/environment.h"
 
 #include <sys/mman.h>
 
 #include "base/bytes.h"
-#include "base/options.h"
 #include "control/control.h"
+#include "control/options.h"
 #include "memory/program_memory.h"
 #include "sys/syscall_x86_64.h"
 

@@ -1,4 +1,4 @@
-#include "code/patch/atomic_op.h"
+#include "code/sites/atomic_op.h"
 
 #include "base/bytes.h"
 #include "code/decode/decoder.h"

@@ -4,7 +4,7 @@
 //    each process has mapped)
 // 2. With tasks, what is writable and private in it is store memory. (not checkable: only the
 //    kernel knows what each process has mapped)
-#include "syscall/reserved.h"
+#include "syscall/memory/reserved.h"
 #include "syscall/transfer.h"
 
 #include <errno.h>
@@ -18,10 +18,10 @@
 #include "memory/forked.h"
 #include "memory/reserve.h"
 #include "record/input.h"
-#include "record/shared_memory/shared_memory.h"
+#include "record/shared_memory.h"
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
-#include "syscall/memory.h"
+#include "syscall/memory/calls.h"
 #include "task/mapping_log.h"
 #include "view/view.h"
 

@@ -3,6 +3,8 @@
 // its interpreters, the length of the arguments. If the kernel will refuse, the task itself makes
 // the call, and returns what the kernel returns.
 
+#include "task/exec/execute.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +14,7 @@
 #include "control/control.h"
 #include "memory/program_memory.h"
 #include "sys/syscall_x86_64.h"
-#include "task/fork.h"
-#include "task/program_file.h"
+#include "task/exec/program_file.h"
 
 namespace weir::tasks {
 

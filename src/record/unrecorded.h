@@ -1,4 +1,5 @@
 // Memory that a program's processes share, or others with them: what of it is in no recording.
+// Implemented in record/shared_memory/unrecorded.cc.
 #pragma once
 
 #include <stdint.h>
@@ -8,7 +9,7 @@ namespace weir::recording {
 // Recording, before a process is made: notes it for the command, once.
 void note_shared_memory();
 // Notes for the command, once, that something outside the recording has changed the shared memory
-// at the address without taking its page (record/shared_memory/shared_memory.h).
+// at the address without taking its page (record/shared_memory.h).
 void note_stranger(uint64_t address);
 
 }  // namespace weir::recording

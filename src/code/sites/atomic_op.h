@@ -1,5 +1,6 @@
 // A locked instruction, decoded once when its site is patched, executed as often as a task comes
 // by.
+// Implemented in atomic_execute_x86_64.cc and atomic_op.cc.
 #pragma once
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // Each is executed by the very instruction, so results and flags are the processor's own; registers
 // are handed over whole, and it does the merging or zero-extension too.
-#include "code/patch/processor_x86_64.h"
+#include "code/sites/processor_x86_64.h"
 
 #include <cpuid.h>
 
