@@ -1,7 +1,7 @@
 # On machines that nobody has used (tests/fresh): ./demo works on each release from nothing, and a
 # missing package is noticed. What is tested is what is committed. Each runs alone: it installs and
-# compiles with all processors. ./check has the demo and the packages of both releases, and takes
-# eight minutes for them on two processors; `./check --all` has a whole ./check of each.
+# compiles with all processors. ./check has the demo and the packages of both releases;
+# `./check --all` has a whole ./check and the compilers of each.
 set(releases bookworm trixie)
 if(DEFINED ENV{WEIR_FRESH})
   message(NOTICE "-- fresh.* are left out: this is such a machine itself")
@@ -12,6 +12,11 @@ foreach(release IN LISTS releases)
   set_tests_properties(fresh.demo.${release} PROPERTIES TIMEOUT 900 LABELS fresh RUN_SERIAL ON)
   add_test(NAME fresh.check.${release} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fresh ${release} ./check)
   set_tests_properties(fresh.check.${release} PROPERTIES TIMEOUT 7200 LABELS "fresh;rest" RUN_SERIAL ON)
+endforeach()
+# The compilers that one of the releases has and this one may lack.
+foreach(release IN LISTS releases)
+  add_test(NAME fresh.compilers.${release} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fresh ${release} tests/compilers.sh build/release all)
+  set_tests_properties(fresh.compilers.${release} PROPERTIES TIMEOUT 7200 LABELS "fresh;rest" RUN_SERIAL ON)
 endforeach()
 # Packages, which programs of a release run on that release and later ones: built here, used on
 # both by a user who has not seen the source.
