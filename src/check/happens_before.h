@@ -4,7 +4,7 @@
 //
 // An object that orders tasks (a mutex, a semaphore, a word that atomic operations change, a
 // thread's end, ...) is named by its address. All functions but create() and start() are of the
-// current task, and are called in the runtime or in an AloneSection (signals wait). They do nothing
+// current task, and are called in the runtime or in a SoleSection (signals wait). They do nothing
 // in a program that is not checked.
 #pragma once
 

@@ -30,7 +30,7 @@ struct Task {
   uint32_t pending;  // 0x40 number of entries in pending_signals
   uint32_t inbox_count;    // 0x44 signals in inbox. Guarded by: the order's lock
   uint64_t alone_section;  // 0x48 what in_runtime is where the runtime is left: 1 in an
-                           // AloneSection (interpose/event_call.h)
+                           // SoleSection (sync/sole_section.h)
 
   uint64_t resume;  // 0x50 replaying: where it goes on when handlers have run, or where one begins
 

@@ -38,7 +38,7 @@ class Section {
 
  private:
   const bool on_;
-  const interpose::SignalsWait signals_;
+  const SignalsWait signals_;
 };
 
 void* annotate_alloc(size_t size, int policy) {

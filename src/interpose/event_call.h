@@ -25,10 +25,9 @@
 #include "interpose/real.h"
 #include "memory/backing.h"
 #include "record/input.h"
-#include "sync/biased_lock.h"
-#include "sync/coalesce.h"
 #include "sync/event.h"
-#include "sync/object_order.h"
+#include "sync/fast_path.h"
+#include "sync/sole_section.h"
 #include "sys/futex.h"
 #include "sys/libc.h"
 
@@ -125,92 +124,6 @@ const T* beside(const T* object) {
   return reinterpret_cast<const T*>(page::alias_of(reinterpret_cast<uint64_t>(object)));
 }
 
-// Signals that have come meanwhile are handled now.
-inline void end_section(Task& task) {
-  if (__builtin_expect(plan().has_keys(), 0)) happens::close_objects();
-  asm volatile("" ::: "memory");
-  task.alone_section = 0;
-  asm volatile("" ::: "memory");
-  task.in_runtime = 0;
-  asm volatile("" ::: "memory");
-  if (__builtin_expect(input::has_signals(task) || happens::has_to_leave(), 0))
-    weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
-}
-
-// A stretch of program code in which this task is alone with an object, so that what it does to it
-// needs no turn: no other task runs, or this one holds the turn, or it is the owner of `object` (a
-// mutex; null: no owner counts). Signals and preemption wait meanwhile, as they do in the runtime.
-// Nothing in it may fault: touch the object before.
-class AloneSection {
- public:
-  explicit AloneSection(const void* object = nullptr) : task_(self()) {
-    task_.in_runtime = 1;
-    task_.alone_section = 1;
-    asm volatile("" ::: "memory");
-    const auto address = reinterpret_cast<uint64_t>(object);
-    if (task_.turn.ahead) {  // a handler of a signal, while the task makes another: it has no turn
-      alone_ = operates_alone(task_, address);
-    } else if (task_.turn.depth) {
-      alone_ = !plan().is_isolated() || !is_owned_elsewhere(task_, address);
-      note_written();
-    } else if (task_.turn.solo) {
-      alone_ = true;
-      task_.turn.solo--;
-    } else {
-      alone_ = plan().is_isolated() && takes_alone(task_, address);
-    }
-  }
-  ~AloneSection() { end_section(task_); }
-  AloneSection(const AloneSection&) = delete;
-  AloneSection& operator=(const AloneSection&) = delete;
-
-  bool alone() const { return alone_; }
-  // Counts a mutex of a section that keeps the turn; false: it is the last, and the turn is to be
-  // given on.
-  void hold(const void* mutex) {
-    if (task_.turn.held) {
-      task_.turn.held++;
-    } else if (task_.turn.keeps_for == kKeptForGap) {
-      task_.turn.held = 1;
-      task_.turn.section = reinterpret_cast<uint64_t>(mutex);
-    }
-  }
-  bool let_go() {
-    if (task_.turn.held == 1 && !goes_on(task_, task_.turn.section)) return false;
-    if (task_.turn.held) task_.turn.held--;
-    return true;
-  }
-  int tid() const { return task_.identity.virtual_tid; }
-  // For an operation that is found to have no effect on anybody: whether it needs no turn though
-  // the task is not alone.
-  bool goes_without_event() {
-    if (task_.turn.keeps_for == kKeptForGap) return goes_on(task_, 0);
-    return alone_ || weir::goes_without_event(task_);
-  }
-
- private:
-  Task& task_;
-  bool alone_;
-};
-
-// While it lives no handler of the program's runs, nor is this task preempted; nothing more. `on`:
-// it does anything.
-class SignalsWait {
- public:
-  explicit SignalsWait(bool on) : on_(on && !self().in_runtime && !self().identity.in_vfork) {
-    if (on_) self().in_runtime = 1, self().alone_section = 1;
-    asm volatile("" ::: "memory");
-  }
-  ~SignalsWait() {
-    if (on_) end_section(self());
-  }
-  SignalsWait(const SignalsWait&) = delete;
-  SignalsWait& operator=(const SignalsWait&) = delete;
-
- private:
-  const bool on_;
-};
-
 inline long begin_event(long kind, long, long) {
   begin_turn(static_cast<EventKind>(kind));
   return 0;
@@ -241,69 +154,45 @@ auto by_library(Function function, bool cancellable = false) {
   return result;
 }
 
-// An operation that may be made in the order of its object, without a turn (sync/object_order.h):
-// answers as the event does, or kTakesTurn.
-using InOrder = long (*)(Task&, long object);
-inline constexpr long kTakesTurn = -100;
-
-// Such an operation: what `make` answers, or, where that is kTakesTurn, it has changed nothing and
-// takes a turn, because of `why`.
-template <typename Make>
-long in_order(Task& task, uint64_t object, const char* why, Make make) {
-  if (!object::begin(task, object)) return kTakesTurn;
-  const long result = make();
-  if (result == kTakesTurn) object::give_up(task, why);
-  else object::end(task);
-  return result;
-}
-
-// In program code, in a section of a task that is not alone: recorded, that is where it is made;
-// and by protection keys, where nobody watches the program's stack.
-inline long recorded_in_order(InOrder operation, const void* object) {
-  if (object::g_kept ? !input::recording() : !(plan().has_keys() && object::is_unkept()))
-    return kTakesTurn;
+// In the runtime: an operation that was not made in program code. As its event, if it takes a turn.
+template <typename Made>
+long enter_operation(long, long at, long) {
+  Made operation = *reinterpret_cast<const Made*>(at);
   Task& task = self();
-  const long result = operation(task, reinterpret_cast<long>(object));
-  if (result != kTakesTurn) task.recorded.passes++;  // as if it had come in
+  if (operation.is_pending) {
+    const Result result = fast_path().try_in_runtime(task, operation);
+    if (result.is_made()) return result.value();
+  }
+  return operation.make_event(task);
+}
+
+// In program code: what is left where try_without_turn() did not make it. May return kAgain.
+template <typename Made>
+long make_in_runtime(Made& operation) {
+  const long result = weir_upcall(enter_operation<Made>, static_cast<long>(operation.address()),
+                                  reinterpret_cast<long>(&operation), 0);
+  operation.is_pending = false;
   return result;
 }
 
-// The same where it has no section of its own. `tried`: it is for a replay to do so.
-inline bool makes_in_order(InOrder operation, const void* object, bool& tried) {
-  tried = false;
-  if (!object::g_ordered) return false;
-  const AloneSection section;
-  tried = !section.alone();
-  return tried && recorded_in_order(operation, object) != kTakesTurn;
+// In program code. `Made`: an Operation that has
+//   long make_event(Task&)   in the runtime: makes it in a turn. Returns kAgain, or as it does
+//   uint64_t address()       of the program's object
+template <typename Made>
+long make(Made operation) {
+  const Result made = try_without_turn(operation, Made::kMayBeBiased);
+  if (made.is_made()) return made.value();
+  long result;
+  do { result = make_in_runtime(operation); } while (result == kAgain);
+  return result;
 }
 
-// In the runtime: replayed, here, where it was `tried` before; and where nothing is kept, since
-// what orders tasks is told (check/happens_before.h) on the runtime's stack, which nobody watches.
-inline long replayed_in_order(InOrder operation, long object, bool tried) {
-  return tried && object::g_ordered && !(object::g_kept && input::recording())
-             ? operation(self(), object)
-             : kTakesTurn;
-}
-
-// In the runtime, where nothing is kept: the operation, as soon as `may_go` sees that it can be
-// made; after some time it sleeps or takes a turn: who has the object mostly gives it back sooner.
-// It looks less and less often: each look takes the object's memory from the processor of who uses
-// it again and again.
-inline constexpr uint64_t kPatience = 60000;  // cycles
-template <typename MayGo>
-long made_apart(InOrder operation, long object, MayGo may_go, uint64_t patience = kPatience) {
-  constexpr uint64_t kMostPause = 16000;
-  if (!object::is_unkept()) return kTakesTurn;
-  uint64_t now = sys::cycles(), pause = 100;
-  for (const uint64_t limit = now + patience;;) {
-    if (may_go()) {
-      const long result = operation(self(), object);
-      if (result != kTakesTurn || may_go()) return result;  // else another was faster
-    }
-    if (now >= limit) return kTakesTurn;
-    for (const uint64_t next = now + pause; now < next; now = sys::cycles()) sys::cpu_relax();
-    if (pause < kMostPause) pause *= 2;
-  }
-}
+// Of one object of the C library's, at its address.
+class LockOperation : public Operation {
+ public:
+  static constexpr bool kMayBeBiased = false;  // the object may be the task's alone
+  using Operation::Operation;
+  uint64_t address() const { return object; }
+};
 
 }  // namespace weir::interpose

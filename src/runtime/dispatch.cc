@@ -1,13 +1,9 @@
 // Where every patched site and every interposed call arrives: on the task's runtime stack,
 // registers in the frame.
 
-#include <stdio.h>
-
 #include "check/check.h"
-#include "check/findings/findings.h"
 #include "check/happens_before.h"
 #include "check/replay/replay.h"
-#include "code/decode/registers.h"
 #include "code/patch/patch.h"
 #include "code/program/text_patches.h"
 #include "code/translate/counted.h"
@@ -17,21 +13,18 @@
 #include "control/control.h"
 #include "control/options.h"
 #include "control/process.h"
-#include "memory/backing.h"
-#include "memory/program_memory.h"
 #include "order/rounds.h"
 #include "record/input.h"
 #include "record/pause.h"
 #include "record/shared_memory.h"
 #include "record/signals.h"
 #include "record/stop_point.h"
+#include "runtime/atomics.h"
 #include "signal/page_fault.h"
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
-#include "sync/biased_lock.h"
 #include "sync/coalesce.h"
 #include "sync/event.h"
-#include "sync/object_order.h"
 #include "sys/libc.h"
 #include "sys/report.h"
 #include "syscall/syscall.h"
@@ -40,201 +33,6 @@
 namespace weir {
 
 namespace {
-
-// Two words of glibc's thread record that its own thread changes by an exchange, where no other
-// task can act on what has not been published:
-// - the mark that the thread uses the list of libraries (set and reset around each lookup of a
-//   function; dlclose waits for it where it sees it): another task can see it only if it was
-//   published since it was set;
-// - setxid_futex (glibc 2.34 and later), once when the thread starts, before its first event: a
-//   task that waits for that has left kAwaitedStart there, and is woken at the first publication
-//   (sync/event.cc).
-bool is_own_word(Task& task, const Site& site, uint64_t address) {
-  if (site.atomic.kind != AtomicKind::kXchg || site.atomic.size != 4) return false;
-  const uint64_t offset = address - sys::fs_base();
-  if (offset == libc::kScopeFlag) return *reinterpret_cast<int32_t*>(page::alias_of(address)) == 0;
-  if (offset >= libc::layout().thread_size || task.turn.start_word || task.spent.counters.events)
-    return false;
-  task.turn.start_word = address;
-  return true;
-}
-
-// libc's own locks may be owned; sync/biased_lock.cc says why no other locked word may, nor the
-// flags in the thread's own descriptor.
-bool is_lock_of_libc(const Site& site, uint64_t address) {
-  return runtime::libc_text().contains(site.address) && site.atomic.size == 4 &&
-         address - sys::fs_base() >= libc::layout().thread_size;
-}
-
-// Who tries a lock does something else when it fails.
-bool is_trylock(const Site& site) {
-  constexpr uint64_t kLength = 128;
-  const auto function = reinterpret_cast<uint64_t>(&ftrylockfile);
-  return site.address - function < kLength;
-}
-
-bool makes_alone(Task& task, const Frame& frame, const Site& site, uint64_t address) {
-  return plan().is_isolated() && !task.turn.depth && is_lock_of_libc(site, address) &&
-         would_store(site.atomic, frame, reinterpret_cast<void*>(address)) &&
-         operates_alone(task, address);
-}
-
-// Takes a lock of libc's that is free, or gives one back that nobody waits for. Who failed to take
-// a lock looks once more whether it is waited for, without an event, in a turn that covers that
-// (KeptTurn kKeptForRetry): so whatever changes that is in a turn too.
-bool is_uncontended(const AtomicOp& op, const Frame& frame, uint32_t word) {
-  const bool from_register = op.source != AtomicOp::kImmediate;
-  const auto operand =
-      static_cast<int32_t>(from_register ? general_register(frame, op.source)
-                                         : static_cast<uint64_t>(int64_t{op.immediate}));
-  switch (op.kind) {
-    case AtomicKind::kCmpxchg:
-      return word == 0 && static_cast<uint32_t>(frame.rax) == 0 && operand == 1;
-    case AtomicKind::kXchg: return word == 1 && operand == 0;
-    case AtomicKind::kDec: return word == 1;
-    case AtomicKind::kSub: return word == 1 && operand == 1;
-    case AtomicKind::kAdd: return word == 1 && operand == -1;
-    default: return false;
-  }
-}
-
-// flockfile and its like, whose locks a program may use for its own data.
-bool locks_stream(uint64_t address) {
-  constexpr uint64_t kLength = 128;
-  const auto is_in = [address](auto* function) {
-    return address - reinterpret_cast<uint64_t>(function) < kLength;
-  };
-  return is_in(&flockfile) || is_in(&ftrylockfile) || is_in(&funlockfile);
-}
-
-// An atomic operation orders its task after and before the others on the same word, whatever order
-// the program asked for.
-void check_atomic(Task& task, const Frame& frame, const Site& site, uint64_t address) {
-  constexpr uint64_t kWord = 7;
-  if (!address) return;
-  if (view::guarded::is_ignored(site.address) && !happens::library_orders() &&
-      !locks_stream(site.address))
-    return;
-  view::guarded::Spot spot = view::guarded::spot_of(frame);
-  spot.rip = site.address;
-  spot.is_call = false;
-  view::guarded::on_atomic(task, spot, address, site.atomic.size);
-  happens::acquire(address & ~kWord);
-  happens::release(address & ~kWord);
-}
-
-// View guarded, while no other task operates on the word.
-bool make_checked(Task& task, Frame& frame, const Site& site, uint64_t address) {
-  if (address) check_atomic(task, frame, site, address);
-  void* target = alias(address);
-  const bool stores = would_store(site.atomic, frame, target);
-  execute_atomic(site.atomic, frame, target);
-  if (address) {
-    const view::guarded::Touch touch{address, site.atomic.size,
-                                     findings::kRead | findings::kAtomic};
-    view::guarded::learn(task, &touch, 1);
-  }
-  return stores;
-}
-
-// Memory, of all tasks. By protection keys all is: it is asked for by reading.
-bool is_there(uint64_t address) {
-  uint8_t byte;
-  return page::store_extent(address) ||
-         (plan().has_keys() && trap::from_program(&byte, static_cast<long>(address), 1) == 0);
-}
-
-// View guarded: without a turn. An address outside of the store may be wrong, and raises its signal
-// with no slot held.
-bool makes_apart(Task& task, Frame& frame, const Site& site, uint64_t address) {
-  if (task.turn.depth || !address || !is_there(address) || !object::begin(task, address))
-    return false;
-  make_checked(task, frame, site, address);
-  object::end(task);
-  return true;
-}
-
-// Order only: without a turn, in the order of the word's slot. False: it is to take one.
-bool makes_in_order(Task& task, Frame& frame, const Site& site, uint64_t address) {
-  if (task.turn.depth) return false;
-  uint32_t word = 0;
-  const bool locks = is_lock_of_libc(site, address);
-  if (address) {
-    if (!locks && runtime::libc_text().contains(site.address) && site.atomic.size != sizeof word)
-      return false;
-    if (trap::from_program(&word, static_cast<long>(address), locks ? sizeof word : 1) != 0 ||
-        !object::begin(task, address))
-      return false;
-    if (locks &&
-        !is_uncontended(site.atomic, frame, *reinterpret_cast<volatile uint32_t*>(address))) {
-      object::give_up(task,
-                      "an operation on a lock of libc's that another task holds or waits for");
-      return false;
-    }
-  }
-  execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
-  if (address) object::end(task);
-  return true;
-}
-
-void on_atomic(Frame& frame, const Site& site) {
-  const uint64_t address = atomic_address(site.atomic, frame, sys::fs_base());
-  if (!g_tasks_active || self().identity.in_vfork) {
-    execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
-    return;
-  }
-  Task& task = self();
-  task.spent.counters.atomics++;
-  if (task.turn.solo &&
-      !task.turn.depth) {  // no other task runs until this one's next event, which publishes it
-    task.turn.solo--;
-    if (plan().checks_races())
-      check_atomic(task, frame, site, address);  // who has ended may have told it something
-    execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
-    return;
-  }
-  if (object::g_kept ? makes_in_order(task, frame, site, address)
-                     : object::g_ordered && makes_apart(task, frame, site, address))
-    return;
-  if ((plan().is_isolated() && !task.turn.depth && is_own_word(task, site, address)) ||
-      makes_alone(task, frame, site, address)) {
-    execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
-    return;
-  }
-  if (task.turn.depth == 1 && !task.turn.ahead && !is_lock_of_libc(site, address) &&
-      would_store(site.atomic, frame, reinterpret_cast<void*>(address)) &&
-      goes_on(task, site.address)) {
-    note_written();
-    execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
-    return;
-  }
-  begin_turn(EventKind::kAtomic);
-  if (plan().is_isolated() && address && (!task.turn.ahead || is_owned_elsewhere(task, address))) {
-    need_turn();
-    use_object(address, is_lock_of_libc(site, address) && page::store_extent(address));
-  }
-  bool stores;
-  if (plan().checks_races()) {
-    const object::Scope scope(task, address, page::store_extent(address) != 0);
-    stores = make_checked(task, frame, site, address);
-  } else {
-    void* target = alias(address);
-    const object::Scope scope(task, address, address != 0);
-    stores = would_store(site.atomic, frame, target);
-    execute_atomic(site.atomic, frame, target);
-  }
-  if (stores) {
-    note_success();
-  } else {
-    note_failure();
-  }
-  if (!stores && plan().is_order_only() && is_lock_of_libc(site, address) && !is_trylock(site)) {
-    keep_turn(kKeptForRetry);
-    return;
-  }
-  end_turn();
-  if (task.turn.keeps_for == kKeptForRetry) end_kept_turn();
-}
 
 void on_rdtsc(Frame& frame, const Site& site) {
   const bool is_constant = constant::has_time();
@@ -324,7 +122,7 @@ void on_site(Frame& frame) {
       if (runtime::g_executor && !syscalls::is_same_anywhere(frame.rax)) leave_executor();
       syscalls::on_syscall(frame, *site);
       break;
-    case SiteKind::kAtomic: on_atomic(frame, *site); break;
+    case SiteKind::kAtomic: runtime::on_atomic(frame, *site); break;
     case SiteKind::kRdtsc: on_rdtsc(frame, *site); break;
     case SiteKind::kCpuid: on_answer(frame, [&] { on_cpuid(frame); }); break;
     case SiteKind::kRandom:

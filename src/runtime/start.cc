@@ -39,7 +39,7 @@
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
 #include "sync/event.h"
-#include "sync/object_order.h"
+#include "sync/fast_path.h"
 #include "sys/futex.h"
 #include "sys/libc.h"
 #include "sys/report.h"
@@ -168,8 +168,7 @@ void go_multi() {
   s.mapping_log.sequence = 0;
   s.processes.slots[g_process].mapping_sequence = 0;
   g_tasks_active = true;
-  object::g_kept = plan().is_order_only();
-  object::g_ordered = object::g_kept || (plan().checks_races() && !input::is_on());
+  choose_fast_path();
   order::start(self());
   if (plan().checks_races()) view::guarded::start(self());
   else if (checking::is_replayed()) view::guarded::replay::start(self());

@@ -41,7 +41,7 @@
 #include "record/stop_point.h"
 #include "sync/biased_lock.h"
 #include "sync/coalesce.h"
-#include "sync/object_order.h"
+#include "sync/fast_path.h"
 #include "sync/turn.h"
 #include "sys/futex.h"
 #include "sys/report.h"
@@ -150,7 +150,7 @@ void enter(Task& task, EventKind kind) {
     if (task.recorded.at_place) trap::keep_place(task);
   }
   WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 1 of event.cc
-  if (object::g_kept) object::meet_others(task);
+  fast_path().on_turn(task);
   if (plan().is_isolated()) {
     order::note_interval(task, task.copies.changed_count);
     note_price(task, task.copies.changed_count);

@@ -2,7 +2,7 @@
 // is changed atomically, have an order of their own, so that those of different objects need no
 // order between them, and no turn. What turns order stays as it is; an event that takes a turn and
 // operates on an object has its place in both.
-// Implemented in object_order.cc and sleep_apart.cc.
+// Implemented in object_record.cc, object_replay.cc and sleep_apart.cc.
 //
 // Objects are hashed by address (a cache line each) to slots. A slot has a lock, the number of
 // operations it has had, and who had the last one. A *point* is where a task meets an order: an
@@ -27,13 +27,23 @@
 // 5. Whether an operation takes a turn is decided when it is recorded, and kept. (not checkable: it
 //    is about two runs; a replay that differs says so)
 //
-// Where nothing is recorded (View guarded) the slots only keep operations on one object apart:
-// points are not kept, nor counted.
+// Recording and replaying differ in what they do at each point: sync/object_record.cc and
+// sync/object_replay.cc; both count on the same slots. Where nothing is recorded (weir check) the
+// slots only keep operations on one object apart: points are not kept, nor counted
+// (sync/turn_free.cc).
 //
 // Beyond what objects need, turns and operations without one are ordered by 4 both ways. A program
 // that reads what an atomic operation stored by a plain load, without an operation of its own, so
 // goes right in nearly all replays: what lies a turn or more apart stays in order. So that this is
-// never much, kMostInRow operations of a task, and one that comes kFar after its last, take a turn.
+// never much, kMaxInRow operations of a task, and one that comes kFar after its last, take a turn.
+//
+// All three have, as functions that are not virtual:
+//   bool begin(Task&, uint64_t address)   Without a turn, in the runtime or with signals held up:
+//                                         an operation begins, and the slot is the task's. False:
+//                                         it is to take a turn.
+//   void end(Task&)                       It is made; the slot is given on.
+//   void give_up(Task&, const char* why)  Instead of end(): nothing was changed, and it takes a
+//                                         turn.
 #pragma once
 
 #include <stdint.h>
@@ -42,57 +52,9 @@
 
 namespace weir::object {
 
-extern bool g_ordered;  // objects have orders of their own; from the first thread on
-extern bool g_kept;     // and they are recorded, or replayed
-// They have, and nothing is kept: View guarded.
-inline bool is_unkept() { return g_ordered && !g_kept; }
-
-// Without a turn, in the runtime or with signals held up: an operation on the object at `address`
-// begins, and the slot is the task's. False: it is to take a turn.
-bool begin(Task& task, uint64_t address);
-// Where nothing is kept: the task need not take a turn now, for what it has missed, or for what
-// only happens in turns.
-bool may_go_apart(Task& task);
-// It is made; the slot is given on.
-void end(Task& task);
-// Instead of end(): nothing was changed, and it takes a turn. `what`: why, for a replay, where it
-// had none.
-void give_up(Task& task, const char* what);
-
-// Without a turn: the task has waited for an operation of another, which it sees; or,
-// `interrupted`, it has not, and takes a turn instead.
-void note_wait(Task& task, bool interrupted);
-// Replaying: it is to be interrupted, and is noted so.
-bool is_interrupted(Task& task);
-
-// Within a turn: an operation on an object begins, and is made.
-void enter(Task& task, uint64_t address);
-void leave(Task& task);
-class Scope {
- public:
-  Scope(Task& task, uint64_t address, bool on = true) : task_(task), on_(on && g_ordered) {
-    if (on_) enter(task_, address);
-  }
-  ~Scope() {
-    if (on_) leave(task_);
-  }
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
-
- private:
-  Task& task_;
-  bool on_;
-};
-
-// The task has the turn, newly.
-void meet_others(Task& task);
-
-// With the object of the operation at hand: how many tasks wait at objects of its slot, as told by
-// note_waiting.
-uint32_t& waiting(const Task& task);
-
-// Where nothing is kept: who waits for a condition sleeps for a while without a turn, in its slot's
-// list, first come first served. All but the last REQUIRE the slot.
+// Where nothing is kept: who has to wait sleeps for a while without a turn, in the list of its
+// object's slot, first come first served. Implemented in sync/sleep_apart.cc. All but the last
+// REQUIRE the slot.
 void begin_sleep_apart(Task& task, uint64_t key);
 bool end_sleep_apart(Task& task);                                     // false: it has been woken
 uint32_t wake_apart(const Task& task, uint64_t key, uint32_t count);  // how many

@@ -34,5 +34,24 @@ static_assert(sizeof(Objects) <= kObjectsSize);
 inline Objects& objects() { return *reinterpret_cast<Objects*>(kObjects); }
 // The slot that the task has.
 inline Slot& slot_of(const Task& task) { return objects().slots[task.point.object - 1]; }
+// Of the object at that address.
+inline uint32_t index_of(uint64_t address) {
+  return static_cast<uint32_t>((address >> 6) * 0x9E3779B97F4A7C15 >> (64 - kSlotBits));
+}
+
+// The task has the object's slot from here on; and has it no more.
+inline void lock_slot(Task& task, uint64_t address) {
+  const uint32_t index = index_of(address);
+  objects().slots[index].lock.lock();
+  task.point.object = index + 1;
+}
+inline void unlock_slot(Task& task) {
+  Slot& slot = slot_of(task);
+  task.point.object = 0;
+  slot.lock.unlock();
+}
+
+// REQUIRES: the object. Tasks wait at objects of its slot, as told by count_waiting().
+inline bool has_waiting(const Task& task) { return slot_of(task).waiting != 0; }
 
 }  // namespace weir::object

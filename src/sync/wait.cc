@@ -12,7 +12,7 @@
 #include "record/input.h"
 #include "record/shared_memory.h"
 #include "sync/event.h"
-#include "sync/object_order.h"
+#include "sync/fast_path.h"
 #include "sync/turn.h"
 #include "sys/report.h"
 #include "view/view.h"
@@ -23,7 +23,7 @@ namespace {
 
 // After a wait in a turn.
 void has_turn_again(Task& task) {
-  if (object::g_kept) object::meet_others(task);
+  fast_path().on_turn(task);
   go_on();
   view::current().catch_up(task);
   if (task.pages.holds_call) input::hold_memory(task);

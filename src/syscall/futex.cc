@@ -17,7 +17,7 @@
 #include "memory/program_memory.h"
 #include "signal/signals.h"
 #include "sync/event.h"
-#include "sync/object_order.h"
+#include "sync/fast_path.h"
 #include "sys/futex.h"
 #include "syscall/constant.h"
 #include "syscall/transfer.h"
@@ -47,7 +47,7 @@ long look(uint64_t key, uint32_t& value) {
   return trap::from_program(value, static_cast<long>(place_of(key, false)));
 }
 long load(uint64_t key, uint32_t& value) {
-  const object::Scope scope(self(), key);
+  const ObjectScope scope(self(), key);
   return look(key, value);
 }
 // What is stored again in the same turn: a task that has the right to write it need not pass the
@@ -92,7 +92,7 @@ int32_t wake_op_argument(uint32_t encoded) { return static_cast<int32_t>(encoded
 
 // Changes the word; answers what it was in `before`.
 long change_word(uint64_t word, uint32_t encoded, int32_t argument, uint32_t& before) {
-  const object::Scope scope(self(), word);
+  const ObjectScope scope(self(), word);
   if (const long wrong = load_to_change(word, before)) return wrong;
   const auto old = static_cast<int32_t>(before);
   int32_t now;
@@ -139,8 +139,8 @@ long lock_pi(Call& call, bool try_only) {
   for (;;) {
     uint64_t timeout = 0;
     {
-      const object::Scope scope(self(), key,
-                                !object::g_kept);  // the C library changes it without a turn, too
+      // The C library changes it without a turn, too.
+      const ObjectScope scope(self(), key, Logging::kUnlogged);
       uint32_t word;
       if (const long wrong = load_to_change(key, word)) return wrong;
       const uint32_t owner = word & FUTEX_TID_MASK;
@@ -159,7 +159,7 @@ long lock_pi(Call& call, bool try_only) {
 long unlock_pi(Call& call) {
   const auto key = static_cast<uint64_t>(call.a);
   {
-    const object::Scope scope(self(), key, !object::g_kept);
+    const ObjectScope scope(self(), key, Logging::kUnlogged);
     uint32_t word;
     if (const long wrong = load_to_change(key, word)) return wrong;
     if ((word & FUTEX_TID_MASK) != static_cast<uint32_t>(self().identity.virtual_tid))

@@ -28,7 +28,7 @@
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "sync/event.h"
-#include "sync/object_order.h"
+#include "sync/fast_path.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
 
@@ -217,10 +217,7 @@ long poll_apart(Call& call) {
 
 }  // namespace
 
-bool goes_apart(Task& task) {
-  return plan().checks_races() && object::is_unkept() && !task.turn.depth &&
-         object::may_go_apart(task);
-}
+bool goes_apart(Task& task) { return !task.turn.depth && fast_path().may_go(task); }
 
 long make_apart(Call& call, Way way) {
   switch (way) {

@@ -1,7 +1,7 @@
 // The calls of include/weir/weir.h, on their way from the program to View guarded.
 // Implemented in check/policy/.
 //
-// All: in program code, with the caller's signals waiting (interpose/event_call.h's
+// All: in program code, with the caller's signals waiting (sync/sole_section.h's
 // SignalsWait) once there are tasks.
 #pragma once
 

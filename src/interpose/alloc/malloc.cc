@@ -137,7 +137,7 @@ template <void (*kTell)(const Told&)>
   if (!declared::is_programs(caller.where) || (g_tasks_active && self().identity.in_vfork) ||
       !declared::is_on())
     return nullptr;
-  const interpose::SignalsWait signals(g_tasks_active);
+  const SignalsWait signals(g_tasks_active);
   return declared::allocate(size, kPrivate, caller);
 }
 inline void* object_of(size_t size, const Caller& caller) {
@@ -148,7 +148,7 @@ inline void* object_of(size_t size, const Caller& caller) {
   if (!plan().checks_races() || !declared::is_own(object) ||
       (g_tasks_active && self().identity.in_vfork) || !declared::is_on())
     return;
-  const interpose::SignalsWait signals(g_tasks_active);
+  const SignalsWait signals(g_tasks_active);
   declared::release(object, caller);
 }
 

@@ -146,7 +146,7 @@ namespace {
 // By protection keys tables are asked, whose locks nobody may have who stands in a signal's
 // handler.
 bool goes_unseen(uint64_t start, size_t size, bool writes) {
-  const interpose::SignalsWait signals(plan().has_keys());
+  const SignalsWait signals(plan().has_keys());
   return happens::is_unseen(start, size, writes);
 }
 

@@ -15,7 +15,7 @@
 #include "interpose/real.h"
 #include "interpose/sync/lock_balance.h"
 #include "interpose/sync/lock_words.h"
-#include "record/stream.h"
+#include "sync/object_slots.h"
 
 namespace weir::interpose {
 
@@ -58,171 +58,193 @@ bool waits(volatile Barrier& barrier, uint32_t mine) {
          __atomic_load_n(&barrier.in, __ATOMIC_ACQUIRE) >= mine;
 }
 
-// Order only: the others' wake-ups need no order either. Who waits looks for a moment, where it
-// takes no other task's processor for that, then sleeps in the kernel; after a while, or where a
-// signal has come, it waits in turns, where a deadlock is found. Answers as barrier_event does.
-long wait_in_order(Task& task, long address, volatile Barrier& barrier, uint32_t mine) {
-  const uint32_t looks = shared().order.live <= runtime::g_processors ? 50 : 0;
-  constexpr uint64_t kSleep = 50'000'000;
-  if (input::replaying() && object::is_interrupted(task)) return static_cast<long>(mine);
-  auto* word = const_cast<uint32_t*>(&barrier.current_round);
-  bool given_up = false;
-  uint64_t since = 0;
-  bool sleeps = false;
-  for (uint32_t i = 0; waits(barrier, mine) && !given_up; i++) {
-    if (i < looks) {
-      sys::cpu_relax();
-      continue;
-    }
-    if (!sleeps && !object::g_kept) begin_kernel_sleep(task);
-    sleeps = true;
-    const uint32_t seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-    if (!waits(barrier, mine)) break;
-    const long result = sys::futex_wait(word, seen, kSleep);
-    if (input::replaying() && result == -ETIMEDOUT) recording::look_round(task, since);
-    given_up =
-        !input::replaying() && (task.pending || result == -ETIMEDOUT) && waits(barrier, mine);
-  }
-  if (sleeps && !object::g_kept) end_kernel_sleep(task);
-  object::note_wait(task, given_up);
-  if (!given_up) happens::acquire(round_of(address, barrier, mine));
-  return given_up ? static_cast<long>(mine) : 0;
-}
+// The round in which the task has arrived as number `mine`.
+class RoundWait final : public WordWait {
+ public:
+  RoundWait(volatile Barrier& barrier, uint32_t mine)
+      : WordWait(const_cast<uint32_t*>(&barrier.current_round)), barrier_(barrier), mine_(mine) {}
+  bool goes_on() const override { return waits(barrier_, mine_); }
 
-long arrive_in_order(Task& task, long address) {
-  if (!object::begin(task, static_cast<uint64_t>(address))) return kTakesTurn;
-  auto& barrier = *object_at<volatile Barrier>(address);
-  if (object::waiting(task)) {
-    object::give_up(task, "a barrier where others wait in turns");
-    return kTakesTurn;
-  }
-  uint32_t mine;
-  const bool completes = arrive(address, barrier, mine);
-  if (completes) happens::acquire(round_of(address, barrier, mine));
-  object::end(task);
-  if (!completes) return wait_in_order(task, address, barrier, mine);
-  sys::futex_wake(const_cast<uint32_t*>(&barrier.current_round), 0x7fffffff);
-  return PTHREAD_BARRIER_SERIAL_THREAD;
-}
+ private:
+  volatile Barrier& barrier_;
+  uint32_t mine_;
+};
 
-// `number`: this task's arrival number, 0 before it has one. Answers 0, SERIAL_THREAD, or the
-// number: come again.
-long barrier_event(long address, long number, long tried) {
-  if (const long result = replayed_in_order(arrive_in_order, address, tried); result != kTakesTurn)
-    return result;
-  const auto key = static_cast<uint64_t>(address);
-  Task& task = self();
-  begin_turn(EventKind::kBarrier);
-  auto& barrier = *object_at<volatile Barrier>(address);
-  auto mine = static_cast<uint32_t>(number);
-  long result = 0;
-  bool completes = false, stays;
-  {
-    const object::Scope scope(task, key);
-    if (!mine) completes = arrive(address, barrier, mine);
-    stays = number && !completes && waits(barrier, mine);
-    if (stays && object::g_ordered) object::waiting(task)++;
-  }
-  if (completes) {
-    happens::acquire(round_of(address, barrier, mine));
-    wake(key, ~0u, ~0u);
-    end_turn();
-    if (object::g_ordered)
-      sys::futex_wake(const_cast<uint32_t*>(&barrier.current_round), 0x7fffffff);
-    return PTHREAD_BARRIER_SERIAL_THREAD;
-  }
-  if (!number && object::g_ordered) {
-    end_turn();
-    return wait_in_order(task, address, barrier, mine);
-  }
-  while (result == 0 && waits(barrier, mine)) result = block(key, ~0u, 0, "barrier");
-  if (stays && object::g_ordered) {
-    const object::Scope scope(task, key);
-    object::waiting(task)--;
-  }
-  if (result == 0) happens::acquire(round_of(address, barrier, mine));
-  end_turn();
-  return result ? static_cast<long>(mine) : 0;
-}
-
-constexpr uint64_t kSpinPatience = 200'000;
-
-// View guarded, without a turn.
-long take_apart(Task& task, long address) {
-  return in_order(task, static_cast<uint64_t>(address), "a spin lock that another task holds", [&] {
-    auto& lock = *object_at<volatile int>(address);
-    if (lock != kSpinFree) return kTakesTurn;
-    happens::lock(static_cast<uint64_t>(address));
-    lock = kSpinHeld;
-    return 0L;
-  });
-}
-
-long give_back_apart(Task& task, long address) {
-  return in_order(task, static_cast<uint64_t>(address), "a spin lock that others wait for", [&] {
-    happens::unlock(static_cast<uint64_t>(address));
-    *object_at<volatile int>(address) = kSpinFree;
-    return 0L;
-  });
-}
-
-long spin_event(long address, long only_try, long) {
-  const auto is_free = [&] { return *object_at<volatile int>(address) == kSpinFree; };
-  if (const long result = made_apart(take_apart, address, is_free, only_try ? 0 : kPatience);
-      result != kTakesTurn)
-    return result;
-  begin_turn(EventKind::kSpin);
-  long result = 0;
-  for (;;) {
-    {
-      const object::Scope scope(self(), static_cast<uint64_t>(address), !object::g_kept);
-      auto& lock = *object_at<volatile int>(address);
-      if (lock == kSpinFree) {
-        happens::lock(static_cast<uint64_t>(address));
-        lock = kSpinHeld;
-        break;
-      }
-    }
-    result = EBUSY;
-    if (only_try) break;
-    if (block(static_cast<uint64_t>(address), ~0u, kSpinPatience, "spin lock") == EINTR) {
-      result = kAgain;
-      break;
-    }
-    result = 0;
-  }
-  end_turn();
-  return result;
-}
-
-// Who waits looks again by itself before long.
-long unspin_event(long address, long, long) {
-  if (made_apart(give_back_apart, address, [] { return true; }) != kTakesTurn) return 0;
-  begin_turn(EventKind::kSpin);
-  {
-    const object::Scope scope(self(), static_cast<uint64_t>(address), !object::g_kept);
-    happens::unlock(static_cast<uint64_t>(address));
-    *object_at<volatile int>(address) = kSpinFree;
-  }
-  wake(static_cast<uint64_t>(address), 1, ~0u);
-  end_turn();
+// Without a turn. Returns as make_event() does.
+long wait_for_round(Task& task, long address, volatile Barrier& barrier, uint32_t mine) {
+  if (!fast_path().wait_at_word(task, RoundWait(barrier, mine))) return mine;
+  happens::acquire(round_of(address, barrier, mine));
   return 0;
 }
 
-int spin(pthread_spinlock_t* lock, bool only_try) {
-  if (*lock == kSpinFree) {
-    AloneSection section;
-    if (section.alone() && *lock == kSpinFree) {
-      happens::lock(reinterpret_cast<uint64_t>(lock));
-      *lock = kSpinHeld;
-      return 0;
-    }
+// Those who wait without a turn.
+void wake_round(volatile Barrier& barrier) {
+  sys::futex_wake(const_cast<uint32_t*>(&barrier.current_round), 0x7fffffff);
+}
+
+// Makes an arrival, and waits. It returns 0, SERIAL_THREAD, or the task's arrival number if it is
+// to come again.
+class AwaitRound final : public LockOperation {
+ public:
+  explicit AwaitRound(pthread_barrier_t* barrier)
+      : LockOperation(reinterpret_cast<uint64_t>(barrier)) {}
+
+  const char* why() const override { return "a barrier where others wait in turns"; }
+
+  Result make_in_order(Task& task) override {
+    if (object::has_waiting(task)) return Result::takes_turn();
+    completes_ = arrive(at(), barrier(), number);
+    if (completes_) happens::acquire(round_of(at(), barrier(), number));
+    return 0;
   }
+  long finish(Task& task, long) override {
+    if (!completes_) return wait_for_round(task, at(), barrier(), number);
+    wake_round(barrier());
+    return PTHREAD_BARRIER_SERIAL_THREAD;
+  }
+  long make_event(Task& task);
+
+  uint32_t number = 0;  // the task's arrival number, 0 before it has one
+
+ private:
+  long at() const { return static_cast<long>(object); }
+  volatile Barrier& barrier() const { return *object_at<volatile Barrier>(at()); }
+
+  bool completes_ = false;
+};
+
+long AwaitRound::make_event(Task& task) {
+  begin_turn(EventKind::kBarrier);
+  auto& words = barrier();
+  const bool is_back = number != 0;
+  long result = 0;
+  bool completes = false, stays;
+  {
+    const ObjectScope scope(task, object);
+    if (!is_back) completes = arrive(at(), words, number);
+    stays = is_back && waits(words, number);
+    if (stays) fast_path().count_waiting(task, 1);
+  }
+  if (completes) {
+    happens::acquire(round_of(at(), words, number));
+    wake(object, ~0u, ~0u);
+    end_turn();
+    if (fast_path().waits_without_turn()) wake_round(words);
+    return PTHREAD_BARRIER_SERIAL_THREAD;
+  }
+  if (!is_back && fast_path().waits_without_turn()) {
+    end_turn();
+    return wait_for_round(task, at(), words, number);
+  }
+  while (result == 0 && waits(words, number)) result = block(object, ~0u, 0, "barrier");
+  if (stays) {
+    const ObjectScope scope(task, object);
+    fast_path().count_waiting(task, -1);
+  }
+  if (result == 0) happens::acquire(round_of(at(), words, number));
+  end_turn();
+  return result ? static_cast<long>(number) : 0;
+}
+
+constexpr uint64_t kSpinPatience = 200'000;  // virtual nanoseconds, of who waits in turns
+constexpr uint64_t kPatience = 60'000;       // cycles
+
+// A spin lock's operations have no points in a recording: it keeps their order by turns.
+class SpinOperation : public LockOperation {
+ public:
+  bool is_logged() const override { return false; }
+
+ protected:
+  explicit SpinOperation(const volatile int* lock)
+      : LockOperation(reinterpret_cast<uint64_t>(lock)) {}
+  volatile int& lock() const { return *object_at<volatile int>(static_cast<long>(object)); }
+  bool take(volatile int& lock) const {
+    if (lock != kSpinFree) return false;
+    happens::lock(object);
+    lock = kSpinHeld;
+    return true;
+  }
+};
+
+class TakeSpin final : public SpinOperation {
+ public:
+  TakeSpin(pthread_spinlock_t* lock, bool only_try) : SpinOperation(lock), only_try_(only_try) {}
+
+  Result make_sole(Task&) override {
+    return if_taken(take(*reinterpret_cast<volatile int*>(object)));
+  }
+  Result make_in_order(Task&) override { return if_taken(take(lock())); }
+  uint64_t patience() const override { return only_try_ ? 0 : kPatience; }
+  bool may_succeed() const override { return lock() == kSpinFree; }
+  long make_event(Task& task) {
+    begin_turn(EventKind::kSpin);
+    long result = 0;
+    for (;;) {
+      {
+        const ObjectScope scope(task, object, Logging::kUnlogged);
+        if (take(lock())) break;
+      }
+      result = EBUSY;
+      if (only_try_) break;
+      if (block(object, ~0u, kSpinPatience, "spin lock") == EINTR) {
+        result = kAgain;
+        break;
+      }
+      result = 0;
+    }
+    end_turn();
+    return result;
+  }
+
+ private:
+  static Result if_taken(bool taken) { return taken ? Result(0) : Result::takes_turn(); }
+
+  bool only_try_;
+};
+
+class ReleaseSpin final : public SpinOperation {
+ public:
+  explicit ReleaseSpin(pthread_spinlock_t* lock) : SpinOperation(lock) {}
+
+  Result make_in_order(Task&) override {
+    give_back();
+    return 0;
+  }
+  // Who waits looks again by itself before long.
+  long make_event(Task& task) {
+    begin_turn(EventKind::kSpin);
+    {
+      const ObjectScope scope(task, object, Logging::kUnlogged);
+      give_back();
+    }
+    wake(object, 1, ~0u);
+    end_turn();
+    return 0;
+  }
+
+ private:
+  void give_back() const {
+    happens::unlock(object);
+    lock() = kSpinFree;
+  }
+};
+
+// Where it needs no turn though a recording has no points of it, it is tried in the runtime by a
+// task that is alone, too.
+template <typename Made>
+int make_pending(Made& operation) {
   long result;
   do {
-    result = weir_upcall(spin_event, reinterpret_cast<long>(lock), only_try, 0);
+    operation.is_pending = true;
+    result = make_in_runtime(operation);
   } while (result == kAgain);
   return static_cast<int>(result);
+}
+
+int spin(pthread_spinlock_t* lock, bool only_try) {
+  TakeSpin take(lock, only_try);
+  if (*lock == kSpinFree && try_without_turn(take).is_made()) return 0;
+  return make_pending(take);
 }
 
 }  // namespace
@@ -235,21 +257,13 @@ using namespace weir::interpose;
 WEIR_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   if (!is_event() || beside(reinterpret_cast<Barrier*>(barrier))->shared)
     return by_library([&] { return real().pthread_barrier_wait(barrier); });
-  long result = 0;
-  bool tried = false;
-  if (object::g_ordered) {
-    const AloneSection section;
-    tried = !section.alone();
-    const long here = tried ? recorded_in_order(arrive_in_order, barrier) : kTakesTurn;
-    if (here != kTakesTurn) {
-      if (here <= 0) return static_cast<int>(here);
-      result = here;
-      tried = false;
-    }
-  }
+  AwaitRound await(barrier);
+  Result made = try_without_turn(await);
+  long result = made.is_made() ? made.value() : 0;
+  if (made.is_made() && result <= 0) return static_cast<int>(result);
   do {
-    result = weir_upcall(barrier_event, reinterpret_cast<long>(barrier), result, tried);
-    tried = false;
+    await.number = static_cast<uint32_t>(result);
+    result = make_in_runtime(await);
   } while (result > 0);
   return static_cast<int>(result);
 }
@@ -268,5 +282,6 @@ WEIR_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
   if (checks_locks()) check_unlock(lock, WEIR_CALLER);
   if (!is_event())
     return weir::happens::by_library([&] { return real().pthread_spin_unlock(lock); });
-  return static_cast<int>(weir_upcall(unspin_event, reinterpret_cast<long>(lock), 0, 0));
+  ReleaseSpin release(lock);
+  return make_pending(release);
 }

@@ -32,6 +32,8 @@
 #include "interpose/real.h"
 #include "interpose/sync/lock_balance.h"
 #include "interpose/sync/mutex.h"
+#include "sync/object_order.h"
+#include "sync/object_slots.h"
 #include "sys/libc.h"
 
 namespace weir::interpose {
@@ -68,12 +70,11 @@ bool is_event(const pthread_cond_t* condition) {
 // waiters count themselves, so that they are in it, too.
 uint64_t object_of(uint64_t condition) { return condition + libc::layout().condition_flags; }
 
-// Order only: what who signals without a turn looks at.
+// What who signals without a turn looks at.
 void count_waiting(uint64_t condition, int by) {
-  if (!object::g_ordered) return;
   Task& task = self();
-  const object::Scope scope(task, object_of(condition));
-  object::waiting(task) += static_cast<uint32_t>(by);
+  const ObjectScope scope(task, object_of(condition));
+  fast_path().count_waiting(task, by);
 }
 
 enum class Apart {
@@ -88,14 +89,12 @@ Apart wait_apart(Task& task, const Wait& wait) {
   // Nanoseconds: then it waits in turns, where deadlocks are found.
   constexpr uint64_t kWhile = 50'000'000;
   const auto key = reinterpret_cast<uint64_t>(wait.condition);
-  if (!object::is_unkept() || !may_be_given_apart(task, wait.mutex) ||
-      (is_cancelled() && !wait.ignores_cancel))
+  if (!may_be_given_apart(task, wait.mutex) || (is_cancelled() && !wait.ignores_cancel))
     return Apart::kNot;
-  if (!object::begin(task, object_of(key))) return Apart::kNot;
-  object::begin_sleep_apart(task, key);  // before others can have the mutex, and signal
-  object::end(task);
+  // Before others can have the mutex, and signal.
+  if (!fast_path().begin_sleep(task, object_of(key), key)) return Apart::kNot;
   if (!give_apart(task, wait.mutex)) {
-    const object::Scope scope(task, object_of(key));
+    const ObjectScope scope(task, object_of(key));
     return object::end_sleep_apart(task) ? Apart::kNot : Apart::kHeld;
   }
   const uint64_t rest = remaining(wait.until);
@@ -109,9 +108,9 @@ Apart wait_apart(Task& task, const Wait& wait) {
 long go_on_waiting(Task& task, const Wait& wait) {
   const auto key = reinterpret_cast<uint64_t>(wait.condition);
   {
-    const object::Scope scope(task, object_of(key));
+    const ObjectScope scope(task, object_of(key));
     if (!object::end_sleep_apart(task)) return 0;
-    object::waiting(task)++;
+    fast_path().count_waiting(task, 1);
   }
   const bool is_over = is_cancelled() && !wait.ignores_cancel;
   const long result =
@@ -123,11 +122,11 @@ long go_on_waiting(Task& task, const Wait& wait) {
 
 // Within a turn: how many have been woken.
 uint32_t wake_any(uint64_t condition, uint32_t count) {
-  uint32_t woken = 0;
-  if (object::is_unkept()) {
+  uint32_t woken;
+  {
     Task& task = self();
-    const object::Scope scope(task, object_of(condition));
-    woken = object::wake_apart(task, condition, count);
+    const ObjectScope scope(task, object_of(condition), Logging::kUnlogged);
+    woken = fast_path().wake_sleepers(task, condition, count);
   }
   return woken < count ? woken + wake(condition, count - woken, ~0u) : woken;
 }
@@ -203,57 +202,51 @@ int wait(Wait wait) {
   return static_cast<int>(result);
 }
 
-// Order only: nobody waits, which is all that there is to it.
-long wake_in_order(Task& task, long condition) {
-  return in_order(
-      task, object_of(static_cast<uint64_t>(condition)), "a condition that others wait for", [&] {
-        return object::waiting(task) ||
-                       flags_of(reinterpret_cast<pthread_cond_t*>(condition)) >= kOneWaiter
-                   ? kTakesTurn
-                   : 0;
-      });
-}
+class WakeWaiters final : public LockOperation {
+ public:
+  WakeWaiters(const pthread_cond_t* condition, uint32_t count)
+      : LockOperation(object_of(reinterpret_cast<uint64_t>(condition))),
+        condition_(condition),
+        count_(count) {}
 
-// View guarded: who sleeps without a turn is woken without one.
-template <uint32_t kCount>
-long wake_apart(Task& task, long condition) {
-  return in_order(
-      task, object_of(static_cast<uint64_t>(condition)), "a condition that others wait for", [&] {
-        if (object::wake_apart(task, static_cast<uint64_t>(condition), kCount) == kCount) return 0L;
-        return object::waiting(task) ||
-                       flags_of(reinterpret_cast<pthread_cond_t*>(condition)) >= kOneWaiter
-                   ? kTakesTurn
-                   : 0L;
-      });
-}
+  uint64_t address() const { return reinterpret_cast<uint64_t>(condition_); }
 
-InOrder wake_operation(uint32_t count) {
-  return !object::is_unkept() ? wake_in_order : count == 1 ? wake_apart<1> : wake_apart<~0u>;
-}
-
-long wake_event(long condition, long count, long tried) {
-  if (replayed_in_order(wake_operation(static_cast<uint32_t>(count)), condition, tried) !=
-      kTakesTurn)
+  const char* why() const override { return "a condition that others wait for"; }
+  // Who waits changes in turns only.
+  bool is_idle() const override { return !has_real_waiters() && !waiters(address()); }
+  Result make_sole(Task& task) override { return leave_out(task, true); }
+  Result make_unpublished(Task& task) override { return leave_out(task, false); }
+  // Who sleeps without a turn is woken without one; if nobody waits, that is all that there is to
+  // it.
+  Result make_in_order(Task& task) override {
+    if (fast_path().wake_sleepers(task, address(), count_) == count_) return 0;
+    if (object::has_waiting(task) || has_real_waiters()) return Result::takes_turn();
     return 0;
-  Section section(self());
-  begin_turn(EventKind::kCondition);
-  const uint32_t woken = wake_any(static_cast<uint64_t>(condition), static_cast<uint32_t>(count));
-  const bool others = *flags_in(object_at<pthread_cond_t>(condition)) >= kOneWaiter;
-  end_turn();
-  return others && (count > 1 || woken == 0);
-}
+  }
+  // Returns whether libc's own waiters are to be woken, too.
+  long make_event(Task& task) {
+    Section section(task);
+    begin_turn(EventKind::kCondition);
+    const uint32_t woken = wake_any(address(), count_);
+    const auto* words = object_at<pthread_cond_t>(static_cast<long>(address()));
+    const bool others = *flags_in(words) >= kOneWaiter;
+    end_turn();
+    return others && (count_ > 1 || woken == 0);
+  }
 
-bool wakes_nobody(const pthread_cond_t* condition) {
-  if (!plan().is_isolated() || flags_of(condition) >= kOneWaiter) return false;
-  AloneSection section;
-  return !waiters(reinterpret_cast<uint64_t>(condition)) && section.goes_without_event();
-}
+ private:
+  bool has_real_waiters() const { return flags_of(condition_) >= kOneWaiter; }
+  Result leave_out(Task& task, bool is_sole) {
+    return fast_path().leaves_out(task, *this, is_sole) ? Result(0) : Result::takes_turn();
+  }
 
-// Answers whether libc's own waiters are to be woken, too.
+  const pthread_cond_t* condition_;
+  uint32_t count_;
+};
+
+// Returns whether libc's own waiters are to be woken, too.
 bool wakes_others(pthread_cond_t* condition, uint32_t count) {
-  bool tried;
-  if (makes_in_order(wake_operation(count), condition, tried)) return false;
-  return weir::weir_upcall(wake_event, reinterpret_cast<long>(condition), count, tried) != 0;
+  return make(WakeWaiters(condition, count)) != 0;
 }
 
 bool uses_real(const pthread_cond_t* condition, const pthread_mutex_t* mutex) {
@@ -295,7 +288,6 @@ WEIR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_
 }
 
 WEIR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
-  if (is_event(condition) && wakes_nobody(condition)) return 0;
   if (!is_event(condition) || wakes_others(condition, 1)) {
     return by_library([&] { return real().pthread_cond_signal(condition); });
   }
@@ -303,7 +295,6 @@ WEIR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
 }
 
 WEIR_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
-  if (is_event(condition) && wakes_nobody(condition)) return 0;
   if (!is_event(condition) || wakes_others(condition, ~0u)) {
     return by_library([&] { return real().pthread_cond_broadcast(condition); });
   }

@@ -15,6 +15,8 @@
 #include "interpose/real.h"
 #include "interpose/sync/lock_balance.h"
 #include "interpose/sync/lock_words.h"
+#include "sync/object_order.h"
+#include "sync/object_slots.h"
 
 namespace weir::interpose {
 
@@ -73,30 +75,6 @@ void give_back(Lock& lock, uint64_t address) {
   }
 }
 
-constexpr long kRead = 0, kWrite = 1, kTryRead = 2, kTryWrite = 3, kTried = 4;
-
-// Order only, without a turn, where nobody waits.
-long read_in_order(Task& task, long address) {
-  return in_order(
-      task, static_cast<uint64_t>(address), "a read-write lock that is not free for reading", [&] {
-        return !object::waiting(task) &&
-                       try_read(*object_at<Lock>(address), static_cast<uint64_t>(address),
-                                task.identity.virtual_tid, false) == 0
-                   ? 0
-                   : kTakesTurn;
-      });
-}
-
-long write_in_order(Task& task, long address) {
-  return in_order(task, static_cast<uint64_t>(address),
-                  "a read-write lock that is not free for writing", [&] {
-                    return try_write(*object_at<Lock>(address), static_cast<uint64_t>(address),
-                                     task.identity.virtual_tid) == 0
-                               ? 0
-                               : kTakesTurn;
-                  });
-}
-
 // It was given back: of who waits, those go on that may have it now. `wake`: up to so many of a
 // queue; how many.
 template <typename Wake>
@@ -108,144 +86,167 @@ void wake_next(const Lock& lock, long address, bool was_written, bool has_reader
   if (!wake(writer_queue(address), 1u)) wake(reader_queue(address), ~0u);
 }
 
-// Where nothing is kept, those who sleep without a turn. With the object.
-void wake_apart(Task& task, const Lock& lock, long address, bool was_written) {
-  if (!object::is_unkept()) return;
-  wake_next(lock, address, was_written, readers(lock),
-            [&](uint64_t queue, uint32_t count) { return object::wake_apart(task, queue, count); });
+// Those who sleep without a turn. REQUIRES: the object.
+void wake_sleepers(Task& task, const Lock& lock, long address, bool was_written) {
+  wake_next(lock, address, was_written, readers(lock), [&](uint64_t queue, uint32_t count) {
+    return fast_path().wake_sleepers(task, queue, count);
+  });
 }
 
-long unlock_in_order(Task& task, long address) {
-  return in_order(task, static_cast<uint64_t>(address), "a read-write lock that others wait for",
-                  [&] {
-                    if (object::waiting(task)) return kTakesTurn;
-                    auto& lock = *object_at<Lock>(address);
-                    const bool was_written = written(lock);
-                    give_back(lock, static_cast<uint64_t>(address));
-                    wake_apart(task, lock, address, was_written);
-                    return 0L;
-                  });
-}
+enum class Access : uint8_t { kRead, kWrite };
 
-// Nothing is kept: sleeps until it has the lock; where it is late, or a signal has come, it waits
-// in turns, where a deadlock is found. So it does where others wait there already, and where
-// writers are preferred, who must be known to wait.
-long wait_apart(Task& task, long address, bool writes) {
+class TakeLock final : public LockOperation {
+ public:
+  TakeLock(pthread_rwlock_t* lock, Access access, bool only_try, const Until& until = Until{})
+      : LockOperation(reinterpret_cast<uint64_t>(lock)),
+        until_(until),
+        writes_(access == Access::kWrite),
+        only_try_(only_try) {}
+
+  const char* why() const override {
+    return writes_ ? "a read-write lock that is not free for writing"
+                   : "a read-write lock that is not free for reading";
+  }
+  Result make_sole(Task& task) override {
+    auto& own = *reinterpret_cast<Lock*>(object);
+    if (prefers_writers(own)) return Result::takes_turn();
+    const ObjectScope scope(task, object, task.turn.depth != 0);
+    return if_taken(try_take(own, object, task.identity.virtual_tid, writes_));
+  }
+  // Where nobody waits, or for writing: nobody can wait for a free lock for long.
+  Result make_in_order(Task& task) override {
+    if (!writes_ && object::has_waiting(task)) return Result::takes_turn();
+    return if_taken(try_take(lock(), object, task.identity.virtual_tid, writes_));
+  }
+  // Until it has the lock; if it is late, or a signal has come, it waits in turns. So it does where
+  // others wait there already, and where writers are preferred, who must be known to wait.
+  Result sleep_until_made(Task& task) override;
+  long make_event(Task& task);
+
+ private:
+  static Result if_taken(int result) { return result ? Result::takes_turn() : Result(0); }
+  Lock& lock() const { return *object_at<Lock>(static_cast<long>(object)); }
+  uint64_t queue() const {
+    const auto address = static_cast<long>(object);
+    return writes_ ? writer_queue(address) : reader_queue(address);
+  }
+  bool has_wrong_time() const { return until_.is_set && !is_valid(until_.time); }
+
+  Until until_;
+  bool writes_, only_try_;
+};
+
+// One attempt: has the lock, or is among those who sleep for it.
+class TakeOrSleep final : public Operation {
+ public:
+  static constexpr long kSleeps = 1;
+  TakeOrSleep(uint64_t lock, uint64_t queue, bool writes)
+      : Operation(lock), queue_(queue), writes_(writes) {}
+
+  Result make_in_order(Task& task) override {
+    auto& lock = *object_at<Lock>(static_cast<long>(object));
+    if (object::has_waiting(task) || prefers_writers(lock)) return Result::takes_turn();
+    const int taken = try_take(lock, object, task.identity.virtual_tid, writes_);
+    if (taken == 0) return 0;
+    if (taken != EBUSY) return Result::takes_turn();
+    object::begin_sleep_apart(task, queue_);
+    return kSleeps;
+  }
+
+ private:
+  uint64_t queue_;
+  bool writes_;
+};
+
+Result TakeLock::sleep_until_made(Task& task) {
   constexpr uint64_t kSleep = 50'000'000;  // nanoseconds
-  constexpr long kSleeps = -101;
+  if (only_try_ || until_.is_set) return Result::takes_turn();
   for (;;) {
-    const long result =
-        in_order(task, static_cast<uint64_t>(address), "a read-write lock that is not free", [&] {
-          auto& lock = *object_at<Lock>(address);
-          if (object::waiting(task) || prefers_writers(lock)) return kTakesTurn;
-          const int tried =
-              try_take(lock, static_cast<uint64_t>(address), task.identity.virtual_tid, writes);
-          if (tried == 0) return 0L;
-          if (tried != EBUSY) return kTakesTurn;
-          object::begin_sleep_apart(task, writes ? writer_queue(address) : reader_queue(address));
-          return kSleeps;
-        });
-    if (result != kSleeps) return result;
+    TakeOrSleep attempt(object, queue(), writes_);
+    const Result result = fast_path().try_once(task, attempt);
+    if (!result.is_made() || result.value() != TakeOrSleep::kSleeps) return result;
     object::sleep_apart(task, kSleep, false);
-    const object::Scope scope(task, static_cast<uint64_t>(address));
-    if (object::end_sleep_apart(task)) return kTakesTurn;
+    const ObjectScope scope(task, object);
+    if (object::end_sleep_apart(task)) return Result::takes_turn();
   }
 }
 
-// Within a turn, around a wait that is not over: who makes it without one looks at that.
-void count_waiting(Task& task, int by) {
-  if (object::g_ordered) object::waiting(task) += static_cast<uint32_t>(by);
-}
-
-long lock_event(long address, long until_at, long how) {
-  const Until until = *reinterpret_cast<const Until*>(until_at);
-  const bool writes = how & kWrite;
-  const bool only_try = how & kTryRead;
-  if (replayed_in_order(writes ? write_in_order : read_in_order, address, how & kTried) !=
-      kTakesTurn)
-    return 0;
-  Task& task = self();
-  const int me = task.identity.virtual_tid;
-  if ((how & kTried) && object::is_unkept() && !only_try && !until.is_set &&
-      wait_apart(task, address, writes) == 0)
-    return 0;
+long TakeLock::make_event(Task& task) {
   begin_turn(EventKind::kRwlock);
   long result;
   bool waited = false;
   for (;;) {
     bool waits;
     {
-      const object::Scope scope(task, static_cast<uint64_t>(address));
-      auto& lock = *object_at<Lock>(address);
-      result = try_take(lock, static_cast<uint64_t>(address), me, writes,
-                        !writes && waiters(writer_queue(address)) > 0);
-      waits = result == EBUSY && !only_try && !(until.is_set && !is_valid(until.time));
-      if (waits != waited) count_waiting(task, waits ? 1 : -1);
+      const ObjectScope scope(task, object);
+      const bool writers_wait = !writes_ && waiters(writer_queue(static_cast<long>(object))) > 0;
+      result = try_take(lock(), object, task.identity.virtual_tid, writes_, writers_wait);
+      waits = result == EBUSY && !only_try_ && !has_wrong_time();
+      if (waits != waited) fast_path().count_waiting(task, waits ? 1 : -1);
       waited = waits;
     }
-    if (only_try && result == EDEADLK) result = EBUSY;
-    if (result != EBUSY || only_try) break;
-    if (until.is_set && !is_valid(until.time)) {
+    if (only_try_ && result == EDEADLK) result = EBUSY;
+    if (result != EBUSY || only_try_) break;
+    if (has_wrong_time()) {
       result = EINVAL;
       break;
     }
-    result = block(writes ? writer_queue(address) : reader_queue(address), ~0u, remaining(until),
-                   writes ? "lock for writing" : "lock for reading");
+    result =
+        block(queue(), ~0u, remaining(until_), writes_ ? "lock for writing" : "lock for reading");
     if (result == EINTR) result = kAgain;
     if (result == 0) continue;
     {
-      const object::Scope scope(task, static_cast<uint64_t>(address));
-      count_waiting(task, -1);
+      const ObjectScope scope(task, object);
+      fast_path().count_waiting(task, -1);
     }
     // A reader may have kept away for this writer.
-    if (writes && !waiters(writer_queue(address))) wake(reader_queue(address), ~0u, ~0u);
+    const auto address = static_cast<long>(object);
+    if (writes_ && !waiters(writer_queue(address))) wake(reader_queue(address), ~0u, ~0u);
     break;
   }
   end_turn();
   return result;
 }
 
-long unlock_event(long address, long tried, long) {
-  if (replayed_in_order(unlock_in_order, address, tried) != kTakesTurn) return 0;
-  begin_turn(EventKind::kRwlock);
-  auto& lock = *object_at<Lock>(address);
-  bool was_written, has_readers;
-  {
-    const object::Scope scope(self(), static_cast<uint64_t>(address));
-    was_written = written(lock);
-    give_back(lock, static_cast<uint64_t>(address));
-    wake_apart(self(), lock, address, was_written);
-    has_readers = readers(lock);
-  }
-  wake_next(lock, address, was_written, has_readers,
-            [](uint64_t queue, uint32_t count) { return wake(queue, count, ~0u); });
-  end_turn();
-  return 0;
-}
+class UnlockLock final : public LockOperation {
+ public:
+  explicit UnlockLock(pthread_rwlock_t* lock) : LockOperation(reinterpret_cast<uint64_t>(lock)) {}
 
-int lock_until(pthread_rwlock_t* lock, const Until& until, long how) {
-  bool tried;
-  {
-    AloneSection section;
-    tried = !section.alone();
-    if (!tried && !prefers_writers(lock->__data)) {
-      const object::Scope scope(self(), reinterpret_cast<uint64_t>(lock), self().turn.depth != 0);
-      if (try_take(lock->__data, reinterpret_cast<uint64_t>(lock), section.tid(), how & kWrite) ==
-          0)
-        return 0;
-    }
-    if (tried &&
-        recorded_in_order(how & kWrite ? write_in_order : read_in_order, lock) != kTakesTurn)
-      return 0;
+  const char* why() const override { return "a read-write lock that others wait for"; }
+
+  Result make_in_order(Task& task) override {
+    if (object::has_waiting(task)) return Result::takes_turn();
+    const auto address = static_cast<long>(object);
+    auto& lock = *object_at<Lock>(address);
+    const bool was_written = written(lock);
+    give_back(lock, object);
+    wake_sleepers(task, lock, address, was_written);
+    return 0;
   }
-  if (tried) how |= kTried;
-  long result;
-  do {
-    result =
-        weir_upcall(lock_event, reinterpret_cast<long>(lock), reinterpret_cast<long>(&until), how);
-    how &= ~kTried;
-  } while (result == kAgain);
-  return static_cast<int>(result);
+  long make_event(Task& task) {
+    begin_turn(EventKind::kRwlock);
+    const auto address = static_cast<long>(object);
+    auto& lock = *object_at<Lock>(address);
+    bool was_written, has_readers;
+    {
+      const ObjectScope scope(task, object);
+      was_written = written(lock);
+      give_back(lock, object);
+      wake_sleepers(task, lock, address, was_written);
+      has_readers = readers(lock);
+    }
+    wake_next(lock, address, was_written, has_readers,
+              [](uint64_t queue, uint32_t count) { return wake(queue, count, ~0u); });
+    end_turn();
+    return 0;
+  }
+};
+
+int take(pthread_rwlock_t* lock, Access access, const Until& until = Until{}) {
+  return static_cast<int>(make(TakeLock(lock, access, false, until)));
+}
+int try_to_take(pthread_rwlock_t* lock, Access access) {
+  return static_cast<int>(make(TakeLock(lock, access, true)));
 }
 
 bool is_event(const pthread_rwlock_t* lock) { return interpose::is_event() && is_ours(lock); }
@@ -258,36 +259,36 @@ using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
   if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_rdlock(lock); });
-  return lock_until(lock, Until{}, kRead);
+  return take(lock, Access::kRead);
 }
 
 WEIR_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
   if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_wrlock(lock); });
-  return lock_until(lock, Until{}, kWrite);
+  return take(lock, Access::kWrite);
 }
 
 WEIR_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept {
   if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_tryrdlock(lock); });
-  return lock_until(lock, Until{}, kTryRead);
+  return try_to_take(lock, Access::kRead);
 }
 
 WEIR_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) noexcept {
   if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_trywrlock(lock); });
-  return lock_until(lock, Until{}, kTryWrite | kWrite);
+  return try_to_take(lock, Access::kWrite);
 }
 
 WEIR_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* time) noexcept {
   if (!is_event(lock))
     return by_library([&] { return real().pthread_rwlock_timedrdlock(lock, time); });
   if (!is_valid(*time)) return EINVAL;
-  return lock_until(lock, Until{time, CLOCK_REALTIME}, kRead);
+  return take(lock, Access::kRead, Until{time, CLOCK_REALTIME});
 }
 
 WEIR_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* time) noexcept {
   if (!is_event(lock))
     return by_library([&] { return real().pthread_rwlock_timedwrlock(lock, time); });
   if (!is_valid(*time)) return EINVAL;
-  return lock_until(lock, Until{time, CLOCK_REALTIME}, kWrite);
+  return take(lock, Access::kWrite, Until{time, CLOCK_REALTIME});
 }
 
 WEIR_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock,
@@ -295,7 +296,7 @@ WEIR_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clo
   if (!is_event(lock))
     return by_library([&] { return real().pthread_rwlock_clockrdlock(lock, clock, time); });
   if (!is_supported(clock) || !is_valid(*time)) return EINVAL;
-  return lock_until(lock, Until{time, clock}, kRead);
+  return take(lock, Access::kRead, Until{time, clock});
 }
 
 WEIR_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock,
@@ -303,13 +304,11 @@ WEIR_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clo
   if (!is_event(lock))
     return by_library([&] { return real().pthread_rwlock_clockwrlock(lock, clock, time); });
   if (!is_supported(clock) || !is_valid(*time)) return EINVAL;
-  return lock_until(lock, Until{time, clock}, kWrite);
+  return take(lock, Access::kWrite, Until{time, clock});
 }
 
 WEIR_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   if (checks_locks()) check_unlock(lock, WEIR_CALLER);
   if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_unlock(lock); });
-  bool tried;
-  if (makes_in_order(unlock_in_order, lock, tried)) return 0;
-  return static_cast<int>(weir::weir_upcall(unlock_event, reinterpret_cast<long>(lock), tried, 0));
+  return static_cast<int>(make(UnlockLock(lock)));
 }

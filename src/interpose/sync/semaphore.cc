@@ -25,31 +25,9 @@ bool is_ours(const sem_t* semaphore) {
   return !beside(reinterpret_cast<const Semaphore*>(semaphore))->shared;
 }
 
-constexpr long kOnlyTry = 1, kIgnoresCancel = 2, kTried = 4;
-
-long take_in_order(Task& task, long address) {
-  return in_order(task, static_cast<uint64_t>(address), "a semaphore that is zero", [&] {
-    auto& value = object_at<Semaphore>(address)->value;
-    if (!value) return kTakesTurn;
-    happens::acquire(static_cast<uint64_t>(address));
-    value--;
-    return 0L;
-  });
-}
-
-long post_in_order(Task& task, long address) {
-  return in_order(task, static_cast<uint64_t>(address), "a semaphore that others wait for", [&] {
-    auto& semaphore = *object_at<Semaphore>(address);
-    if (semaphore.waiters || semaphore.value == SEM_VALUE_MAX) return kTakesTurn;
-    happens::release(static_cast<uint64_t>(address));
-    semaphore.value++;
-    return 0L;
-  });
-}
-
 // Within a turn. Where it is zero and `waits`, the task counts as a waiter from here on.
 bool take_one(long address, bool waits) {
-  const object::Scope scope(self(), static_cast<uint64_t>(address));
+  const ObjectScope scope(self(), static_cast<uint64_t>(address));
   auto& semaphore = *object_at<volatile Semaphore>(address);
   if (semaphore.value) {
     happens::acquire(static_cast<uint64_t>(address));
@@ -61,29 +39,59 @@ bool take_one(long address, bool waits) {
 }
 
 void wait_no_more(long address) {
-  const object::Scope scope(self(), static_cast<uint64_t>(address));
+  const ObjectScope scope(self(), static_cast<uint64_t>(address));
   auto& semaphore = *object_at<volatile Semaphore>(address);
   semaphore.waiters = semaphore.waiters - 1;
 }
 
-long wait_event(long address, long until_at, long how) {
-  if (replayed_in_order(take_in_order, address, how & kTried) != kTakesTurn) return 0;
-  const Until until = *reinterpret_cast<const Until*>(until_at);
+class TakeSemaphore final : public LockOperation {
+ public:
+  TakeSemaphore(sem_t* semaphore, const Until& until, bool only_try)
+      : LockOperation(reinterpret_cast<uint64_t>(semaphore)), until_(until), only_try_(only_try) {}
+
+  const char* why() const override { return "a semaphore that is zero"; }
+
+  Result make_sole(Task& task) override {
+    auto& own = *reinterpret_cast<Semaphore*>(object);
+    if (!own.value) return Result::takes_turn();
+    const ObjectScope scope(task, object, task.turn.depth != 0);
+    return take_from(own);
+  }
+  Result make_in_order(Task&) override {
+    return take_from(*object_at<Semaphore>(static_cast<long>(object)));
+  }
+  long make_event(Task&);
+
+  bool ignores_cancel = false;  // pthread_testcancel has been asked, and declined
+
+ private:
+  Result take_from(Semaphore& semaphore) const {
+    if (!semaphore.value) return Result::takes_turn();
+    happens::acquire(object);
+    semaphore.value--;
+    return 0;
+  }
+
+  Until until_;
+  bool only_try_;
+};
+
+long TakeSemaphore::make_event(Task&) {
+  const auto address = static_cast<long>(object);
   begin_turn(EventKind::kSemaphore);
   long result = 0;
   while (result == 0) {
-    const bool waits = !(how & kOnlyTry) && !(until.is_set && !is_valid(until.time)) &&
-                       !(is_cancelled() && !(how & kIgnoresCancel));
+    const bool has_wrong_time = until_.is_set && !is_valid(until_.time);
+    const bool waits = !only_try_ && !has_wrong_time && !(is_cancelled() && !ignores_cancel);
     if (take_one(address, waits)) break;
-    if (how & kOnlyTry) {
+    if (only_try_) {
       result = EAGAIN;
-    } else if (until.is_set && !is_valid(until.time)) {
+    } else if (has_wrong_time) {
       result = EINVAL;
     } else if (!waits) {
       result = kAgain;
     } else {
-      result = block_cancellable(static_cast<uint64_t>(address), remaining(until), "semaphore",
-                                 how & kIgnoresCancel);
+      result = block_cancellable(object, remaining(until_), "semaphore", ignores_cancel);
       wait_no_more(address);
       if (result == EINTR && !ends_wait()) result = kAgain;
     }
@@ -93,7 +101,7 @@ long wait_event(long address, long until_at, long how) {
 }
 
 bool put_one(long address) {
-  const object::Scope scope(self(), static_cast<uint64_t>(address));
+  const ObjectScope scope(self(), static_cast<uint64_t>(address));
   auto& semaphore = *object_at<Semaphore>(address);
   if (semaphore.value == SEM_VALUE_MAX) return false;
   happens::release(static_cast<uint64_t>(address));
@@ -101,24 +109,37 @@ bool put_one(long address) {
   return true;
 }
 
-long post_event(long address, long tried, long) {
-  if (replayed_in_order(post_in_order, address, tried) != kTakesTurn) return 0;
-  begin_turn(EventKind::kSemaphore);
-  long result = 0;
-  if (put_one(address)) {
-    wake(static_cast<uint64_t>(address), 1, ~0u);
-  } else {
-    result = EOVERFLOW;
+class PostSemaphore final : public LockOperation {
+ public:
+  explicit PostSemaphore(sem_t* semaphore) : LockOperation(reinterpret_cast<uint64_t>(semaphore)) {}
+
+  const char* why() const override { return "a semaphore that others wait for"; }
+
+  Result make_in_order(Task&) override {
+    auto& semaphore = *object_at<Semaphore>(static_cast<long>(object));
+    if (semaphore.waiters || semaphore.value == SEM_VALUE_MAX) return Result::takes_turn();
+    happens::release(object);
+    semaphore.value++;
+    return 0;
   }
-  end_turn();
-  return result;
-}
+  long make_event(Task&) {
+    begin_turn(EventKind::kSemaphore);
+    long result = 0;
+    if (put_one(static_cast<long>(object))) {
+      wake(object, 1, ~0u);
+    } else {
+      result = EOVERFLOW;
+    }
+    end_turn();
+    return result;
+  }
+};
 
 long value_event(long address, long, long) {
   begin_turn(EventKind::kSemaphore);
   long value;
   {
-    const object::Scope scope(self(), static_cast<uint64_t>(address));
+    const ObjectScope scope(self(), static_cast<uint64_t>(address));
     value = object_at<Semaphore>(address)->value;
   }
   end_turn();
@@ -133,24 +154,10 @@ int answer(long error) {
 
 int wait(sem_t* semaphore, const Until& until, bool only_try) {
   if (!only_try) real().pthread_testcancel();
-  bool tried;
-  {
-    AloneSection section;
-    auto& value = reinterpret_cast<Semaphore*>(semaphore)->value;
-    tried = !section.alone();
-    if (!tried && value) {
-      const object::Scope scope(self(), reinterpret_cast<uint64_t>(semaphore),
-                                self().turn.depth != 0);
-      happens::acquire(reinterpret_cast<uint64_t>(semaphore));
-      value--;
-      return 0;
-    }
-    if (tried && recorded_in_order(take_in_order, semaphore) != kTakesTurn) return 0;
-  }
-  for (long how = (only_try ? kOnlyTry : 0) | (tried ? kTried : 0);;
-       how = (how | kIgnoresCancel) & ~kTried) {
-    long result = weir_upcall(wait_event, reinterpret_cast<long>(semaphore),
-                              reinterpret_cast<long>(&until), how);
+  TakeSemaphore take(semaphore, until, only_try);
+  if (try_without_turn(take).is_made()) return 0;
+  for (;; take.ignores_cancel = true) {
+    const long result = make_in_runtime(take);
     if (result != kAgain && result != EINTR) return answer(result);
     real().pthread_testcancel();
     if (result == EINTR) return answer(result);
@@ -192,9 +199,7 @@ WEIR_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec*
 WEIR_EXPORT int sem_post(sem_t* semaphore) noexcept {
   if (!is_event() || !is_ours(semaphore))
     return by_library([&] { return real().sem_post(semaphore); });
-  bool tried;
-  if (makes_in_order(post_in_order, semaphore, tried)) return 0;
-  return answer(weir::weir_upcall(post_event, reinterpret_cast<long>(semaphore), tried, 0));
+  return answer(make(PostSemaphore(semaphore)));
 }
 
 WEIR_EXPORT int sem_getvalue(sem_t* semaphore, int* value) noexcept {

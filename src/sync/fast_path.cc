@@ -1,0 +1,35 @@
+#include "sync/fast_path.h"
+
+#include "control/plan.h"
+#include "record/input.h"
+#include "sync/event.h"
+#include "sync/fast_paths.h"
+
+namespace weir {
+namespace {
+
+class None final : public FastPath {};
+constinit None g_none;
+
+FastPath& chosen() {
+  switch (plan().object_order) {
+    case Plan::ObjectOrder::kNone: return plan().is_isolated() ? biased_path() : g_none;
+    case Plan::ObjectOrder::kLogged: return input::replaying() ? replayed_path() : recorded_path();
+    case Plan::ObjectOrder::kTurnFree: return plan().has_keys() ? keyed_path() : turn_free_path();
+  }
+  return g_none;
+}
+
+}  // namespace
+
+FastPath* g_fast_path = &g_none;
+
+void choose_fast_path() { g_fast_path = &chosen(); }
+
+bool FastPath::is_sole(Task& task, uint64_t) {
+  if (!task.turn.depth) return false;
+  note_written();
+  return true;
+}
+
+}  // namespace weir
