@@ -81,6 +81,9 @@ template <uint32_t kWhat>
 struct Told {  // what lies above the Frame then
   uint64_t back, what, words[3];
 };
+// It makes a task, and has no turn for that.
+inline bool is_creating(const Task& task) { return task.turn.state == TurnState::kCreating; }
+
 inline uint64_t stack_pointer() {
   uint64_t rsp;
   asm volatile("mov %%rsp,%0" : "=r"(rsp));

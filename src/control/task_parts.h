@@ -21,14 +21,23 @@ enum class TaskState : uint32_t {
   kReady,    // woken or new: runs from the next round on
 };
 
-enum KeptTurn : uint32_t {
-  kKeptForNothing,
-  kKeptForCreate,  // between two pthread_create (View direct)
-  kKeptForJoin,    // the C library's part of pthread_join
-  kKeptForGap,     // from an event to another one that is near
-  kKeptForEnd,     // from the end of the thread's function to the end of the task
-  kKeptForRetry,   // order only: between an operation on a lock of libc's that failed and what it
-                   // does about that
+// What the task has a turn for (sync/turn.h has the transitions). Whether it waits for the turn, or
+// has passed it on and waits to have it again, is its TaskState.
+enum class TurnState : uint32_t {
+  kNone,      // it has no turn
+  kHolding,   // one event, in the runtime or in a function of the C library
+  kCreating,  // none: it makes a task without a turn (begin_create); turn.depth counts all the same
+  // Program code goes on with the turn:
+  kSection,          // from the lock of a mutex to its unlock
+  kSectionEvent,     // within it: an event that belongs to the section
+  kGap,              // from an event to another one that is near
+  kGapSection,       // within it: from the lock of a mutex to its unlock
+  kGapSectionEvent,  // within that: an event that belongs to the section
+  kKeptForCreate,    // between two pthread_create (View direct)
+  kKeptForJoin,      // the C library's part of pthread_join
+  kKeptForEnd,       // from the end of the thread's function to the end of the task
+  kKeptForRetry,     // order only: between an operation on a lock of libc's that failed and what it
+                     // does about that
 };
 
 struct PendingSignal {
@@ -157,23 +166,18 @@ struct TaskOrder {
 // The turn that the task holds, and why it keeps it beyond an event. Only the task itself changes
 // it.
 struct TaskTurn {
-  uint32_t depth;  // > 0 while this task holds the turn
-  // Mutexes of the section that keeps the turn; > 0: program code runs with depth 1.
-  uint32_t held;
-  uint32_t in_wait_section;  // an event of a section that keeps the turn goes on
-                             // (interpose/sync/mutex.h)
-  uint64_t section;          // its first mutex
-  uint64_t broken_section;   // the same, where another event came before the unlock
-  uint32_t keeps_for;       // KeptTurn: the turn of an event is kept until an event of another kind
-  uint32_t kept_events;     // in it
+  TurnState state;          // written by the task itself only
+  uint32_t depth;           // events that it is in, one within the other; a kept turn counts as one
+  uint32_t held;            // mutexes of the section that keeps the turn
+  uint64_t section;         // its first mutex
+  uint64_t broken_section;  // that of a section in which another event came before the unlock
+  uint32_t kept_events;     // in a turn that is kept
   uint32_t gap;             // index of the Gap that it is in
   uint32_t counted;         // program code that goes on with the turn is counted
   uint32_t far_gap;         // index + 1 of that at the end of which it gave the turn up
   uint32_t gap_events;      // of the last turn that was kept for gaps
   uint32_t looks_for_spin;  // blocks that it may still execute to come to the same state again
   uint64_t gap_state;       // hash of registers
-  // It creates a task without a turn (begin_create); depth counts all the same.
-  uint32_t ahead;
   // Operations on objects that need no turn: no other task runs (see kSoloOperations)
   uint32_t solo;
   uint64_t start_word;  // program address: to be looked at before the first publication (see

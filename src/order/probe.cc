@@ -38,7 +38,7 @@ uint64_t first_probe() {
 }
 
 bool late(const Shared& s, const Task& task) {
-  if ((task.in_runtime && !task.recorded.in_look) || task.turn.ahead) return false;
+  if ((task.in_runtime && !task.recorded.in_look) || is_creating(task)) return false;
   return task.order.state == TaskState::kRunning || s.order.turn == task.id;
 }
 

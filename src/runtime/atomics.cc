@@ -17,6 +17,7 @@
 #include "sync/coalesce.h"
 #include "sync/event.h"
 #include "sync/fast_path.h"
+#include "sync/turn.h"
 #include "sys/libc.h"
 
 namespace weir::runtime {
@@ -56,7 +57,7 @@ bool is_trylock(const Site& site) {
 
 // Takes a lock of libc's that is free, or gives one back that nobody waits for. Who failed to take
 // a lock looks once more whether it is waited for, without an event, in a turn that covers that
-// (KeptTurn kKeptForRetry): so whatever changes that is in a turn too.
+// (TurnState::kKeptForRetry): so whatever changes that is in a turn too.
 bool is_uncontended(const AtomicOp& op, const Frame& frame, uint32_t word) {
   const bool from_register = op.source != AtomicOp::kImmediate;
   const auto operand =
@@ -117,8 +118,7 @@ class AtomicInstruction : public Operation {
   void make_event(Task& task);
   // In a turn that is kept for the next event.
   bool make_in_gap(Task& task) {
-    if (task.turn.depth != 1 || task.turn.ahead || is_lock() || !would_store_here() ||
-        !goes_on(task, site_.address))
+    if (task.turn.depth != 1 || is_lock() || !would_store_here() || !goes_on(task, site_.address))
       return false;
     note_written();
     return make_sole(task).is_made();
@@ -152,11 +152,11 @@ void AtomicInstruction::make_event(Task& task) {
     note_failure();
   }
   if (!stores && plan().is_order_only() && is_lock() && !is_trylock(site_)) {
-    keep_turn(kKeptForRetry);
+    keep_turn(TurnState::kKeptForRetry);
     return;
   }
   end_turn();
-  if (task.turn.keeps_for == kKeptForRetry) end_kept_turn();
+  if (task.turn.state == TurnState::kKeptForRetry) release_turn(task, ReleaseReason::kCallIsOver);
 }
 
 // An atomic operation orders its task after and before the others on the same word, whatever order

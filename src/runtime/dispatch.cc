@@ -25,6 +25,7 @@
 #include "signal/spin_probe.h"
 #include "sync/coalesce.h"
 #include "sync/event.h"
+#include "sync/turn.h"
 #include "sys/libc.h"
 #include "sys/report.h"
 #include "syscall/syscall.h"
@@ -94,7 +95,7 @@ void on_site(Frame& frame) {
   if (frame.site == trap::kLeaveExecutor) {
     frame.rip = self().signals.preempted_rip;
     leave_executor();
-    give_up_turn();
+    release_turn(self(), ReleaseReason::kIsCalledBack);
     return;
   }
   if (frame.site == trap::kMadeCpuid) {
@@ -153,8 +154,7 @@ void give_pages_if_asked(Task& task) {
 // Program code goes on within a turn that is kept as long as the next event is near.
 void go_on_counted(Frame& frame) {
   Task& task = self();
-  if (task.turn.keeps_for != kKeptForGap || task.turn.depth != 1 ||
-      (input::has_signals(task) && !task.alone_section))
+  if (!is_in_gap(task) || task.turn.depth != 1 || (input::has_signals(task) && !task.alone_section))
     return;
   const bool alone = !order::is_waited_for(task);
   task.turn.counted = alone || task.turn.looks_for_spin || wants_count(task);
@@ -167,8 +167,8 @@ void go_on_counted(Frame& frame) {
   const uint64_t budget = task.turn.looks_for_spin ? 1 : gap_budget(task);
   if (const uint64_t at = count::enter(task, frame.rip, budget)) {
     frame.rip = at;
-  } else if (!task.turn.held && !task.alone_section) {
-    give_turn_on();
+  } else if (!task.alone_section) {
+    release_turn(task, ReleaseReason::kNextIsFar);
   }
 }
 

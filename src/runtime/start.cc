@@ -40,6 +40,7 @@
 #include "signal/spin_probe.h"
 #include "sync/event.h"
 #include "sync/fast_path.h"
+#include "sync/turn.h"
 #include "sys/futex.h"
 #include "sys/libc.h"
 #include "sys/report.h"
@@ -102,7 +103,7 @@ bool grow_heap(uint32_t heap, size_t segments, uint64_t* start) {
     shared().heap.reserve[heap] = 0;
     // Counting ends at a system call, and whether one is made here depends on what this process has
     // looked at (view/).
-    if (self().turn.keeps_for != kKeptForGap) page::dump_used();
+    if (!is_in_gap(self())) page::dump_used();
     return true;
   }
   if (!g_tasks_active || self().identity.in_vfork) {

@@ -12,6 +12,7 @@
 #include "signal/raised_again.h"
 #include "signal/signals.h"
 #include "sync/event.h"
+#include "sync/turn.h"
 #include "sys/futex.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
@@ -22,7 +23,7 @@ extern "C" {
 // for it.
 __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
   weir::count::leave(*frame);
-  weir::give_up_gap();
+  weir::release_turn(weir::self(), weir::ReleaseReason::kHandlerBegins);
   if (weir::input::is_on())
     weir::trap::settle_pending(weir::self());  // where the task's own mask is
   uint64_t top = frame->rsp - 136;

@@ -51,8 +51,7 @@ constexpr uint64_t kAside = 1'000'000'000;  // virtual nanoseconds: tens of thou
 }  // namespace
 
 void stand_aside_if_asked(Task& task) {
-  if ((task.turn.depth &&
-       (task.turn.keeps_for != kKeptForGap || task.turn.depth > 1 || task.turn.held)) ||
+  if ((task.turn.depth && (task.turn.state != TurnState::kGap || task.turn.depth > 1)) ||
       task.alone_section)
     return;
   if (!input::happens(input::What::kAskedIn, [&] {
@@ -76,8 +75,7 @@ void on_preempted(Frame& frame) {
     owned::give_at_spin(task);
     return;
   }
-  const uint32_t depth =
-      task.turn.keeps_for == kKeptForGap && !task.turn.held ? 0 : task.turn.depth;
+  const uint32_t depth = task.turn.state == TurnState::kGap ? 0 : task.turn.depth;
   if (depth) {
     // Inside a critical section that holds the turn: the turn goes on, the section stays open.
     task.flags |= 1u;

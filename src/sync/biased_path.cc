@@ -5,6 +5,7 @@
 #include "sync/coalesce.h"
 #include "sync/event.h"
 #include "sync/fast_paths.h"
+#include "sync/turn.h"
 
 namespace weir {
 namespace {
@@ -13,7 +14,7 @@ class Biased final : public FastPath {
  public:
   bool is_sole(Task& task, uint64_t address) override {
     // A handler of a signal, while the task makes another: it has no turn.
-    if (task.turn.ahead) return operates_alone(task, address);
+    if (is_creating(task)) return operates_alone(task, address);
     if (!task.turn.depth) return takes_alone(task, address);
     return FastPath::is_sole(task, address) && !is_owned_elsewhere(task, address);
   }
@@ -25,12 +26,12 @@ class Biased final : public FastPath {
   }
   bool leaves_out(Task& task, const Operation& operation, bool is_sole) override {
     if (!operation.is_idle()) return false;
-    if (task.turn.keeps_for == kKeptForGap) return goes_on(task, 0);
+    if (is_in_gap(task)) return goes_on(task, 0);
     return is_sole || goes_without_event(task);
   }
   // What is none of the backing's is seen by all at once.
   void use(Task& task, uint64_t object, bool is_lock) override {
-    if (task.turn.ahead && !is_owned_elsewhere(task, object)) return;
+    if (is_creating(task) && !is_owned_elsewhere(task, object)) return;
     need_turn();
     use_object(object, is_lock && page::store_extent(object) != 0);
   }

@@ -1,10 +1,10 @@
 // Events that follow each other closely: the task keeps the turn from one to the next instead of
-// giving it to all others in between (KeptTurn::kKeptForGap). A turn costs microseconds and a copy
+// giving it to all others in between (TurnState::kGap). A turn costs microseconds and a copy
 // of each page that is written; between events that are nearer than that, tasks that take turns at
 // one processor lose nothing.
 //
 // How near the next event is nobody knows before; so the task runs counted
-// (code/translate/counted.h), and gives the turn up where it has executed kNear instructions
+// (code/translate/counted.h), and releases the turn if it has executed kNear instructions
 // without an event, and kNearPerPage more for each page that it changed in the parallel phase that
 // followed the last time (gap_budget). What has been far several times is not tried each time.
 //
@@ -18,6 +18,7 @@
 
 #include "control/control.h"
 #include "control/task.h"
+#include "sync/turn.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir {
@@ -86,7 +87,7 @@ inline void note_far(const Task& task) {
 // In a turn that is kept so, an operation is made at once that needs no more than the turn: counts
 // it. False: the turn is to be given up.
 inline bool goes_on(Task& task, uint64_t key) {
-  if (task.turn.keeps_for != kKeptForGap || task.turn.kept_events >= kMostInGap) return false;
+  if (!is_in_gap(task) || task.turn.kept_events >= kMostInGap) return false;
   if (!task.in_place.away && task.turn.kept_events == kWorthMoving)
     return false;  // an event: it moves there
   note_near(task);

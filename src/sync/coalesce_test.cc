@@ -18,7 +18,7 @@ struct GapTest : ::testing::Test {
     std::memset(shared().order.gaps, 0, sizeof shared().order.gaps);
     shared().order.waits_by_looking = 0;
     std::memset(&task, 0, sizeof task);
-    task.turn.keeps_for = kKeptForGap;
+    task.turn.state = TurnState::kGap;
     task.turn.counted = 1;
   }
   ~GapTest() override {
@@ -139,7 +139,7 @@ TEST_F(GapTest, TheTurnEndsInTheEnd) {
 }
 
 TEST_F(GapTest, OutsideAKeptTurnNothingGoesOn) {
-  task.turn.keeps_for = kKeptForNothing;
+  task.turn.state = TurnState::kHolding;
   EXPECT_FALSE(goes_on(task, 1));
 }
 

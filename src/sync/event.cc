@@ -1,24 +1,23 @@
 // The waist put together: an event asks the View to find what was written, the Order for the turn,
 // the View to publish.
 //
+// What a turn is held for, and the one function that gives it away: sync/turn.h.
+//
 // Invariants
-// 1. turn.depth > 0 exactly while the task holds the turn (or is inside block/outside_begin, which
-//    give it away and have it again when they return). (checked in enter, end_turn, give_turn_on,
-//    block)
-// 2. Between the first begin_turn() and the last end_turn() of a task nobody else publishes, so
+// 1. Between the first begin_turn() and the last end_turn() of a task nobody else publishes, so
 //    nested events touch the task's own mapping, which is current, and what they wrote is published
 //    at the last end_turn(). (checked in publish)
-// 3. A task has no private copy of a page while others may publish, that is from pass_turn() until
+// 2. A task has no private copy of a page while others may publish, that is from pass_turn() until
 //    it runs again. A copy made in its turn (by the kernel for a read, say) would miss what later
 //    turns of the same round publish to the same page, and its diff against the page as it is then
 //    would take that back. So what a turn wrote through the task's own mapping is published before
 //    the turn is passed on; program code that goes on with the turn always counts as having written
 //    (weir_on_site), also where no event of its own follows before something else ends the turn.
-//    (checked in give_turn_on)
-// 4. A task whose critical section keeps the turn (held > 0) runs program code with turn.depth 1;
-//    its own mapping holds what it wrote there. Any event but the section's own mutexes first gives
-//    the turn on, so no section can keep it while it waits for another task, by whatever means.
-//    (checked in give_turn_on)
+//    (checked in release_turn)
+// 3. A task whose critical section keeps the turn runs program code with turn.depth 1; its own
+//    mapping holds what it wrote there. Any event but the section's own mutexes first releases the
+//    turn, so no section can keep it while it waits for another task, by whatever means. (checked
+//    in release_turn)
 
 #include "sync/event.h"
 
@@ -53,10 +52,6 @@ namespace weir {
 
 namespace {
 
-// Operations (tens of nanoseconds each) that a task alone may make between turns; time stands still
-// meanwhile, and who comes back from the kernel waits: about as long as order/'s quantum.
-constexpr uint32_t kSoloOperations = 1000;
-constexpr uint32_t kAloneForGood = 1u << 24;  // nobody can come
 // The runtime works on the task's own mapping, as in a nested event.
 constexpr uint32_t kAheadDepth = 2;
 // Glibc's setxid_futex: a thread waits for this one to have started.
@@ -104,22 +99,30 @@ bool goes_on_in_gap(EventKind kind) {
          kind == EventKind::kFutex;
 }
 
-// Program code runs with a turn that was kept; another event than it was kept for gives it on
-// first.
-void give_up_kept(Task& task, EventKind kind) {
-  if (task.turn.held) {
-    give_up_turn();
-  } else if (task.turn.keeps_for == kKeptForGap) {
-    if (kind == EventKind::kSpin) {
-      note_far(task);
-      shared().order.waits_by_looking = 1;
-    }
-    if (!goes_on_in_gap(kind)) give_turn_on();
-  } else if (task.turn.keeps_for && (task.turn.keeps_for == kKeptForCreate ||
-                                     !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
-                                     ++task.turn.kept_events > kMostKept)) {
-    give_turn_on();
+// Program code runs with a turn that was kept: whether an event of this kind ends that.
+bool ends_kept_turn(Task& task, EventKind kind) {
+  switch (task.turn.state) {
+    case TurnState::kNone:
+    case TurnState::kHolding:
+    case TurnState::kCreating:
+    case TurnState::kSectionEvent: return false;
+    case TurnState::kSection:
+    case TurnState::kGapSection:
+    case TurnState::kKeptForCreate: return true;
+    case TurnState::kGap:
+    case TurnState::kGapSectionEvent:
+      if (kind == EventKind::kSpin) {
+        note_far(task);
+        shared().order.waits_by_looking = 1;
+      }
+      return !goes_on_in_gap(kind);
+    case TurnState::kKeptForJoin:
+    case TurnState::kKeptForEnd:
+    case TurnState::kKeptForRetry:
+      return !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
+             ++task.turn.kept_events > kMostKept;
   }
+  return false;
 }
 
 // What a task does after an event: the same place in the page of the stack and the same object mean
@@ -149,7 +152,7 @@ void enter(Task& task, EventKind kind) {
     order::take_turn(task, kind);
     if (task.recorded.at_place) trap::keep_place(task);
   }
-  WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 1 of event.cc
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 3 of turn.h
   fast_path().on_turn(task);
   if (plan().is_isolated()) {
     order::note_interval(task, task.copies.changed_count);
@@ -228,12 +231,6 @@ void stay(Task& task) {
 
 }  // namespace
 
-void publish_now(Task& task) {
-  if (runtime::g_executor) return;
-  view::current().find_writes(task);
-  view::current().publish(task);
-}
-
 uint64_t event_time() {
   return has_short_turns() ? static_cast<uint64_t>(input::value(input::What::kTime, order::now))
                            : order::now();
@@ -244,8 +241,8 @@ bool has_short_turns() { return order::config().by_arrival; }
 bool tasks_active() { return g_tasks_active; }
 
 void count_exhausted(Task& task) {
-  if (task.turn.keeps_for != kKeptForGap || task.turn.depth != 1) return;
-  if (task.turn.held || task.alone_section) return;  // a section is not cut
+  if (task.turn.state != TurnState::kGap || task.turn.depth != 1) return;
+  if (task.alone_section) return;  // a section is not cut
   const Frame& frame = *task.frame;
   const uint64_t state =
       hash_words(frame.rip ^ frame.rsp << 1, reinterpret_cast<const uint64_t*>(&frame), 15);
@@ -262,7 +259,7 @@ void count_exhausted(Task& task) {
     stay(task);
   } else if (--task.turn.looks_for_spin == 0) {
     task.turn.far_gap = task.turn.gap + 1;
-    give_turn_on();
+    release_turn(task, ReleaseReason::kNextIsFar);
   }
 }
 
@@ -276,7 +273,7 @@ void note_failure() {
   // Successes in between count little: std::lock takes one mutex, fails at the next and begins
   // again.
   constexpr uint32_t kWeight = 8, kPatience = 3 * kWeight, kMost = 12 * kWeight;
-  if (task.turn.keeps_for == kKeptForGap) task.turn.kept_events = kMostInGap;
+  if (is_in_gap(task)) task.turn.kept_events = kMostInGap;
   if (task.locks.failures < kMost) task.locks.failures += kWeight;
   if (task.locks.failures <= kPatience || task.turn.depth != 1) return;
   const uint32_t excess = (task.locks.failures - kPatience) / kWeight;
@@ -305,11 +302,11 @@ void note_written() { self().flags |= kWritten; }
 
 void begin_turn(EventKind kind) {
   Task& task = self();
-  give_up_kept(task, kind);
+  if (ends_kept_turn(task, kind)) release_turn(task, ReleaseReason::kOtherEvent);
   if (task.turn.depth) {
-    if (task.turn.ahead && !is_part_of_life(kind)) need_turn();
+    if (!is_part_of_life(kind)) need_turn();
     if (runtime::g_executor && !goes_on_in_gap(kind)) leave_executor();
-    if (task.turn.keeps_for == kKeptForGap && task.turn.depth == 1) {
+    if (is_in_gap(task) && task.turn.depth == 1) {
       task.spent.counters.events++;
       task.turn.kept_events++;
       WEIR_DEBUG_CHECK(task.turn.kept_events <= kMostInGap + 1);  // invariant 2 of coalesce.h
@@ -322,6 +319,7 @@ void begin_turn(EventKind kind) {
     task.flags |= kWritten;
     return;
   }
+  set_turn_state(task, TurnState::kNone, TurnState::kHolding);
   task.turn.depth = 1;
   enter(task, kind);
 }
@@ -329,136 +327,73 @@ void begin_turn(EventKind kind) {
 void begin_create() {
   Task& task = self();
   if (has_short_turns()) return;  // its steps are events each
-  if (task.turn.keeps_for == kKeptForCreate) {
-    task.turn.keeps_for = kKeptForNothing;
+  if (task.turn.state == TurnState::kKeptForCreate) {
+    set_turn_state(task, TurnState::kKeptForCreate, TurnState::kHolding);
     return;
   }
-  if (task.turn.keeps_for == kKeptForGap && task.turn.depth == 1 && !task.turn.held) give_turn_on();
+  if (task.turn.state == TurnState::kGap && task.turn.depth == 1)
+    release_turn(task, ReleaseReason::kOtherEvent);
   if (task.turn.depth || !order::go_ahead(task)) {
     begin_turn(EventKind::kCreate);
     return;
   }
-  task.turn.ahead = 1;
+  set_turn_state(task, TurnState::kNone, TurnState::kCreating);
   task.turn.depth = kAheadDepth;
 }
 
 void end_create() {
   Task& task = self();
   if (has_short_turns()) return;
-  if (task.turn.ahead) {
-    task.turn.ahead = 0;
+  if (task.turn.state == TurnState::kCreating) {
+    set_turn_state(task, TurnState::kCreating, TurnState::kNone);
     task.turn.depth = 0;
     task.flags &= ~kWritten;
     task.turn.solo = 0;
     runtime::apply_mappings(task);
     trap::take_inbox(task);
-  } else if (!plan().has_processes() && keeps_turns() && task.turn.depth == 1 && !task.turn.held) {
-    task.turn.keeps_for = kKeptForCreate;
-  } else if (task.turn.depth == 1 && !task.turn.keeps_for && !task.turn.held) {
-    give_turn_on();  // the new task begins when the turn is over
-  } else {
+  } else if (task.turn.state != TurnState::kHolding || task.turn.depth != 1) {
     end_turn();
+  } else if (!plan().has_processes() && keeps_turns()) {
+    keep_turn(TurnState::kKeptForCreate);
+  } else {
+    release_turn(task, ReleaseReason::kEventIsOver);  // the new task begins when the turn is over
   }
 }
 
 void need_turn() {
   Task& task = self();
-  if (!task.turn.ahead) return;
-  task.turn.ahead = 0;
+  if (task.turn.state != TurnState::kCreating) return;
+  set_turn_state(task, TurnState::kCreating, TurnState::kHolding);
   task.turn.depth -= kAheadDepth - 1;
   enter(task, EventKind::kCreate);
   task.flags |= kWritten;
 }
 
-void keep_turn(uint32_t what_for) {
+void keep_turn(TurnState kept_for) {
   Task& task = self();
-  if (task.turn.depth == 1 && !task.turn.held && !task.turn.keeps_for &&
-      (!has_short_turns() || what_for == kKeptForRetry)) {
-    task.turn.keeps_for = what_for;
+  if (task.turn.state == TurnState::kHolding && task.turn.depth == 1 &&
+      (!has_short_turns() || kept_for == TurnState::kKeptForRetry)) {
+    set_turn_state(task, TurnState::kHolding, kept_for);
     task.turn.kept_events = 0;
   } else {
     end_turn();
   }
 }
 
-void end_kept_turn() {
-  Task& task = self();
-  if (task.turn.keeps_for && task.turn.keeps_for != kKeptForGap) give_turn_on();
-}
-
 void end_turn() {
   Task& task = self();
-  WEIR_CHECK(task.turn.depth > 0);  // invariant 1 of event.cc
+  WEIR_CHECK(task.turn.depth > 0);  // invariant 2 of turn.h
   const bool is_nested = task.turn.depth > 1;
-  if (is_nested && (--task.turn.depth > 1 || task.turn.keeps_for != kKeptForGap || task.turn.held ||
-                    task.turn.in_wait_section))
-    return;
+  if (is_nested && (--task.turn.depth > 1 || task.turn.state != TurnState::kGap)) return;
   if (!next_is_near(task)) {
-    give_turn_on();
+    release_turn(task, ReleaseReason::kEventIsOver);
     return;
   }
   if (!is_nested) {
-    task.turn.keeps_for = kKeptForGap;
+    set_turn_state(task, task.turn.state, TurnState::kGap);
     task.turn.kept_events = 0;
   }
   stay(task);
-}
-
-void give_up_turn() {
-  Task& task = self();
-  if (task.turn.held) {
-    task.turn.held = 0;
-    task.turn.broken_section = task.turn.section;
-  }
-  if (task.turn.depth) give_turn_on();
-}
-
-void give_up_gap() {
-  if (self().turn.keeps_for == kKeptForGap) give_up_turn();
-}
-
-void give_turn_on() {
-  Task& task = self();
-  WEIR_CHECK(task.turn.depth == 1);
-  // Invariants 1 and 4 of event.cc.
-  WEIR_DEBUG_CHECK(!task.turn.held && !task.turn.ahead && shared().order.turn == task.id);
-  task.turn.keeps_for = kKeptForNothing;
-  task.turn.depth = 0;
-  task.turn.gap_events = task.turn.kept_events > task.turn.gap_events * 3 / 4
-                             ? task.turn.kept_events
-                             : task.turn.gap_events * 3 / 4;
-  task.turn.looks_for_spin = 0;
-  if (task.flags & kWritten) {
-    task.flags &= ~kWritten;
-    publish_now(task);
-  }
-  // Invariant 3 of event.cc.
-  WEIR_DEBUG_CHECK(!plan().is_isolated() || runtime::g_executor ||
-                   view::isolated::has_only_residents(task));
-  const bool by_arrival = has_short_turns();
-  const bool is_alone = shared().order.live == 1;
-  if (by_arrival) {  // afterwards others may act at any moment: what follows from turns is decided
-                     // before
-    view::current().serve_unless_kept(task);
-    trap::take_inbox(task);
-  }
-  task.spent.counters.serial_cycles += sys::cycles();
-  {
-    const owned::SleepScope sleeps(task);
-    order::pass_turn(task, TaskState::kServed);
-    tasks::return_to_own();
-    order::wait_to_run(task);
-  }
-  if (by_arrival) {
-    task.turn.solo = is_alone ? kAloneForGood : 0;
-  } else {
-    task.turn.solo = !order::alone(task)        ? 0
-                     : shared().order.live == 1 ? kAloneForGood
-                                                : kSoloOperations;
-  }
-  go_on();
-  if (!by_arrival) trap::take_inbox(task);
-  enter_phase(task, Phase::kProgram);
 }
 
 void leave_executor() {

@@ -42,19 +42,11 @@ void publish_and_go_on();
 // A task that runs in the executor (control/in_place_process.h) goes on in its own process, with
 // the turn.
 void leave_executor();
-// Ends a turn that is kept, for whatever, at once.
-void give_turn_on();
-// Ends a turn that is kept since the next event is near, if this is one: a handler of the program's
-// runs, or it waits for others.
-void give_up_gap();
-// The same, if there is one; also in the middle of a critical section.
-void give_up_turn();
 // Program code goes on within the turn, which wrote through alias() to the page of `address` only.
 void see_change(uint64_t address);
-// Instead of end_turn(): program code goes on with the turn until end_kept_turn(), or until it does
-// more than `what_for` (a KeptTurn) takes.
-void keep_turn(uint32_t what_for);
-void end_kept_turn();
+// Instead of end_turn(): program code goes on with the turn until release_turn() (sync/turn.h), or
+// until it does more than `kept_for`, one of TurnState::kKeptFor..., takes.
+void keep_turn(TurnState kept_for);
 // Within a turn: waits until another task wakes this one through wake(), a signal comes or
 // `timeout_ns` (virtual, 0 = none) passes. Passes the turn on; on return the task has it again.
 // Answers 0, ETIMEDOUT or EINTR.

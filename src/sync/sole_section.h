@@ -11,6 +11,7 @@
 #include "sync/coalesce.h"
 #include "sync/event.h"
 #include "sync/fast_path.h"
+#include "sync/turn.h"
 
 namespace weir {
 
@@ -56,16 +57,11 @@ class SoleSection {
 // In such a section: a mutex of a section that keeps the turn was taken; or is to be given back.
 // False: it is the last, and the turn is to be given on.
 inline void hold(Task& task, uint64_t mutex) {
-  if (task.turn.held) {
-    task.turn.held++;
-  } else if (task.turn.keeps_for == kKeptForGap) {
-    task.turn.held = 1;
-    task.turn.section = mutex;
-  }
+  if (task.turn.held || task.turn.state == TurnState::kGap) enter_section(task, mutex);
 }
 inline bool let_go(Task& task) {
   if (task.turn.held == 1 && !goes_on(task, task.turn.section)) return false;
-  if (task.turn.held) task.turn.held--;
+  if (task.turn.held) leave_section(task);
   return true;
 }
 

@@ -77,7 +77,7 @@ void let_kernel_in(Task& task) { view::current().open_keys(task); }
 
 int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   Task& task = self();
-  WEIR_CHECK(task.turn.depth > 0);  // invariant 1 of event.cc
+  WEIR_CHECK(task.turn.depth > 0);  // invariant 2 of turn.h
   need_turn();
   if (task.inbox_count) {  // sent while it waited for this turn, when there was no wait yet that it
                            // could end

@@ -115,7 +115,7 @@ void become_single_after_fork() {
       constant::has_pid() ? constant::shown_id(task.identity.tid) : task.identity.tid;
   task.turn.depth = 0;
   task.turn.held = 0;
-  task.turn.ahead = task.turn.keeps_for = 0;
+  task.turn.state = TurnState::kNone;  // that of a turn of the parent's
   task.flags = 0;
   s.processes.slots[task.identity.process].pid = task.identity.tid;
   s.processes.slots[task.identity.process].taken = 1;

@@ -228,8 +228,8 @@ void publish(MappingRecord record) {
       oldest = s.processes.slots[p].mapping_sequence;
   }
   WEIR_CHECK(s.mapping_log.sequence - oldest < kMappingRecords);  // invariant 3 of mapping_log.cc
-  // Invariant 1 of mapping_log.cc; but a stack, for a task that is made ahead.
-  WEIR_DEBUG_CHECK(s.order.turn == self().id || self().turn.ahead);
+  // Invariant 1 of mapping_log.cc; but a stack, for a task that is made without a turn.
+  WEIR_DEBUG_CHECK(s.order.turn == self().id || is_creating(self()));
   record.waiting = others;
   record.author = g_process;
   if (others == 0) {

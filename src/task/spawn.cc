@@ -40,6 +40,7 @@
 #include "runtime/stats/exit_report.h"
 #include "signal/signals.h"
 #include "sync/event.h"
+#include "sync/turn.h"
 #include "sys/futex.h"
 #include "sys/libc.h"
 #include "sys/report.h"
@@ -358,8 +359,8 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   happens::begin_stack(request.stack - request.stack_size, request.stack,
                        request.flags & CLONE_SETTLS ? request.tls : 0);
   // Without a turn the new task gets the creator's unpublished writes by hand.
-  if (creator.turn.ahead && !view::current().hand_over(creator, task)) need_turn();
-  if (creator.turn.ahead) {
+  if (is_creating(creator) && !view::current().hand_over(creator, task)) need_turn();
+  if (is_creating(creator)) {
     order::add_running(task);
   } else {
     view::current().find_writes(creator);
@@ -377,7 +378,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     sys::futex_wake(&s.processes.slots[process].go);
     return task.identity.virtual_tid;
   }
-  if (!creator.turn.ahead)
+  if (!is_creating(creator))
     view::current().drop_residents();  // the child would begin with them, and others publish first
   // The child has what its creator has changed, and is not counted among those that repeat it.
   if (plan().has_processes()) runtime::apply_mappings(creator);
@@ -409,6 +410,7 @@ void finish() {
     view::current().find_writes(task);
     view::current().publish(task);
   }
+  need_turn();
   task.turn.depth = 1;
   if (s.order.live == 1) exit_program(0);
   trap::block_all();
@@ -444,7 +446,7 @@ void finish() {
     SpinGuard guard(s.order.lock);
     s.order.live--;
   }
-  order::pass_turn(task, TaskState::kFree);
+  release_turn(task, ReleaseReason::kTaskEnds);
   if (stay) wait_for_work(process);
   if (plan().has_processes()) {
     view::current().close_tracking();

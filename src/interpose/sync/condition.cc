@@ -6,7 +6,7 @@
 // one of ours (robust, say): it counts itself in a word of it, and a signal that finds no task in
 // the queue is passed to it.
 //
-// In a section that keeps the turn (mutex.cc) neither gives it up: a signal is part of the section,
+// In a section that keeps the turn (mutex.cc) neither releases it: a signal is part of the section,
 // and so is a wait, which passes the turn on while it lasts and has it again when it is over.
 //
 // View guarded, where nothing is kept: a wait sleeps without a turn for 50 ms, in its object's slot
@@ -34,6 +34,7 @@
 #include "interpose/sync/mutex.h"
 #include "sync/object_order.h"
 #include "sync/object_slots.h"
+#include "sync/turn.h"
 #include "sys/libc.h"
 
 namespace weir::interpose {
@@ -153,8 +154,9 @@ long wait_event(long wait_at, long, long) {
   if (apart == Apart::kHeld ||
       (apart == Apart::kWoken && !is_cancelled() && take_apart(task, wait.mutex)))
     return 0;
-  Section section(task);
-  if (section.of_more_than(static_cast<uint64_t>(mutex))) section.give_up();
+  SectionEvent section(task);
+  if (section.of_more_than(static_cast<uint64_t>(mutex)))
+    release_turn(task, ReleaseReason::kSectionIsOver);
   begin_turn(EventKind::kCondition);
   long result;
   if (apart != Apart::kNot) {
@@ -171,7 +173,7 @@ long wait_event(long wait_at, long, long) {
     if (!error) result = end_wait(wait, result);
   }
   end_turn();
-  if (result == kRelock) section.give_up();
+  if (result == kRelock) release_turn(task, ReleaseReason::kSectionIsOver);
   if (section.goes_on()) publish_and_go_on();
   return result;
 }
@@ -225,7 +227,7 @@ class WakeWaiters final : public LockOperation {
   }
   // Returns whether libc's own waiters are to be woken, too.
   long make_event(Task& task) {
-    Section section(task);
+    SectionEvent section(task);
     begin_turn(EventKind::kCondition);
     const uint32_t woken = wake_any(address(), count_);
     const auto* words = object_at<pthread_cond_t>(static_cast<long>(address()));

@@ -1,5 +1,5 @@
 // What glibc does in many steps that are events each is one event here: the task takes the turn,
-// runs glibc's own function on the program's stack, and gives the turn on.
+// runs glibc's own function on the program's stack, and releases the turn.
 //
 // pthread_once holds the turn only until glibc has decided who runs the routine: the routine itself
 // begins by giving it on. So glibc keeps its rules (a routine that throws or is cancelled leaves
@@ -22,18 +22,18 @@ namespace {
 
 long begin_end(long, long, long) {
   begin_turn(EventKind::kExit);
-  keep_turn(kKeptForEnd);
+  keep_turn(TurnState::kKeptForEnd);
   return 0;
 }
 
 long begin_join(long, long, long) {
   begin_turn(EventKind::kOther);
-  keep_turn(kKeptForJoin);
+  keep_turn(TurnState::kKeptForJoin);
   return 0;
 }
 
 long end_join(long, long, long) {
-  end_kept_turn();
+  release_turn(self(), ReleaseReason::kCallIsOver);
   return 0;
 }
 

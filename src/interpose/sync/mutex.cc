@@ -19,7 +19,7 @@
 // Keeping the turn (Dthreads holds its token from lock to unlock): a section keeps the turn that
 // its lock got, so that a short one costs one turn instead of two, nobody ever finds its mutex
 // held, and no unlock waits for tasks that compute. TaskTurn::held counts the section's mutexes.
-// Any other event inside, an unlock out of order included, gives the turn on first (begin_turn),
+// Any other event inside, an unlock out of order included, releases the turn first (begin_turn),
 // and the mutex then does without for its next kBrokenSections locks. Nothing but events decides,
 // so it is the same in every run; a long computation inside a section does hold up tasks at other
 // mutexes, and no count of events can tell. Under View isolated a kept turn publishes once more at
@@ -35,6 +35,7 @@
 #include "interpose/sync/lock_balance.h"
 #include "sync/biased_lock.h"
 #include "sync/coalesce.h"
+#include "sync/turn.h"
 
 namespace weir::interpose {
 
@@ -90,11 +91,11 @@ void stand_aside(Task& task) {
   block(0, 0, rounds * kStepBack, "mutex, after failing to lock another");
 }
 
-// Within the turn, the mutex just taken: whether the section keeps it.
+// Within the turn, the mutex just taken: whether the section keeps it instead of end_turn().
 bool keep_turn(long address) {
   Task& task = self();
-  if (task.turn.keeps_for == kKeptForGap) {
-    if (!task.turn.held++) task.turn.section = static_cast<uint64_t>(address);
+  if (is_in_gap(task)) {
+    enter_section(task, static_cast<uint64_t>(address));
     return false;
   }
   if (task.turn.depth != 1 || !keeps_turns()) return false;
@@ -103,8 +104,7 @@ bool keep_turn(long address) {
     mutex.__spins--;
     return false;
   }
-  task.turn.held = 1;
-  task.turn.section = static_cast<uint64_t>(address);
+  enter_section(task, static_cast<uint64_t>(address));
   note_written();
   see_change(static_cast<uint64_t>(address));
   enter_phase(task, Phase::kSection);
@@ -253,23 +253,21 @@ class UnlockMutex final : public LockOperation {
     return result;
   }
   long make_event(Task& task) {
-    const uint32_t held = task.turn.held;
-    task.turn.held = 0;  // this event belongs to the section
+    if (is_in_section(task)) begin_section_event(task);
     enter_phase(task, Phase::kTurn);
     begin_turn(EventKind::kMutex);
-    const bool in_gap = task.turn.keeps_for == kKeptForGap;
-    if (in_gap && held > 1) task.turn.held = held - 1;
     const int result = release(static_cast<long>(object), true);
     fast_path().note_release(object);
     if (task.turn.broken_section == object) {
       object_at<Mutex>(static_cast<long>(object))->__spins = kBrokenSections;
       task.turn.broken_section = 0;
     }
+    if (task.turn.state == TurnState::kGapSectionEvent) leave_section(task);
     end_turn();
-    if (in_gap) return result;
-    if (held == 1) end_turn();
-    if (held > 1) task.turn.held = held - 1;
-    if (held > 1) enter_phase(task, Phase::kSection);
+    if (task.turn.state != TurnState::kSectionEvent) return result;
+    leave_section(task);
+    if (task.turn.held) enter_phase(task, Phase::kSection);
+    else end_turn();  // that of its lock
     return result;
   }
 

@@ -42,35 +42,24 @@ int unlock_mutex(pthread_mutex_t* mutex);
 
 // An event inside a section that keeps the turn (mutex.cc), which belongs to the section: while
 // this lives, begin_turn() nests in the section's turn instead of ending it.
-class Section {
+class SectionEvent {
  public:
-  explicit Section(Task& task) : task_(task), held_(task.turn.held) {
-    task.turn.held = 0;
-    task.turn.in_wait_section = held_ != 0;
+  explicit SectionEvent(Task& task) : task_(task) {
+    if (is_in_section(task)) begin_section_event(task);
   }
-  ~Section() {
-    task_.turn.in_wait_section = 0;
-    if (held_) task_.turn.held = held_;
+  ~SectionEvent() {
+    if (goes_on()) end_section_event(task_);
   }
-  Section(const Section&) = delete;
-  Section& operator=(const Section&) = delete;
+  SectionEvent(const SectionEvent&) = delete;
+  SectionEvent& operator=(const SectionEvent&) = delete;
   // It holds other mutexes than `mutex`.
   bool of_more_than(uint64_t mutex) const {
-    return held_ > 1 || (held_ && task_.turn.section != mutex);
+    return task_.turn.held > 1 || (task_.turn.held && task_.turn.section != mutex);
   }
-  bool goes_on() const { return held_; }
-  // The section ends: its turn is given on.
-  void give_up() {
-    if (!held_) return;
-    held_ = 0;
-    task_.turn.in_wait_section = 0;
-    task_.turn.broken_section = task_.turn.section;
-    give_turn_on();
-  }
+  bool goes_on() const { return is_in_section_event(task_); }
 
  private:
   Task& task_;
-  uint32_t held_;
 };
 
 }  // namespace weir::interpose

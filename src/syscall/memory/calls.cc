@@ -416,20 +416,20 @@ long on_memory(Call& call) {
   }
   // glibc gives an ended thread's stack back before it keeps it for the next; what it keeps in all
   // is bounded.
-  if (call.number == SYS_madvise && self().turn.keeps_for == kKeptForEnd) return 0;
+  if (call.number == SYS_madvise && self().turn.state == TurnState::kKeptForEnd) return 0;
   begin_turn(EventKind::kMemory);
   // Nested in a longer turn: what this task wrote goes to the store first, where the changes below
   // work.
   Task& task = self();
   if (!fits_creation(call)) need_turn();
-  if (task.turn.depth > 1 && !task.turn.ahead) {
+  if (task.turn.depth > 1 && !is_creating(task)) {
     view::current().find_writes(task);
     view::current().publish(task);
   }
   if (call.number == SYS_mincore) note_written();
   long result = change(call);
   // The store may have changed. Everything was published, but by who creates a task without a turn.
-  if (call.number != SYS_mincore && !task.turn.ahead) view::current().refresh();
+  if (call.number != SYS_mincore && !is_creating(task)) view::current().refresh();
   end_turn();
   return result;
 }

@@ -230,7 +230,7 @@ void find_writes(Task& task) {
 }
 
 void publish(Task& task) {
-  WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 2 of event.cc
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 1 of event.cc
   WEIR_DEBUG_CHECK(are_copies(task));                // invariant 1 of isolated.cc
   PhaseScope phase(task, Phase::kPublishing);
   count_transaction(task);
