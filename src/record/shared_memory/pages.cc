@@ -299,7 +299,9 @@ void give_if_asked(Task& task) {
   come_by(task);
   if (input::recording()) {
     // Invariants 2 of shared_page_table.h, 1 of shared_memory.h.
-    each_held([&](const Held& held) { WEIR_DEBUG_CHECK(owners::has(task, held.place)); });
+    each_held([&]([[maybe_unused]] const Held& held) {
+      WEIR_DEBUG_CHECK(owners::has(task, held.place));
+    });
     if (owners::is_asked(task)) give_requested(task, PageKind::kGivenAtEnd);
   } else {
     give_as_recorded(task, PageKind::kGivenAtEnd);
