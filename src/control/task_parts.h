@@ -289,6 +289,7 @@ struct TaskSpin {
 struct TaskRecorded {
   uint64_t passes;  // times that it came into the runtime at a place of its own, in a recording
   uint64_t deliver_mask;  // recorded: signals blocked when pending ones began to be raised
+  uint64_t written;       // hash of what the call that it waits in writes; 0: there is none
   uint64_t raised_once;   // recorded: of these, those that do not queue and have not come yet
   uint32_t stream;        // of a recording: slot + 1 (record/channel/ring.h), 0: not known yet
   uint32_t ordinal;       // the process that it is a task of, in a recording

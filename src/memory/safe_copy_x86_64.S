@@ -1,5 +1,5 @@
-# Copies that may fault: on_signal sends a SIGSEGV or SIGBUS between weir_guarded_begin and
-# weir_guarded_end to weir_guarded_fault. Nothing is on the stack there but the return address.
+# Copies and hashes that may fault: on_signal sends a SIGSEGV or SIGBUS between weir_guarded_begin
+# and weir_guarded_end to weir_guarded_fault. Nothing is on the stack there but the return address.
 
     .text
     .globl weir_guarded_begin
@@ -43,6 +43,58 @@ weir_guarded_string:
     dec %rax
 2:  ret
     .size weir_guarded_string,.-weir_guarded_string
+
+# long weir_guarded_hash(from, size, lanes): the bytes go into four hashes side by side, as a
+# processor multiplies again before it has the last product. 0, or -EFAULT and nothing is changed.
+    .macro mix from, lane
+    xor \from,\lane
+    rol $29,\lane
+    imul %rax,\lane
+    .endm
+    .globl weir_guarded_hash
+    .hidden weir_guarded_hash
+    .type weir_guarded_hash,@function
+weir_guarded_hash:
+    movabs $0x9E3779B97F4A7C15,%rax
+    mov (%rdx),%r8
+    mov 8(%rdx),%r9
+    mov 16(%rdx),%r10
+    mov 24(%rdx),%r11
+    cmp $8,%rsi
+    jb 4f
+    mov -8(%rdi,%rsi),%rcx                      # the last word, of which some may come twice
+    sub $32,%rsi
+    jb 2f
+1:  mix (%rdi),%r8
+    mix 8(%rdi),%r9
+    mix 16(%rdi),%r10
+    mix 24(%rdi),%r11
+    add $32,%rdi
+    sub $32,%rsi
+    jae 1b
+2:  add $24,%rsi                                # 8 less than are left
+    js 7f
+3:  mix (%rdi),%r8
+    add $8,%rdi
+    sub $8,%rsi
+    jns 3b
+7:  mix %rcx,%r8
+    jmp 6f
+4:  xor %ecx,%ecx
+    test %rsi,%rsi
+    je 6f
+5:  shl $8,%rcx
+    mov -1(%rdi,%rsi),%cl
+    dec %rsi
+    jne 5b
+    mix %rcx,%r8
+6:  mov %r8,(%rdx)
+    mov %r9,8(%rdx)
+    mov %r10,16(%rdx)
+    mov %r11,24(%rdx)
+    xor %eax,%eax
+    ret
+    .size weir_guarded_hash,.-weir_guarded_hash
 
     .globl weir_guarded_end
     .hidden weir_guarded_end

@@ -1,10 +1,16 @@
 #include "record/call_digest.h"
 
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include "base/bytes.h"
 #include "control/process.h"
 #include "memory/program_memory.h"
+#include "record/input.h"
+
+// Of memory/safe_copy_x86_64.S.
+extern "C" long weir_guarded_hash(const void* from, uint64_t size, uint64_t* lanes);
 
 namespace weir::recording {
 
@@ -139,32 +145,71 @@ int arguments_looked_at(long number) {
   }
 }
 
-uint64_t hash_memory(uint64_t hash, uint64_t address, uint64_t size) {
-  uint64_t words[512];
-  for (uint64_t done = 0; done < size;) {
-    const uint64_t length = size - done < sizeof words ? size - done : sizeof words;
-    words[(length - 1) / 8] = 0;
-    if (trap::from_program(words, static_cast<long>(address + done), length) != 0) break;
-    hash = hash_words(hash, words, (length + 7) / 8);
-    done += length;
+// A hash of what `hash` is a hash of, and of these bytes; of bytes that are not all there, `hash`.
+uint64_t hash_program(uint64_t hash, uint64_t from, uint64_t size) {
+  uint64_t lanes[4] = {hash, ~hash, hash << 1, hash >> 1};
+  if (weir_guarded_hash(reinterpret_cast<const void*>(from), size, lanes) != 0) return hash;
+  return size < 32 ? lanes[0] : hash_words(lanes[0], lanes + 1, 3);
+}
+
+bool writes_data(long number) {
+  switch (number) {
+    case SYS_write:
+    case SYS_pwrite64:
+    case SYS_sendto:
+    case SYS_writev:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
+    case SYS_mq_timedsend:
+    case SYS_msgsnd: return true;
+    default: return false;
   }
+}
+
+uint64_t hash_message(uint64_t hash, const msghdr& header, uint64_t size) {
+  trap::each_piece(reinterpret_cast<long>(header.msg_iov), static_cast<long>(header.msg_iovlen),
+                   size,
+                   [&](uint64_t at, uint64_t length) { hash = hash_program(hash, at, length); });
   return hash;
 }
 
-uint64_t hash_written(uint64_t hash, const effects::Request& request, uint64_t written) {
+// What the call takes of its data; `result`: as much as that says, or all where it is kAll.
+constexpr uint64_t kAll = 0x7ffff000;  // the kernel takes no more in one call
+uint64_t hash_written(const effects::Request& request, uint64_t result) {
+  const auto first = static_cast<uint64_t>(request.a[1]),
+             second = static_cast<uint64_t>(request.a[2]);
+  const uint64_t size = second < result ? second : result;
+  if (request.number == SYS_write) return hash_program(1, first, size);  // most of them
+  uint64_t hash = 1;
   switch (request.number) {
-    case SYS_write:
     case SYS_pwrite64:
-    case SYS_sendto: return hash_memory(hash, static_cast<uint64_t>(request.a[1]), written);
+    case SYS_sendto: return hash_program(hash, first, size);
     case SYS_writev:
     case SYS_pwritev:
-    case SYS_pwritev2: break;
+    case SYS_pwritev2: {
+      msghdr parts{};
+      parts.msg_iov = reinterpret_cast<iovec*>(first);
+      parts.msg_iovlen = second;
+      return hash_message(hash, parts, result);
+    }
+    case SYS_sendmsg: {
+      msghdr header;
+      if (trap::from_program(header, request.a[1]) != 0) return hash;
+      return hash_message(hash, header, result);
+    }
+    case SYS_sendmmsg:
+      for (uint64_t i = 0; i < size; i++) {
+        mmsghdr message;
+        if (trap::from_program(message, static_cast<long>(first + i * sizeof message)) != 0) break;
+        hash = hash_message(hash, message.msg_hdr, message.msg_len);
+      }
+      return hash;
+    case SYS_mq_timedsend: return hash_program(hash, first, second < kAll ? second : 0);
+    case SYS_msgsnd: return hash_program(hash, first, second < kAll ? second + sizeof(long) : 0);
     default: return hash;
   }
-  trap::each_piece(request.a[1], request.a[2], written, [&](uint64_t address, uint64_t size) {
-    hash = hash_memory(hash, address, size);
-  });
-  return hash;
 }
 
 }  // namespace
@@ -180,9 +225,25 @@ uint32_t check_of(const Task& task, const effects::Request& request, long result
     hash = (hash ^ value) * 0x9E3779B97F4A7C15;
     hash ^= hash >> 29;
   }
-  if (plan().is_order_only() && result > 0)
-    hash = hash_written(hash, request, static_cast<uint64_t>(result));
-  return static_cast<uint32_t>(hash);
+  if (writes_data(request.number)) {
+    uint64_t written = task.recorded.written;
+    if (!written && result >= 0) written = hash_written(request, static_cast<uint64_t>(result));
+    hash = hash_words(hash, &written, 1);
+  }
+  return static_cast<uint32_t>(hash ^ hash >> 32);
 }
 
 }  // namespace weir::recording
+
+namespace weir::input {
+
+void note_written(long number, long a, long b, long c) {
+  if (is_on() && recording::writes_data(number))
+    self().recorded.written = recording::hash_written({number, {a, b, c}}, recording::kAll) | 1;
+}
+
+void forget_written() {
+  if (is_on()) self().recorded.written = 0;
+}
+
+}  // namespace weir::input

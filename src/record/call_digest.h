@@ -14,8 +14,8 @@ inline bool on_own_stack(const Task& task, uint64_t address) {
   return task.stack_top - address <= kStackSize;
 }
 
-// `result`: what it answered. Order only, what was written is looked at, too: a data race may show
-// there and nowhere else.
+// `result`: what the kernel returned. The data that the call writes, as far as that was taken, is
+// part of it: a replay that differs may show there and nowhere else.
 uint32_t check_of(const Task& task, const effects::Request& request, long result);
 
 }  // namespace weir::recording

@@ -52,6 +52,10 @@ enum class What : uint16_t {
 long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0);
 // call() for a system call that sleeps and that a signal ends (trap::interruptible).
 long sleeping_call(long number, long a, long b, long c, long d, long e, long f);
+// The task is about to make the call, and to wait in it: others may change what it writes before
+// its entry is made. So that is hashed here. It counts until forget_written(). In call_digest.cc.
+void note_written(long number, long a, long b, long c);
+void forget_written();
 // View coherent: what the system call in the task's frame reads and writes is the task's from here
 // until it waits, or its turn ends.
 void hold_memory(Task& task);

@@ -10,7 +10,7 @@ namespace weir::recording {
 // The format of the directory as a whole. The manifest names it, and a reader of another number
 // refuses. Raise it with every change of the files, of the entries (trace::kFormatVersion is part
 // of it), or of what the runtime records.
-inline constexpr uint32_t kFormat = 4;
+inline constexpr uint32_t kFormat = 5;
 
 inline constexpr const char* kManifest = "manifest";
 inline constexpr const char* kEndFile = "end";

@@ -138,9 +138,15 @@ long call_kernel(const Call& call) {
 }
 
 long sleep_in_kernel(Call& call, const char* what) {
-  if (g_tasks_active) outside_begin(what);
+  if (g_tasks_active) {
+    input::note_written(call.number, call.a, call.b, call.c);
+    outside_begin(what);
+  }
   long result = input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
-  if (g_tasks_active) outside_end();
+  if (g_tasks_active) {
+    outside_end();
+    input::forget_written();
+  }
   if (result == -EINTR && trap::restarts()) call.again = true;
   return result;
 }
