@@ -1,6 +1,6 @@
 #include "order/admission.h"
 
-#include "order/rounds.h"
+#include "order/waiting.h"
 
 namespace weir::order {
 

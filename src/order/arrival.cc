@@ -19,9 +19,10 @@
 #include <errno.h>
 
 #include "control/phase_timer.h"
+#include "order/checks.h"
 #include "order/probe.h"
-#include "order/rounds.h"
 #include "order/sleep.h"
+#include "order/waiting.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 
@@ -172,17 +173,21 @@ bool stands(Shared& s) {
 
 }  // namespace
 
-void arrive(Shared& s, Task& task, uint32_t what) {
+void Arrival::arrive(Shared& s, Task& task, uint32_t what) {
   task.order.arrival = ++s.order.arrivals;
   task.order.how = static_cast<uint32_t>(How::kComes);
   task.order.what = what;
   task.order.state = TaskState::kArrived;
   try_take(s, task);
-  if (config().order_only && what && s.order.turn != task.id)
+  if (is_order_only_ && what && s.order.turn != task.id)
     task.order.is_unnoted = s.order.unnoted = 1;
 }
 
-Task* give_on(Shared& s) {
+namespace {
+
+// No task has the turn: the task whose it is now gets it. Returns the task that is to be woken when
+// the lock is free again, as it may have gone to sleep; null if there is none.
+[[nodiscard]] Task* give_on(Shared& s) {
   s.order.turn = kNoTask;
   if (replays()) {
     give_as_recorded(s);
@@ -200,6 +205,8 @@ Task* give_on(Shared& s) {
   }
   return next;
 }
+
+}  // namespace
 
 bool await_turns(uint64_t turns) {
   constexpr uint32_t kLooks = 1000;
@@ -221,8 +228,11 @@ bool await_turns(uint64_t turns) {
   }
 }
 
+namespace {
+
+// Returns when the task has the turn.
 void wait_for_turn(Task& task) {
-  uint64_t patience = first_probe(), soon = 0, looks = 0;
+  uint64_t patience = current().traits().first_probe, soon = 0, looks = 0;
   while (!has_turn(task)) {
     const long result = sleep(task, soon ? soon : patience);
     if (!has_turn(task)) try_now(task);
@@ -232,10 +242,12 @@ void wait_for_turn(Task& task) {
   }
 }
 
-int wait_blocked_by_arrival(Task& task) {
+}  // namespace
+
+int Arrival::wait_blocked(Task& task) {
   PhaseScope phase(task, Phase::kBlocked);
   Shared& s = shared();
-  uint64_t rest = first_probe(), soon = 0, looks = 0, standing = 0;
+  uint64_t rest = traits().first_probe, soon = 0, looks = 0, standing = 0;
   while (!has_turn(task)) {
     uint64_t patience = soon ? soon : rest;
     s.order.lock.lock();
@@ -293,19 +305,78 @@ bool all_stand(Shared& s) {
 
 }  // namespace
 
-bool stand_still(Task& task, uint64_t patience_ns) {
+bool Arrival::stand_still(Task& task, uint64_t patience) {
   constexpr uint64_t kLook = 50'000;
   constexpr uint32_t kLooksBetweenProbes = 20;
-  if (!config().by_arrival) return true;
   Shared& s = shared();
   uint32_t never = 0;
   const uint64_t begin = sys::monotonic_ns();
   for (uint32_t looks = 0; !all_stand(s); looks++) {
-    if (sys::monotonic_ns() - begin > patience_ns) return false;
+    if (sys::monotonic_ns() - begin > patience) return false;
     sys::futex_wait(&never, 0, kLook);
     if (looks % kLooksBetweenProbes == 0) probe(&task);
   }
   return true;
+}
+
+void Arrival::take_turn(Task& task, EventKind kind) {
+  Shared& s = shared();
+  forget_lateness(task);
+  s.order.lock.lock();
+  s.order.running--;
+  arrive(s, task, static_cast<uint32_t>(kind));
+  check_counts(s);
+  s.order.lock.unlock();
+  wait_for_turn(task);
+  add_to_schedule(s, task, static_cast<uint64_t>(kind));
+}
+
+void Arrival::pass_turn(Task& task, TaskState next) {
+  Shared& s = shared();
+  s.order.lock.lock();
+  task.order.state = next;
+  if (next == TaskState::kServed) {
+    task.order.state = TaskState::kRunning;
+    task.order.computes = 1;
+    s.order.running++;
+  }
+  Task* following = give_on(s);
+  check_counts(s);
+  // Order only, what a program reads by a plain load comes right where it is far enough from what
+  // others store: the kernel's call in between is.
+  if (following && is_order_only_) wake_sleeper(*following);
+  s.order.lock.unlock();
+  if (following && !is_order_only_) wake_sleeper(*following);
+}
+
+void Arrival::rejoin(Task& task) {
+  Shared& s = shared();
+  s.order.lock.lock();
+  arrive(s, task, 0);
+  s.order.lock.unlock();
+  wait_for_turn(task);
+}
+
+void Arrival::start(Task&) { shared().order.turn = kNoTask; }
+
+void Arrival::add_task(Task& task) {
+  Shared& s = shared();
+  SpinGuard guard(s.order.lock);
+  count_in(s, task, TaskState::kRunning);
+  s.order.running++;
+}
+
+bool Arrival::is_alone(const Task& task) {
+  return __atomic_load_n(&shared().order.turn, __ATOMIC_RELAXED) == task.id;
+}
+
+uint32_t Arrival::busy_tasks(const Shared& s) {
+  return s.order.running + (s.order.turn != kNoTask);
+}
+
+void Arrival::kick(Shared& s) {
+  Task* next = s.order.turn == kNoTask ? give_on(s) : nullptr;
+  if (next) wake_sleeper(*next);
 }
 
 }  // namespace weir::order

@@ -4,22 +4,41 @@
 // The order of turns is the only thing about order that a recording needs: what a task does between
 // two turns follows from memory, and what it finds in memory from turns (View direct: where the
 // program is race-free; View coherent: always).
-//
-// All but wait_for_turn under OrderState::lock.
 #pragma once
 
 #include "order/internal.h"
+#include "order/order.h"
 
 namespace weir::order {
 
-// The task wants the turn from now on. `what`: EventKind, 0 after a wait.
-void arrive(Shared& s, Task& task, uint32_t what);
-// Nobody has the turn: whose it is now gets it. The answer is who is to be woken, when the lock is
-// free again: it may have gone to sleep. Null: nobody.
-[[nodiscard]] Task* give_on(Shared& s);
-// Returns when the task has the turn.
-void wait_for_turn(Task& task);
-// The same for one that is blocked; answers as block() does.
-int wait_blocked_by_arrival(Task& task);
+class Arrival final : public Order {
+ public:
+  // `is_order_only`: tasks share one memory. When they read it is not known, only between which
+  // events; and a task that spins is in no other's way.
+  explicit constexpr Arrival(bool is_order_only)
+      : Order({.has_short_turns = true,
+               .is_exact = true,
+               .asks_overdue = !is_order_only,
+               .first_probe = is_order_only ? kFirstProbe : kFirstProbeForPage,
+               .next_look = kNextLookForPage}),
+        is_order_only_(is_order_only) {}
+
+  void take_turn(Task& task, EventKind kind) override;
+  void pass_turn(Task& task, TaskState next) override;
+  int wait_blocked(Task& task) override;
+  void rejoin(Task& task) override;
+  void start(Task& task) override;
+  void add_task(Task& task) override;
+  bool is_alone(const Task& task) override;
+  bool stand_still(Task& task, uint64_t patience) override;
+  uint32_t busy_tasks(const Shared& s) override;
+  void kick(Shared& s) override;
+
+ private:
+  // The task wants the turn from now on. `what`: EventKind, 0 after a wait.
+  void arrive(Shared& s, Task& task, uint32_t what);
+
+  const bool is_order_only_;
+};
 
 }  // namespace weir::order

@@ -1,7 +1,7 @@
 // Who waits for whom, in words: what a user sees of a program that hangs.
 
 #include "control/control.h"
-#include "order/rounds.h"
+#include "order/waiting.h"
 #include "sys/report.h"
 
 namespace weir::order {

@@ -4,7 +4,7 @@
 
 #include "order/admission.h"
 #include "order/internal.h"
-#include "order/rounds.h"
+#include "order/waiting.h"
 
 namespace weir::order {
 
@@ -94,7 +94,7 @@ void come(Outside kind, Task& task) {
     }
   }
   apply(s, kind, task);
-  if (kind != Outside::kStands) kick(s);
+  if (kind != Outside::kStands) current().kick(s);
 }
 
 }  // namespace weir::order

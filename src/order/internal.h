@@ -5,6 +5,7 @@
 
 #include "control/control.h"
 #include "order/external_log.h"
+#include "order/order.h"
 #include "order/probe.h"
 
 namespace weir::order {
@@ -14,10 +15,20 @@ inline constexpr uint32_t kWatchesIdle = 1u << 8;
 
 // A serial phase begins with the first task that has arrived, if there is one.
 void start_serial(Shared& s);
-// A task has become kArrived while perhaps nobody is active.
-void kick(Shared& s);
 // The first task from `from` on that has arrived; null: none.
 Task* next_arrived(Shared& s, TaskId from);
+// Its sleep is soon over: it is called some turns ahead, since getting up takes longer than most
+// turns.
+void call(Task& task);
+// The task has the turn.
+void grant(Shared& s, Task& task);
+// No task is active. Finds one to sleep until the earliest deadline; with none, and none outside,
+// it is a deadlock.
+void watch_idle(Shared& s);
+// The task takes part from here on. REQUIRES: OrderState::lock.
+void count_in(Shared& s, Task& task, TaskState state);
+// The task comes to an event: what others have noted of its being late is over.
+void forget_lateness(Task& task);
 // A blocked task waits no more.
 void finish_wait(Task& task, int result);
 // Ends the waits whose time has passed, and those that look at memory that has changed.

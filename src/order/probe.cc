@@ -3,7 +3,7 @@
 #include <signal.h>
 
 #include "order/external_log.h"
-#include "order/rounds.h"
+#include "order/waiting.h"
 #include "sys/futex.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
@@ -12,30 +12,21 @@ namespace weir::order {
 
 namespace {
 
-// Token: a probe is a burst of looks (signal/spin_probe.cc says why)
-constexpr uint64_t kNextLook = 100'000;
-constexpr uint64_t kNextLookForPage = 15'000;  // record and replay: those who wait for a page that
-                                               // a spinner has lose time, nobody else does
 constexpr uint64_t kStallPatience = 10'000'000'000;
 constexpr uint64_t kDebuggedPatience = 1'000'000'000;
 
-uint64_t next_look() { return config().by_arrival ? kNextLookForPage : kNextLook; }
-
 // When the task is to be asked next: it has been found late again.
 uint64_t next_probe(Task& task) {
-  if (!config().exact()) return kPreempt;
-  if (task.order.looks++ % kLooks) return next_look();
+  const Traits& traits = current().traits();
+  if (!traits.is_exact) return kPreempt;
+  if (task.order.looks++ % kLooks) return traits.next_look;
   task.order.probe_interval =
-      task.order.probe_interval ? task.order.probe_interval * 2 : first_probe();
+      task.order.probe_interval ? task.order.probe_interval * 2 : traits.first_probe;
   if (task.order.probe_interval > kLastProbe) task.order.probe_interval = kLastProbe;
   return task.order.probe_interval;
 }
 
 }  // namespace
-
-uint64_t first_probe() {
-  return config().by_arrival && !config().order_only ? kFirstProbeForPage : kFirstProbe;
-}
 
 bool late(const Shared& s, const Task& task) {
   if ((task.in_runtime && !task.recorded.in_look) || is_creating(task)) return false;
@@ -46,10 +37,10 @@ bool late(const Shared& s, const Task& task) {
 // again: soon, or 0.
 uint64_t probe(const Task* waiter) {
   Shared& s = shared();
-  if (!config().fenced && !config().exact()) return 0;
-  if (config().order_only) return 0;  // who spins is in nobody's way
+  const Traits& traits = current().traits();
+  if (!traits.asks_overdue) return 0;
   uint64_t soon = 0;
-  const uint64_t next = next_look();
+  const uint64_t next = traits.next_look;
   const uint64_t now = sys::monotonic_ns();
   const Task* stalled = nullptr;
   const bool is_debugged = journal().looked_at && *journal().looked_at;
@@ -63,17 +54,17 @@ uint64_t probe(const Task* waiter) {
     if (!late_since) {  // its last event may have been just now
       task.order.late_since = late_since = now;
       task.order.looks = 1;
-      if (config().exact()) task.order.next_probe = now + next;
+      if (traits.is_exact) task.order.next_probe = now + next;
     }
     if (now < __atomic_load_n(&task.pages.keeps_until, __ATOMIC_RELAXED)) continue;
     if (is_debugged && now < late_since + kDebuggedPatience) continue;  // a debugger may hold it
-    if (config().exact() && (now < task.order.next_probe ? task.order.next_probe - now <= next
-                                                         : task.order.looks % kLooks))
+    if (traits.is_exact && (now < task.order.next_probe ? task.order.next_probe - now <= next
+                                                        : task.order.looks % kLooks))
       soon = next;
     if (now < task.order.next_probe) continue;
     task.order.next_probe =
         now + (is_debugged ? kDebuggedPatience : next_probe(task));  // while it is held they queue
-    if (config().exact() && !is_debugged && now > late_since + kStallPatience &&
+    if (traits.is_exact && !is_debugged && now > late_since + kStallPatience &&
         !s.order.stall_told) {
       s.order.stall_told = 1;
       stalled = &task;
@@ -98,8 +89,8 @@ void tick() {
   static uint64_t last_round = 0;
   Shared& s = shared();
   const uint64_t round = __atomic_load_n(&s.order.round, __ATOMIC_RELAXED);
-  if (round == last_round &&
-      __atomic_load_n(&s.order.running, __ATOMIC_RELAXED) > (config().exact() ? 0u : 1u)) {
+  if (round == last_round && __atomic_load_n(&s.order.running, __ATOMIC_RELAXED) >
+                                 (current().traits().is_exact ? 0u : 1u)) {
     probe_late();
   }
   last_round = round;

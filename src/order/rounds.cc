@@ -27,13 +27,14 @@
 #include "base/atomic_enum.h"
 #include "control/control.h"
 #include "control/phase_timer.h"
+#include "control/process.h"
 #include "order/admission.h"
-#include "order/arrival.h"
 #include "order/checks.h"
 #include "order/external_log.h"
 #include "order/internal.h"
 #include "order/probe.h"
 #include "order/sleep.h"
+#include "order/waiting.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 
@@ -41,17 +42,17 @@ namespace weir::order {
 
 namespace {
 
-Config g_config;
-
 constexpr uint64_t kExitPatience = 1'000'000'000;
 
-// Getting up takes longer than most turns: who sleeps is called some turns ahead, and looks at its
-// word by the time its turn comes.
+}  // namespace
+
 void call(Task& task) {
   task.order.called = 1;
   if (__atomic_load_n(&task.order.sleeping, __ATOMIC_RELAXED))
     sys::futex_wake(&task.order.wake_word);
 }
+
+namespace {
 
 // `ahead` counts from the task that gets the turn now.
 void call_ahead(Shared& s, const Task& from, uint32_t ahead) {
@@ -63,14 +64,14 @@ void call_ahead(Shared& s, const Task& from, uint32_t ahead) {
   }
 }
 
+}  // namespace
+
 void grant(Shared& s, Task& task) {
   s.order.turn = task.id;
   wake_sleeper(task);
-  if (s.order.serial && g_config.processors > 1) call_ahead(s, task, g_config.processors - 1);
+  if (s.order.serial && runtime::g_processors > 1) call_ahead(s, task, runtime::g_processors - 1);
 }
 
-// Nobody is active. Finds somebody to sleep until the earliest deadline; with none and nobody
-// outside it is a deadlock.
 void watch_idle(Shared& s) {
   if (replays()) return;  // who decided that looks what comes (advance)
   Task* earliest = nullptr;
@@ -90,6 +91,8 @@ void watch_idle(Shared& s) {
   wake_sleeper(*earliest);
 }
 
+namespace {
+
 void end_serial(Shared& s) {
   if (s.order.serial) s.order.serial_cycles += sys::cycles() - s.order.serial_since;
   s.order.serial = 0;
@@ -97,7 +100,7 @@ void end_serial(Shared& s) {
   s.order.round++;
   s.order.virtual_now += kQuantum;
   expire(s);
-  if (g_config.deterministic) choose_runners(s);
+  if (current().traits().is_exact) choose_runners(s);
   uint32_t count = 0, woken = 0;
   s.order.first_running = kNoTask;
   for (TaskId i = 0; i < s.order.high_task; i++) {
@@ -118,7 +121,7 @@ void end_serial(Shared& s) {
   }
   // One that was woken after its place in the phase had passed sleeps without a limit: it is to
   // look after the others now.
-  Task* left = g_config.deterministic ? nullptr : next_arrived(s, 0);
+  Task* left = current().traits().is_exact ? nullptr : next_arrived(s, 0);
   if (left) wake_sleeper(*left);
   for (TaskId i = 0; i < s.order.high_task && count; i++) {
     if (s.tasks[i].order.state == TaskState::kRunning) {
@@ -153,66 +156,8 @@ void start_serial(Shared& s) {
   s.order.alone_first = alone;
   s.order.serial = 1;
   s.order.serial_since = sys::cycles();
-  for (uint32_t ahead = 1; ahead + 1 < g_config.processors; ahead++) call_ahead(s, *first, ahead);
+  for (uint32_t ahead = 1; ahead + 1 < runtime::g_processors; ahead++) call_ahead(s, *first, ahead);
   grant(s, *first);
-}
-
-namespace {
-
-// Without phases tasks that have no turn compute meanwhile: who comes next is called only where
-// each has a processor of its own, the first task apart, which mostly waits for the others.
-void call_next(Shared& s, TaskId from) {
-  if (s.order.live > g_config.processors + 1) return;
-  for (TaskId step = 1; step < s.order.high_task; step++) {
-    Task& task = s.tasks[(from + step) % s.order.high_task];
-    if (task.order.state != TaskState::kArrived) continue;
-    call(task);
-    return;
-  }
-}
-
-// Unfenced: the next active task after `from`, round the ring.
-void walk(Shared& s, TaskId from) {
-  for (TaskId step = 1; step <= s.order.high_task; step++) {
-    TaskId id = (from + step) % s.order.high_task;
-    if (id == 0) {  // once round the ring
-      s.order.round++;
-      s.order.virtual_now += kQuantum;
-      expire(s);
-    }
-    Task& task = s.tasks[id];
-    if (task.order.state == TaskState::kRunning || task.order.state == TaskState::kArrived) {
-      s.order.turn = id;
-      if (task.order.state == TaskState::kArrived) {
-        wake_sleeper(task);
-        call_next(s, id);
-      }
-      return;
-    }
-  }
-  s.order.turn = kNoTask;
-  if (Task* woken =
-          next_arrived(s, 0)) {  // by the end of the round, after its place had been passed
-    grant(s, *woken);
-    return;
-  }
-  watch_idle(s);
-}
-
-}  // namespace
-
-// A task has become kArrived while perhaps nobody is active.
-void kick(Shared& s) {
-  if (g_config.by_arrival) {
-    Task* next = s.order.turn == kNoTask ? give_on(s) : nullptr;
-    if (next) wake_sleeper(*next);
-    return;
-  }
-  if (g_config.fenced) {
-    if (!s.order.serial && s.order.running == 0) start_serial(s);
-  } else if (s.order.turn == kNoTask) {
-    walk(s, s.order.high_task - 1);
-  }
 }
 
 namespace {
@@ -245,7 +190,8 @@ void ask_in(const Task& waiter, uint64_t now) {
 }  // namespace
 
 void sleep_until(Task& task, bool (*done)(const Task& task)) {
-  uint64_t patience = g_config.deterministic ? kFirstProbe : kPreempt;
+  const bool is_exact = current().traits().is_exact;
+  uint64_t patience = is_exact ? kFirstProbe : kPreempt;
   uint64_t since = 0, soon = 0, looks = 0;
   while (!done(task)) {
     long result = sleep(task, soon ? soon : patience);
@@ -253,7 +199,7 @@ void sleep_until(Task& task, bool (*done)(const Task& task)) {
     if (result == -ETIMEDOUT) {
       lose_patience(task, since);
       soon = again_soon(probe(&task), looks);
-      if (g_config.deterministic && !soon && patience < kLastProbe / 4) patience *= 2;
+      if (is_exact && !soon && patience < kLastProbe / 4) patience *= 2;
     }
   }
 }
@@ -265,10 +211,6 @@ void lose_patience(const Task& waiter, uint64_t& since) {
   if (now - since > kExitPatience) ask_in(waiter, now);
 }
 
-void configure(const Config& config) { g_config = config; }
-const Config& config() { return g_config; }
-uint64_t now() { return g_config.deterministic ? shared().order.virtual_now : sys::monotonic_ns(); }
-
 void start(Task& task) {
   Shared& s = shared();
   task.order.state = TaskState::kRunning;
@@ -277,117 +219,103 @@ void start(Task& task) {
   s.order.live = 1;
   s.order.made_ahead = s.order.first_running = kNoTask;
   if (s.order.high_task <= task.id) s.order.high_task = task.id + 1;
-  s.order.turn = g_config.fenced || g_config.by_arrival ? kNoTask : task.id;
   task.order.computes = 1;
+  current().start(task);
 }
 
-void take_turn(Task& task, EventKind kind) {
-  Shared& s = shared();
+void count_in(Shared& s, Task& task, TaskState state) {
+  task.order.state = state;
+  task.order.computes = 1;
+  catch_up(task);
+  if (task.id >= s.order.high_task) s.order.high_task = task.id + 1;
+  s.order.live++;
+}
+
+void forget_lateness(Task& task) {
   task.order.probe_interval = 0;
   task.order.next_probe = 0;
   task.order.late_since = 0;
   task.identity.asked_in = 0;
-  s.order.lock.lock();
-  if (g_config.by_arrival) {
-    s.order.running--;
-    arrive(s, task, static_cast<uint32_t>(kind));
-    check_counts(s);
-    s.order.lock.unlock();
-    wait_for_turn(task);
-    add_to_schedule(s, task, static_cast<uint64_t>(kind));
-    return;
-  }
-  task.order.state = TaskState::kArrived;
-  if (g_config.fenced) {
-    s.order.running--;
-    if (s.order.running == 0 && !s.order.serial) start_serial(s);
-  } else if (s.order.turn == kNoTask) {
-    walk(s, s.order.high_task - 1);
-  }
-  advance(s);
-  check_counts(s);
-  s.order.lock.unlock();
-  sleep_until(task, has_turn);
-  add_to_schedule(shared(), task, static_cast<uint64_t>(kind));
 }
 
-void note_further(const Task& task, EventKind kind) {
+void ByNumber::take_turn(Task& task, EventKind kind) {
+  Shared& s = shared();
+  forget_lateness(task);
+  s.order.lock.lock();
+  task.order.state = TaskState::kArrived;
+  arrived(s);
+  advance(s);
+  s.order.lock.unlock();
+  sleep_until(task, has_turn);
+  add_to_schedule(s, task, static_cast<uint64_t>(kind));
+}
+
+void ByNumber::note_further(const Task& task, EventKind kind) {
   shared().order.virtual_now += kQuantum;  // as if it had been in a round of its own
   add_to_schedule(shared(), task, static_cast<uint64_t>(kind));
 }
 
-void pass_turn(Task& task, TaskState next) {
+void ByNumber::pass_turn(Task& task, TaskState next) {
   Shared& s = shared();
   s.order.lock.lock();
   task.order.state = next;
-  if (g_config.by_arrival) {
-    if (next == TaskState::kServed) {
-      task.order.state = TaskState::kRunning;
-      task.order.computes = 1;
-      s.order.running++;
-    }
-    Task* next = give_on(s);
-    check_counts(s);
-    // Order only, what a program reads by a plain load comes right where it is far enough from what
-    // others store: the kernel's call in between is.
-    if (next && g_config.order_only) wake_sleeper(*next);
-    s.order.lock.unlock();
-    if (next && !g_config.order_only) wake_sleeper(*next);
-    return;
-  }
-  if (g_config.fenced) {
-    decide(s);
-    const TaskId from = s.order.alone_first ? 0 : task.id + 1;
-    WEIR_DEBUG_CHECK(s.order.serial && s.order.turn == task.id);  // invariant 2 of rounds.cc
-    s.order.alone_first = 0;
-    if (Task* following = next_arrived(s, from)) {
-      grant(s, *following);
-    } else {
-      end_serial(s);
-    }
-  } else {
-    if (next == TaskState::kServed) task.order.state = TaskState::kRunning;
-    walk(s, task.id);
-  }
+  hand_on(s, task, next);
   advance(s);
-  check_counts(s);
   s.order.lock.unlock();
 }
 
-void wait_to_run(Task& task) {
-  if (!g_config.fenced) return;
+void Rounds::start(Task&) { shared().order.turn = kNoTask; }
+
+void Rounds::kick(Shared& s) {
+  if (!s.order.serial && s.order.running == 0) start_serial(s);
+}
+
+void Rounds::arrived(Shared& s) {
+  s.order.running--;
+  kick(s);
+  check_counts(s);
+}
+
+void Rounds::hand_on(Shared& s, Task& task, TaskState) {
+  decide(s);
+  const TaskId from = s.order.alone_first ? 0 : task.id + 1;
+  WEIR_DEBUG_CHECK(s.order.serial && s.order.turn == task.id);  // invariant 2 of rounds.cc
+  s.order.alone_first = 0;
+  if (Task* following = next_arrived(s, from)) {
+    grant(s, *following);
+  } else {
+    end_serial(s);
+  }
+  check_counts(s);
+}
+
+void Rounds::wait_to_run(Task& task) {
   PhaseScope phase(task, Phase::kResuming);
   sleep_until(task, [](const Task& t) {
     return load_enum<__ATOMIC_ACQUIRE>(t.order.state) == TaskState::kRunning;
   });
 }
 
-void add_task(Task& task) {
+void Rounds::add_task(Task& task) {
   Shared& s = shared();
   SpinGuard guard(s.order.lock);
-  task.order.state = g_config.fenced ? TaskState::kReady : TaskState::kRunning;
-  task.order.computes = 1;
-  if (g_config.by_arrival) s.order.running++;
-  catch_up(task);
-  if (task.id >= s.order.high_task) s.order.high_task = task.id + 1;
-  s.order.live++;
+  count_in(s, task, TaskState::kReady);
 }
 
-bool go_ahead(const Task& task) {
+bool Rounds::go_ahead(const Task& task) {
   Shared& s = shared();
-  if (!g_config.fenced || s.order.first_running != task.id) return false;
+  if (s.order.first_running != task.id) return false;
   s.order.made_ahead = task.id;  // read when this task has arrived, by then under the lock
   return true;
 }
 
-void add_running(Task& task) {
+void Rounds::add_running(Task& task) {
   Shared& s = shared();
   SpinGuard guard(s.order.lock);
-  task.order.state = TaskState::kRunning;
-  catch_up(task);
+  count_in(s, task, TaskState::kRunning);
   s.order.running++;
-  if (task.id >= s.order.high_task) s.order.high_task = task.id + 1;
-  s.order.live++;
 }
+
+bool Rounds::is_alone(const Task&) { return shared().order.phase_tasks == 1; }
 
 }  // namespace weir::order

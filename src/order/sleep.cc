@@ -1,7 +1,8 @@
 #include "order/sleep.h"
 
 #include "control/control.h"
-#include "order/rounds.h"
+#include "control/process.h"
+#include "order/order.h"
 #include "sys/futex.h"
 
 namespace weir::order {
@@ -30,10 +31,8 @@ namespace {
 // already.
 bool has_room() {
   const Shared& s = shared();
-  const uint32_t computing = config().fenced       ? s.order.running + s.order.serial
-                             : config().by_arrival ? s.order.running + (s.order.turn != kNoTask)
-                                                   : 1;
-  return computing + __atomic_load_n(&s.order.lookers, __ATOMIC_RELAXED) < config().processors;
+  return current().busy_tasks(s) + __atomic_load_n(&s.order.lookers, __ATOMIC_RELAXED) <
+         runtime::g_processors;
 }
 
 class Looking {
@@ -92,7 +91,7 @@ long sleep(Task& task, uint64_t nanoseconds) {
 bool worth_looking(const uint32_t* word) {
   constexpr uint64_t kMost = 100'000;  // cycles
   const uint64_t begin = sys::cycles();
-  while (shared().order.live < config().processors && sys::cycles() - begin < kMost) {
+  while (shared().order.live < runtime::g_processors && sys::cycles() - begin < kMost) {
     if (__atomic_load_n(word, __ATOMIC_RELAXED)) return true;
     for (int k = 0; k < 8; k++) sys::cpu_relax();
   }

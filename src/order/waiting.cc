@@ -5,12 +5,12 @@
 #include "control/control.h"
 #include "control/phase_timer.h"
 #include "order/admission.h"
-#include "order/arrival.h"
+#include "order/by_number.h"
 #include "order/external_log.h"
 #include "order/internal.h"
 #include "order/probe.h"
-#include "order/rounds.h"
 #include "order/sleep.h"
+#include "order/waiting.h"
 #include "sys/futex.h"
 
 namespace weir::order {
@@ -44,11 +44,11 @@ void finish_wait(Task& task, int result) {
 }
 
 void expire(Shared& s) {
-  const uint64_t current = now();
+  const uint64_t now = current().now();
   for (TaskId i = 0; i < s.order.high_task; i++) {
     Task& task = s.tasks[i];
     if (task.order.state != TaskState::kBlocked) continue;
-    if (task.order.deadline && task.order.deadline <= current) {
+    if (task.order.deadline && task.order.deadline <= now) {
       finish_wait(task, ETIMEDOUT);
     } else if (task.spin.read_count && g_sees_change(task)) {
       finish_wait(task, 0);
@@ -81,8 +81,8 @@ void end_by_signal(Task& task) {
 
 }  // namespace
 
-int wait_blocked(Task& task) {
-  if (config().by_arrival) return wait_blocked_by_arrival(task);
+int ByNumber::wait_blocked(Task& task) {
+  const bool is_exact = traits().is_exact;
   PhaseScope phase(task, Phase::kBlocked);
   Shared& s = shared();
   // A blocked task asks too what the running ones do, ever more rarely.
@@ -93,11 +93,11 @@ int wait_blocked(Task& task) {
     if (task.pending && !task.order.had_signal && task.order.state == TaskState::kBlocked &&
         !replays())
       end_by_signal(task);
-    uint64_t patience = !config().deterministic ? sys::kForever : soon ? soon : rest;
+    uint64_t patience = !is_exact ? sys::kForever : soon ? soon : rest;
     s.order.lock.lock();
     const bool watch = task.flags & kWatchesIdle;
     const bool blocked = task.order.state == TaskState::kBlocked;
-    if (!config().deterministic && blocked && task.order.deadline) {
+    if (!is_exact && blocked && task.order.deadline) {
       const uint64_t current = now();
       patience = task.order.deadline > current ? task.order.deadline - current : 1;
     } else if (watch && blocked) {
@@ -106,13 +106,13 @@ int wait_blocked(Task& task) {
                      ? task.order.deadline - s.order.virtual_now
                      : 1;
     } else if (!blocked) {
-      patience = config().deterministic ? kFirstProbe * 4 : kPreempt;
+      patience = is_exact ? kFirstProbe * 4 : kPreempt;
     }
     s.order.lock.unlock();
     long result = sleep(task, patience);
     if (result != -ETIMEDOUT) continue;
     lose_patience(task, since);
-    if (!config().deterministic && blocked && task.order.deadline) {
+    if (!is_exact && blocked && task.order.deadline) {
       SpinGuard guard(s.order.lock);
       if (task.order.state == TaskState::kBlocked && task.order.deadline &&
           task.order.deadline <= now()) {
@@ -131,9 +131,7 @@ int wait_blocked(Task& task) {
     bool outside = false;
     for (TaskId i = 0; i < s.order.high_task; i++)
       outside |= s.tasks[i].order.state == TaskState::kOutside;
-    const bool idle =
-        (config().fenced ? !s.order.serial && s.order.running == 0 : s.order.turn == kNoTask) &&
-        !next_arrived(s, 0);
+    const bool idle = is_idle(s) && !next_arrived(s, 0);
     if (idle && task.order.state == TaskState::kBlocked) {
       if (task.order.deadline) {
         come(Outside::kTimeJumps, task);
@@ -147,15 +145,8 @@ int wait_blocked(Task& task) {
   return static_cast<int>(task.order.wait_result);
 }
 
-void rejoin(Task& task) {
+void ByNumber::rejoin(Task& task) {
   Shared& s = shared();
-  if (config().by_arrival) {
-    s.order.lock.lock();
-    arrive(s, task, 0);
-    s.order.lock.unlock();
-    wait_for_turn(task);
-    return;
-  }
   if (!replays()) {
     SpinGuard guard(s.order.lock);
     come(Outside::kReturns, task);
@@ -202,7 +193,7 @@ uint32_t waiters(uint64_t key) {
   Shared& s = shared();
   // The instructions of who asks may be counted (interpose/sync/condition.cc), and those of a lock
   // depend on time. Under token no queue changes while it has the turn.
-  const bool locks = !config().deterministic || !config().fenced || s.order.turn != self().id;
+  const bool locks = !current().traits().is_still_in_turn || s.order.turn != self().id;
   if (locks) s.order.lock.lock();
   uint32_t count = 0;
   for (TaskId i = 0; i < s.order.high_task; i++) {
@@ -217,7 +208,7 @@ bool wake_task(Task& task, int result) {
   SpinGuard guard(s.order.lock);
   if (task.order.state != TaskState::kBlocked) return false;
   finish_wait(task, result);
-  kick(s);
+  current().kick(s);
   return true;
 }
 
@@ -232,12 +223,6 @@ bool is_waited_for(const Task& task) {
       return true;
   }
   return false;
-}
-
-bool alone(const Task& task) {
-  const Shared& s = shared();
-  return config().fenced ? s.order.phase_tasks == 1
-                         : __atomic_load_n(&s.order.turn, __ATOMIC_RELAXED) == task.id;
 }
 
 void note_signal(Task& task) { wake_task(task, EINTR); }

@@ -18,7 +18,7 @@
 #include "control/signals.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
-#include "order/rounds.h"
+#include "order/waiting.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
 #include "record/signals.h"

@@ -11,7 +11,7 @@
 #include "control/process.h"
 #include "memory/backing.h"
 #include "order/external_log.h"
-#include "order/rounds.h"
+#include "order/waiting.h"
 #include "record/channel/wait.h"
 #include "record/divergence_stack.h"
 #include "record/input.h"

@@ -30,10 +30,11 @@
 #include "control/process.h"
 #include "heap/heap.h"
 #include "memory/backing.h"
-#include "order/rounds.h"
+#include "order/waiting.h"
 #include "record/input.h"
 #include "record/pause.h"
 #include "record/stream.h"
+#include "runtime/orders.h"
 #include "runtime/stats/exit_report.h"
 #include "runtime/views.h"
 #include "signal/signals.h"
@@ -132,11 +133,7 @@ void go_multi() {
   recording::begin_start();
   tasks::leave_meeting();
   g_processors = count_processors();
-  order::configure({.fenced = plan().is_isolated(),
-                    .deterministic = plan().is_deterministic(),
-                    .by_arrival = plan().is_by_arrival(),
-                    .order_only = plan().is_order_only() || plan().has_keys(),
-                    .processors = g_processors});
+  use_order();
   order::set_watch(trap::spin_sees_change);
   recording::keep_order();
   syscalls::choose_handled(true);

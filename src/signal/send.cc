@@ -5,7 +5,7 @@
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
-#include "order/rounds.h"
+#include "order/waiting.h"
 #include "record/input.h"
 #include "signal/arrive.h"
 #include "signal/forward.h"

@@ -41,7 +41,7 @@
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
-#include "order/rounds.h"
+#include "order/waiting.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
 #include "record/stop_point.h"
@@ -394,7 +394,7 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   }
   if (is_step && step_to_place(task, context)) return true;
   if (is_step &&
-      (order::config().by_arrival ||
+      (has_short_turns() ||
        input::is_on())) {  // the flag was in a frame that was taken while a probe stepped
     gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
     return true;
@@ -441,7 +441,8 @@ void on_probe(Task& task, ucontext_t& context) {
     task.in_runtime = 0;
     if (shared().order.turn == kNoTask && !task.identity.asked_in && !task.inbox_count) return;
   }
-  if (!is_alone && (!order::config().exact() || plan().checks_races() || task.identity.asked_in)) {
+  if (!is_alone &&
+      (!order::current().traits().is_exact || plan().checks_races() || task.identity.asked_in)) {
     forget_started(context);
     enter_runtime(task, context, kPreempted);
     return;

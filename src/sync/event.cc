@@ -34,7 +34,7 @@
 #include "heap/heap.h"
 #include "memory/backing.h"
 #include "order/admission.h"
-#include "order/rounds.h"
+#include "order/waiting.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
 #include "record/stop_point.h"
@@ -149,7 +149,7 @@ void enter(Task& task, EventKind kind) {
   view::current().find_writes(task);
   {
     const owned::SleepScope sleeps(task);
-    order::take_turn(task, kind);
+    order::current().take_turn(task, kind);
     if (task.recorded.at_place) trap::keep_place(task);
   }
   WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 3 of turn.h
@@ -232,12 +232,12 @@ void stay(Task& task) {
 }  // namespace
 
 uint64_t event_time() {
-  return has_short_turns() ? static_cast<uint64_t>(input::value(input::What::kTime, order::now))
-                           : order::now();
+  const auto now = [] { return order::current().now(); };
+  return has_short_turns() ? static_cast<uint64_t>(input::value(input::What::kTime, now)) : now();
 }
 
-bool keeps_turns() { return order::config().deterministic; }
-bool has_short_turns() { return order::config().by_arrival; }
+bool keeps_turns() { return order::current().traits().keeps_turns; }
+bool has_short_turns() { return order::current().traits().has_short_turns; }
 bool tasks_active() { return g_tasks_active; }
 
 void count_exhausted(Task& task) {
@@ -313,7 +313,7 @@ void begin_turn(EventKind kind) {
       task.turn.looks_for_spin = 0;
       task.order.late_since = 0;
       note_near(task);
-      order::note_further(task, kind);
+      order::current().note_further(task, kind);
     }
     task.turn.depth++;
     task.flags |= kWritten;
@@ -333,7 +333,7 @@ void begin_create() {
   }
   if (task.turn.state == TurnState::kGap && task.turn.depth == 1)
     release_turn(task, ReleaseReason::kOtherEvent);
-  if (task.turn.depth || !order::go_ahead(task)) {
+  if (task.turn.depth || !order::current().go_ahead(task)) {
     begin_turn(EventKind::kCreate);
     return;
   }

@@ -7,7 +7,7 @@
 #include "control/phase_timer.h"
 #include "control/process.h"
 #include "control/signals.h"
-#include "order/rounds.h"
+#include "order/waiting.h"
 #include "record/shared_memory.h"
 #include "sync/event.h"
 #include "view/isolated/isolated.h"
@@ -41,9 +41,9 @@ void forget_turn(Task& task) {
 
 void pass_turn_and_wait(Task& task) {
   const owned::SleepScope sleeps(task);
-  order::pass_turn(task, TaskState::kServed);
+  order::current().pass_turn(task, TaskState::kServed);
   tasks::return_to_own();
-  order::wait_to_run(task);
+  order::current().wait_to_run(task);
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ void release_turn(Task& task, ReleaseReason why) {
   WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 3 of turn.h
   forget_turn(task);
   if (why == ReleaseReason::kTaskEnds) {
-    order::pass_turn(task, TaskState::kFree);
+    order::current().pass_turn(task, TaskState::kFree);
     return;
   }
   if (task.flags & kWritten) {
@@ -86,9 +86,9 @@ void release_turn(Task& task, ReleaseReason why) {
   if (by_arrival) {
     task.turn.solo = is_alone ? kAloneForGood : 0;
   } else {
-    task.turn.solo = !order::alone(task)        ? 0
-                     : shared().order.live == 1 ? kAloneForGood
-                                                : kSoloOperations;
+    task.turn.solo = !order::current().is_alone(task) ? 0
+                     : shared().order.live == 1       ? kAloneForGood
+                                                      : kSoloOperations;
   }
   go_on();
   if (!by_arrival) trap::take_inbox(task);

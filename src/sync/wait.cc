@@ -8,7 +8,7 @@
 #include "control/phase_timer.h"
 #include "control/process.h"
 #include "control/signals.h"
-#include "order/rounds.h"
+#include "order/waiting.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
 #include "sync/event.h"
@@ -37,7 +37,7 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
   {
     SpinGuard guard(s.order.lock);
     task.order.wait_sequence = s.order.next_sequence++;
-    task.order.deadline = timeout_ns ? order::now() + timeout_ns : 0;
+    task.order.deadline = timeout_ns ? order::current().now() + timeout_ns : 0;
   }
   const uint32_t depth = task.turn.depth;
   task.turn.depth = 1;
@@ -47,9 +47,9 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
   view::current().serve_before_sleep(task);
   const bool sleeps = owned::g_active;
   if (sleeps) owned::begin_sleep(task);
-  order::pass_turn(task, TaskState::kBlocked);
+  order::current().pass_turn(task, TaskState::kBlocked);
   if (away) tasks::wait_in_executor(task);
-  const int result = order::wait_blocked(task);
+  const int result = order::current().wait_blocked(task);
   if (runtime::g_executor && s.executor.closed) tasks::return_to_own();
   if (sleeps) owned::end_sleep(task);
   // Who waited for long did so in its own process. Where the task goes on must not depend on that:
@@ -96,7 +96,7 @@ int block(uint64_t key, uint32_t bits, uint64_t timeout_ns, const char* what) {
   // A signal that is pending already ends the wait. Not as one that comes from outside does, when
   // the task sees it: another may wake it as well, and which of both was first would be chance.
   task.order.waits++;
-  task.order.had_signal = !order::config().by_arrival && has_signal(task);
+  task.order.had_signal = !has_short_turns() && has_signal(task);
   const uint64_t begin = shared().order.constant_now;
   int result = sleep_in_turn(task, task.order.had_signal ? 1 : timeout_ns);
   constexpr uint64_t kOwn = 1;  // a wait of the runtime's own
@@ -149,14 +149,14 @@ void outside_begin(const char* what) {
   task.spent.counters.serial_cycles += sys::cycles();
   view::current().serve_before_sleep(task, true);
   if (owned::g_active) owned::begin_sleep(task);
-  order::pass_turn(task, TaskState::kOutside);
+  order::current().pass_turn(task, TaskState::kOutside);
   enter_phase(task, Phase::kOutside);
 }
 
 void outside_end() {
   Task& task = self();
   enter_phase(task, Phase::kWaiting);
-  order::rejoin(task);
+  order::current().rejoin(task);
   enter_phase(task, Phase::kTurn);
   if (owned::g_active) owned::end_sleep(task);
   task.spent.counters.serial_cycles -= sys::cycles();

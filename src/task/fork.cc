@@ -23,7 +23,7 @@
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
-#include "order/rounds.h"
+#include "order/waiting.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
 #include "record/stop_point.h"
@@ -245,7 +245,7 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
            reinterpret_cast<long>(&work->mask), 8);
   if (multi) {
     const owned::SleepScope sleeps(self());
-    (void)order::stand_still(self());
+    (void)order::current().stand_still(self(), order::kForEver);
     view::current().find_writes(self());
     view::current().publish(self());
     view::current().drop_residents();
@@ -302,7 +302,7 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   const BorrowWork work{copy, constant::is_on() ? constant::next_child() : 0, &request};
   int descriptor = -1;
   if (multi) {
-    (void)order::stand_still(self());
+    (void)order::current().stand_still(self(), order::kForEver);
     view::current().drop_residents();
     view::current().lend_all();
   }

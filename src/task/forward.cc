@@ -12,7 +12,7 @@
 #include "base/atomic_enum.h"
 #include "base/bytes.h"
 #include "control/control.h"
-#include "order/rounds.h"
+#include "order/waiting.h"
 #include "signal/forward.h"
 #include "signal/queue.h"
 #include "sys/futex.h"

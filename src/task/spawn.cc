@@ -32,8 +32,8 @@
 #include "control/process.h"
 #include "heap/heap.h"
 #include "memory/backing.h"
-#include "order/rounds.h"
 #include "order/sleep.h"
+#include "order/waiting.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
 #include "record/stop_point.h"
@@ -135,8 +135,8 @@ void reserve_heap(uint32_t heap) {
   // A process from the pool has worked for other tasks before.
   if (plan().has_processes())
     task.identity.cpu_offset = -static_cast<int64_t>(sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID));
-  order::wait_to_run(task);
-  WEIR_DEBUG_CHECK(!order::config().fenced || !shared().order.serial);  // invariant 3 of spawn.cc
+  order::current().wait_to_run(task);
+  WEIR_DEBUG_CHECK(!plan().is_isolated() || !shared().order.serial);  // invariant 3 of spawn.cc
   if (plan().has_processes()) {
     runtime::apply_mappings(task);
     view::current().refresh();
@@ -361,11 +361,11 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   // Without a turn the new task gets the creator's unpublished writes by hand.
   if (is_creating(creator) && !view::current().hand_over(creator, task)) need_turn();
   if (is_creating(creator)) {
-    order::add_running(task);
+    order::current().add_running(task);
   } else {
     view::current().find_writes(creator);
     view::current().publish(creator);
-    order::add_task(task);
+    order::current().add_task(task);
   }
   if (uses(Optimization::kCreation))
     view::current().hand_out(creator);  // the new task will want what was made for it, and its

@@ -12,7 +12,7 @@
 #include "control/phase_timer.h"
 #include "control/process.h"
 #include "memory/backing.h"
-#include "order/rounds.h"
+#include "order/waiting.h"
 #include "record/input.h"
 #include "record/stream.h"
 #include "runtime/stats/counts.h"
@@ -305,7 +305,7 @@ void prints_at_exit(int code) {
   const bool wanted =
       comparable && (kept || options().fingerprint) && recording::compares_end(self());
   const auto stands = [patience] {
-    return !g_tasks_active || !self().turn.depth || order::stand_still(self(), patience);
+    return !g_tasks_active || !self().turn.depth || order::current().stand_still(self(), patience);
   };
   const uint64_t memory = wanted && stands() ? page::fingerprint() : 0;
   if (input::is_on()) recording::end_program(code, kept ? memory : 0);

@@ -1,0 +1,33 @@
+#include "runtime/orders.h"
+
+#include "control/plan.h"
+#include "order/arrival.h"
+#include "order/ring.h"
+#include "order/rounds.h"
+
+namespace weir::runtime {
+namespace {
+
+constinit order::Ring g_ring;
+constinit order::Rounds g_rounds{false};
+constinit order::Rounds g_numbered{true};
+constinit order::Arrival g_arrival{false};
+constinit order::Arrival g_arrival_order_only{true};
+
+order::Order& chosen() {
+  switch (plan().scheduler) {
+    case Plan::Scheduler::kNone: break;
+    case Plan::Scheduler::kRing: return g_ring;
+    case Plan::Scheduler::kRounds: return g_rounds;
+    case Plan::Scheduler::kNumbered: return g_numbered;
+    case Plan::Scheduler::kArrival:
+      return plan().is_order_only() || plan().has_keys() ? g_arrival_order_only : g_arrival;
+  }
+  return order::current();  // as it is: all tasks pass
+}
+
+}  // namespace
+
+void use_order() { order::use(chosen()); }
+
+}  // namespace weir::runtime
