@@ -58,5 +58,5 @@ for program in "${programs[@]}"; do
   done
   "$tests/record/program.py" "$run" "$program" || fail "the recording of $program"
 done
-"$tests/warnings.py" "$at" weir_preload zydis || fail "a source has a warning"
+"$tests/said_of_sources.py" "$at" weir_preload zydis || fail "a source has a warning"
 echo "compilers: $compiler: right"

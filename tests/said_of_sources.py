@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every source of a configured build compiles without a word of the compiler. Nothing is built.
 
-usage: warnings.py BUILD [TARGET ...]      TARGET: its sources are left out, as they are built otherwise
+usage: said_of_sources.py BUILD [TARGET ...]      TARGET: its sources are left out, as they are built otherwise
 clang only reads them, for all its warnings come of that; gcc compiles them, as some of its come of optimizing.
 """
 import json
@@ -46,7 +46,7 @@ def main():
             if said:
                 wrong += 1
                 print(said)
-    print(f"warnings: {len(wanted)} compilations, {wrong} wrong")
+    print(f"said_of_sources: {len(wanted)} compilations, {wrong} wrong")
     return 1 if wrong or not wanted else 0
 
 
