@@ -1,5 +1,6 @@
 // What Rounds and Ring share: the place of a task in the order of turns follows from its number,
 // and deadlines pass in an order that all tasks agree on.
+// Implemented in rounds.cc and waiting.cc.
 #pragma once
 
 #include "order/internal.h"

@@ -6,7 +6,8 @@
 // (order/rounds.h), Ring (order/ring.h) or Arrival (order/arrival.h). What all of them share, the
 // queues of tasks that wait, is in order/waiting.h.
 //
-// Every function is called on the runtime's stack. start() is implemented in rounds.cc.
+// Every function is called on the runtime's stack.
+// Implemented in order.cc and rounds.cc.
 #pragma once
 
 #include "control/control.h"

@@ -1,6 +1,7 @@
 #include "code/patch/stub_x86_64.h"
 
 #include "base/bytes.h"
+#include "code/find/window.h"
 #include "code/patch/patch.h"
 #include "sys/report.h"
 
