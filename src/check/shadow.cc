@@ -10,8 +10,9 @@
 //    room for others is not forgotten: the slot of its task stays in `lost`, and a reader learns
 //    what that task knew when it last stored anything in the page (Told). (not checkable: what
 //    another has read nobody sees)
-// 2. A cell has one entry of each task for the same bytes and kind: the last. (not checkable: which
-//    one it was is known only there)
+// 2. A new entry takes the place of one of the same task's that it covers, if there is one. So what
+//    a task does again and again takes no more room. (not checkable: which one it was is known only
+//    there)
 
 #include <sys/mman.h>
 

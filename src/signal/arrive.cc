@@ -334,8 +334,8 @@ constexpr Claim kClaims[] = {
 };
 
 [[maybe_unused]] bool is_on_own_signal_stack(const void* local) {
-  const uint64_t start = kStacks + 2 * runtime::g_process * kStackSize;
-  return reinterpret_cast<uint64_t>(local) - start < kStackSize;
+  const uint64_t top = runtime::g_executor ? stack_top_of(runtime::g_process) : self().stack_top;
+  return top - kStackSize - reinterpret_cast<uint64_t>(local) < kStackSize;
 }
 
 }  // namespace

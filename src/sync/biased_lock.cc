@@ -25,9 +25,7 @@
 //
 // Invariants
 // 1. The table changes in turns only, and by what turns know: so in a parallel phase ownership is
-//    fixed, and who owns
-// what
-//    is the same in every run. (checked in use_object)
+//    fixed, and who owns what is the same in every run. (checked in use_object)
 // 2. While a task that is in program code owns an object, nobody else changes it, except in turns
 //    whose effects are published before the task runs again. So the owner's own mapping shows it as
 //    it is. (not checkable: what a task has not published lies in its own process)

@@ -11,7 +11,8 @@
 // Invariants
 // 1. Whether a turn is kept, and where it ends, depends on turns, changed pages and counted
 //    instructions only: it is the same in every run. (not checkable: it is about two runs)
-// 2. A turn ends after kMostInGap events, so nobody waits for ever. (checked in begin_turn)
+// 2. A turn ends after kMostInGap events, so nobody waits for ever. (not checkable: a section
+//    that the task holds is not cut)
 #pragma once
 
 #include <stdint.h>

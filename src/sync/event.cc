@@ -309,7 +309,6 @@ void begin_turn(EventKind kind) {
     if (is_in_gap(task) && task.turn.depth == 1) {
       task.spent.counters.events++;
       task.turn.kept_events++;
-      WEIR_DEBUG_CHECK(task.turn.kept_events <= kMostInGap + 1);  // invariant 2 of coalesce.h
       task.turn.looks_for_spin = 0;
       task.order.late_since = 0;
       note_near(task);

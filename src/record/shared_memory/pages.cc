@@ -294,14 +294,18 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
 
 uint64_t taken() { return g_taken; }
 
+[[maybe_unused]] static bool has_all_held(Task& task) {
+  bool has_all = true;
+  each_held([&](const Held& held) { has_all &= owners::has(task, held.place); });
+  return has_all;
+}
+
 void give_if_asked(Task& task) {
   task.recorded.owned_points++;
   come_by(task);
   if (input::recording()) {
     // Invariants 2 of shared_page_table.h, 1 of shared_memory.h.
-    each_held([&]([[maybe_unused]] const Held& held) {
-      WEIR_DEBUG_CHECK(owners::has(task, held.place));
-    });
+    WEIR_DEBUG_CHECK(has_all_held(task));
     if (owners::is_asked(task)) give_requested(task, PageKind::kGivenAtEnd);
   } else {
     give_as_recorded(task, PageKind::kGivenAtEnd);
