@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "check/findings/findings.h"
 #include "cli/symbols/frames.h"
 #include "cli/symbols/modules.h"
 
