@@ -18,7 +18,7 @@ namespace weir::view::guarded {
 namespace {
 
 using page::demand::drop;
-using page::demand::fill_store;
+using page::demand::fill_backing;
 using page::demand::map;
 
 constexpr int64_t kFirstTokens = 300'000'000;  // cycles
@@ -65,8 +65,9 @@ void find_system_libraries() {
     const bool has_file =
         line.name[0] && !(line.name[1] == 'm' && line.name[4] == 'd' && line.name[5] == ':');
     const bool is_library =
-        has_file ? is_system_library(line.name)
-                 : line.range.start == library_limit;  // its bss, or data that is in the store now
+        has_file
+            ? is_system_library(line.name)
+            : line.range.start == library_limit;  // its bss, or data that is in the backing now
     if (!is_library) continue;
     library_limit = line.range.limit;
     if (line.executable && g_ignored < 8) g_ignored_text[g_ignored++] = line.range;
@@ -123,7 +124,7 @@ class Spending {
 void start(Task& task) {
   happens::g_calls = options().has_keys() ? happens::Calls::kPlain : happens::Calls::kReplaced;
   find_system_libraries();
-  page::g_remembers_regions = true;
+  page::g_remembers_segments = true;
   begin_first(task);
   __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
   happens::g_checked = true;
@@ -204,7 +205,7 @@ void lend(Task& task, uint64_t address, bool in_runtime) {
   }
   watcher.lent[watcher.lent_count++] = at;
   if (in_runtime) {  // dropped before program code goes on
-    fill_store(at, kPageSize);
+    fill_backing(at, kPageSize);
     map(at, kPageSize, true);
     return;
   }
@@ -388,7 +389,7 @@ void begin_step(Task& task, const Touch* touches, uint32_t count) {
     for (uint64_t at = page_down(touches[i].address); at < limit && g_step_count < 8;
          at += kPageSize) {
       if (!is_ours(at)) continue;
-      fill_store(at, kPageSize);
+      fill_backing(at, kPageSize);
       map(at, kPageSize, true);
       g_steps[g_step_count++] = at;
     }

@@ -116,7 +116,7 @@ void take_around(uint64_t at, Mode mode, const Task& task, Watcher& watcher) {
   uint64_t start = 0;  // of pages that are taken, and to be mapped
   for (uint64_t next = first; next <= first + kAround; next += kPageSize) {
     bool is_taken = false;
-    if (next != at && next < first + kAround && page::store_extent(next)) {
+    if (next != at && next < first + kAround && page::backing_bytes_at(next)) {
       Page& page = page_of(next);
       if (page.mode == mode && !(page.holders & bit_of(watcher))) {
         const SpinGuard guard(page.lock);
@@ -139,7 +139,7 @@ void take_more(uint64_t after, Task& task, Watcher& watcher, bool writes, bool a
                        : 0;
   const uint64_t start = after + kPageSize, most = start + watcher.window * kPageSize;
   uint64_t limit = start;
-  for (; limit < most && page::store_extent(limit); limit += kPageSize) {
+  for (; limit < most && page::backing_bytes_at(limit); limit += kPageSize) {
     Page& page = page_of(limit);
     const SpinGuard guard(page.lock);
     if ((page.holders & bit_of(watcher)) ||

@@ -100,7 +100,7 @@ void pin(Task& task, uint64_t frame);
 void begin_wait(Task& task);
 // The task ends: its process may run another one.
 void leave(Task& task);
-// In a turn: the pages have been emptied in the store.
+// In a turn: the pages have been emptied in the backing.
 void forget(uint64_t start, uint64_t size);
 
 }  // namespace weir::view::guarded

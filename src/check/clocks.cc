@@ -440,7 +440,7 @@ void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint
 // had touched it before.
 bool is_unseen(uint64_t start, uint64_t size, bool writes) {
   if (keys::g_on) {
-    if (start / ObjectTable::kRegion == (start + size) / ObjectTable::kRegion)
+    if (start / ObjectTable::kZone == (start + size) / ObjectTable::kZone)
       return watcher_of(self()).found.around(objects(), start).start >= start + size;
     const uint32_t index = objects().find_above(start);
     return !index || objects().at(index).start >= start + size;
@@ -448,9 +448,9 @@ bool is_unseen(uint64_t start, uint64_t size, bool writes) {
   const Watcher& watcher = watcher_of(self());
   const uint64_t bit = bit_of(watcher);
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
-    const uint64_t alias = page::alias_of(at);
-    if (alias == at) continue;
-    const Page& page = page_at(at, alias);
+    const uint64_t shared_view = page::shared_view_of(at);
+    if (shared_view == at) continue;
+    const Page& page = page_at(at, shared_view);
     if (!(__atomic_load_n(&page.holders, __ATOMIC_RELAXED) & bit)) return false;
     const Mode mode = load_enum<__ATOMIC_RELAXED>(page.mode);
     if (mode == Mode::kPrivate || mode == Mode::kOpen || (mode == Mode::kReadBy && !writes))

@@ -24,7 +24,7 @@ bool is_own_stack(const Task& task, const Watcher& watcher, uint64_t address) {
 }
 
 void expose(Task& task, Watcher& watcher, uint64_t address) {
-  if (!page::demand::is_ours(address) || page::store_extent(address) == 0) return;
+  if (!page::demand::is_ours(address) || page::backing_bytes_at(address) == 0) return;
   const uint64_t at = page_down(address);
   Page& page = page_of(at);
   const Mode before = load_enum<__ATOMIC_RELAXED>(page.mode);
@@ -46,8 +46,8 @@ void escape(Task& task, Watcher& watcher, uint64_t address, uint64_t size) {
     return;
   for (uint64_t at = address; at + kWord <= address + size && at < address + kMostWords * kWord;
        at += kWord) {
-    if (page::store_extent(at) < kWord) return;
-    const uint64_t word = *reinterpret_cast<const uint64_t*>(page::alias_of(at));
+    if (page::backing_bytes_at(at) < kWord) return;
+    const uint64_t word = *reinterpret_cast<const uint64_t*>(page::shared_view_of(at));
     if (page_down(word) != page_down(address)) expose(task, watcher, word);
   }
 }
@@ -67,8 +67,8 @@ void share_stack(uint64_t argument) {
   expose(task, watcher, argument);
   for (uint32_t i = 0; i < kWords; i++) {
     const uint64_t at = argument + 8 * i;
-    if (at % 8 || page::store_extent(at) < 8 || at / kPageSize != argument / kPageSize) break;
-    expose(task, watcher, *reinterpret_cast<const uint64_t*>(page::alias_of(at)));
+    if (at % 8 || page::backing_bytes_at(at) < 8 || at / kPageSize != argument / kPageSize) break;
+    expose(task, watcher, *reinterpret_cast<const uint64_t*>(page::shared_view_of(at)));
   }
 }
 

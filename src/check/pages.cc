@@ -25,7 +25,7 @@ namespace weir::view::guarded {
 namespace {
 
 using page::demand::drop;
-using page::demand::fill_store;
+using page::demand::fill_backing;
 using page::demand::map;
 
 struct Losses {  // in the part of the diff buffers that is the task's own: this View has no diffs
@@ -206,7 +206,8 @@ bool is_pinned(const Task& task, uint64_t at) {
 }
 
 void drop_page(uint64_t at, Watcher& watcher) {
-  if (!page::store_extent(at) || (self().signals.handler_count && is_pinned(self(), at))) return;
+  if (!page::backing_bytes_at(at) || (self().signals.handler_count && is_pinned(self(), at)))
+    return;
   drop(at, kPageSize);
   give_up(page_of(at), watcher);
 }
@@ -332,7 +333,7 @@ void pin(Task& task, uint64_t frame) {
   const uint64_t top = task.id ? watcher.stack : shared().program.stack_begin;
   for (uint64_t at = page_down(frame); at < frame + kFrame && (frame >= top || at < top);
        at += kPageSize) {
-    if (!page::store_extent(at) || page::has_protection(at, kPageSize)) break;
+    if (!page::backing_bytes_at(at) || page::has_protection(at, kPageSize)) break;
     Page& page = page_of(at);
     const SpinGuard guard(page.lock);
     if (page.mode == Mode::kNew) own(page, task, Mode::kPrivate);

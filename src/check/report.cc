@@ -64,7 +64,7 @@ const uint64_t* stack_in_place(uint64_t rsp, Watcher& watcher, uint32_t& count) 
 }
 
 // Copies as much as there is of the program's stack from `rsp` on; pages that this process may not
-// touch are read in the store.
+// touch are read in the backing.
 uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
   if (!happens::g_checked) {  // one thread, and its memory as the kernel made it
     const uint64_t limit = shared().program.stack_begin;
@@ -77,12 +77,12 @@ uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
   uint32_t done = 0;
   while (done < size) {
     const uint64_t at = rsp + done;
-    const uint64_t extent = page::store_extent(at);
+    const uint64_t extent = page::backing_bytes_at(at);
     if (!extent) break;
     const uint64_t rest = page_down(at) + kPageSize - at;
     uint32_t length = size - done;
     if (length > rest) length = static_cast<uint32_t>(rest);
-    copy_bytes(to + done, reinterpret_cast<const void*>(page::alias_of(at)), length);
+    copy_bytes(to + done, reinterpret_cast<const void*>(page::shared_view_of(at)), length);
     done += length;
   }
   return done;
@@ -175,7 +175,8 @@ Allocation& allocation_of(uint64_t start) {
 }
 
 const void* see(uint64_t address) {
-  return reinterpret_cast<const void*>(happens::g_checked ? page::alias_of(address) : address);
+  return reinterpret_cast<const void*>(happens::g_checked ? page::shared_view_of(address)
+                                                          : address);
 }
 
 // Guarded by: the lock of findings. Null: there is no room.

@@ -244,7 +244,7 @@ inline constexpr uint16_t kForEver = 2;
 struct Page {
   SpinLock lock;
   Mode mode;
-  uint8_t was_written;  // kWatched: since it is; kDeclared: the store has it
+  uint8_t was_written;  // kWatched: since it is; kDeclared: the backing has it
   uint16_t owner;       // kPrivate; kWatched: the only one so far
   uint32_t owner_creation;
   uint32_t looks;   // accesses looked at since it is watched; kDeclared: the object whose page it
@@ -263,23 +263,23 @@ static_assert(sizeof(Page) == 56 && page::windows::kMost * sizeof(Page) <= kWind
 inline constexpr int64_t kMostTokens = 100'000'000;
 inline int64_t tokens() { return __atomic_load_n(&state().tokens, __ATOMIC_RELAXED); }
 
-inline Page& page_at_alias(uint64_t alias) {
-  return reinterpret_cast<Page*>(kGuardedPages)[(alias - kAlias) / kPageSize];
+inline Page& page_at_shared_view(uint64_t shared_view) {
+  return reinterpret_cast<Page*>(kGuardedPages)[(shared_view - kSharedView) / kPageSize];
 }
-// `alias`: where the store has it.
-inline Page& page_at(uint64_t page, uint64_t alias) {
+// `shared_view`: where the backing has it.
+inline Page& page_at(uint64_t page, uint64_t shared_view) {
   if (page::windows::contains(page))
     return reinterpret_cast<Page*>(kWindowPages)[page::windows::index_of(page)];
-  return page_at_alias(alias);
+  return page_at_shared_view(shared_view);
 }
 inline Page& page_of(uint64_t page) {
-  return page_at(page, page::windows::contains(page) ? 0 : page::alias_of(page));
+  return page_at(page, page::windows::contains(page) ? 0 : page::shared_view_of(page));
 }
 // Returns the record of a page that was noted earlier, or null if the page is no longer in the
 // backing (because a library was closed, say).
 inline Page* find_page(uint64_t page) {
-  const uint64_t alias = page::windows::contains(page) ? 0 : page::alias_of(page);
-  return alias == page ? nullptr : &page_at(page, alias);
+  const uint64_t shared_view = page::windows::contains(page) ? 0 : page::shared_view_of(page);
+  return shared_view == page ? nullptr : &page_at(page, shared_view);
 }
 inline uint64_t bit_of(const Watcher& watcher) { return uint64_t{1} << watcher.slot; }
 bool is_owner(const Page& page, const Task& task);

@@ -3,7 +3,7 @@
 //
 //   kArena    [ heaps ........ | program mmap ........ ]  program memory: where the backing begins
 //   kWindows  [ pages of the backing once more, several on one page of it ]
-//   kAlias    [ the whole backing, shared and writable: for the runtime only ]
+//   kSharedView    [ the whole backing, shared and writable: for the runtime only ]
 //   kControl  [ Shared | runtime stacks | diff buffers ]
 #pragma once
 
@@ -17,13 +17,13 @@ inline constexpr uint64_t kArena = 0x100000000000;
 inline constexpr uint64_t kHeapSize = uint64_t{768} << 30;
 inline constexpr uint64_t kMapSize = uint64_t{256} << 30;
 inline constexpr uint64_t kArenaSize = kHeapSize + kMapSize;
-// Offset in the store where converted segments begin.
-inline constexpr uint64_t kSegmentStore = kArenaSize;
-inline constexpr uint64_t kSegmentStoreSize = uint64_t{64} << 30;
-inline constexpr uint64_t kStoreSize = kArenaSize + kSegmentStoreSize;
+// Offset in the backing where converted segments begin.
+inline constexpr uint64_t kSegmentsInBacking = kArenaSize;
+inline constexpr uint64_t kSegmentsInBackingSize = uint64_t{64} << 30;
+inline constexpr uint64_t kBackingSize = kArenaSize + kSegmentsInBackingSize;
 inline constexpr uint64_t kWindows = 0x1c0000000000;  // memory/windows.h
 inline constexpr uint64_t kWindowsSize = uint64_t{1} << 30;
-inline constexpr uint64_t kAlias = 0x200000000000;
+inline constexpr uint64_t kSharedView = 0x200000000000;
 inline constexpr uint64_t kControl = 0x300000000000;
 inline constexpr uint64_t kStacks = 0x301000000000;       // runtime stacks
 inline constexpr uint64_t kNoted = 0x301800000000;        // each task's pending_signals
@@ -40,11 +40,11 @@ inline constexpr uint64_t kExecBufferLimit = 8 << 20;  // the kernel takes no mo
 inline constexpr uint64_t kOwners = 0x30f200000000;    // OwnerTable
 inline constexpr uint64_t kOwnersSize = uint64_t{4} << 20;
 inline constexpr uint64_t kMoved = 0x30f400000000;  // MovedState of each task
-// Who has which page (view/coherent): a word for each of the store's.
+// Who has which page (view/coherent): a word for each of the backing's.
 inline constexpr uint64_t kPageOwners = 0x30f500000000;
-inline constexpr uint64_t kPageOwnersSize = kStoreSize / kPageSize * 8;
+inline constexpr uint64_t kPageOwnersSize = kBackingSize / kPageSize * 8;
 inline constexpr uint64_t kContendedBlocks = 0x30f5c0000000;  // view/coherent/coherent.cc
-inline constexpr uint64_t kContendedBlocksSize = kStoreSize / kPageSize / 16 / 8;
+inline constexpr uint64_t kContendedBlocksSize = kBackingSize / kPageSize / 16 / 8;
 // Tapes of locks (view/coherent/lock_prefetch.cc)
 inline constexpr uint64_t kTapePlace = 0x30f5d0000000;
 inline constexpr uint32_t kTapes = 1024;
@@ -55,9 +55,9 @@ inline constexpr uint64_t kFindings = 0x30f700000000;  // check/findings/finding
                                                        // memory, where the program is checked
 inline constexpr uint64_t kGuarded = 0x30f760000000;   // check/state.h
 inline constexpr uint64_t kGuardedSize = uint64_t{512} << 20;
-// What View guarded knows of each of the store's pages.
+// What View guarded knows of each of the backing's pages.
 inline constexpr uint64_t kGuardedPages = 0x30f800000000;
-inline constexpr uint64_t kGuardedPagesSize = kStoreSize / kPageSize * 56;
+inline constexpr uint64_t kGuardedPagesSize = kBackingSize / kPageSize * 56;
 inline constexpr uint64_t kShadows = 0x30fc00000000;  // of pages on which accesses are looked at
 inline constexpr uint64_t kShadowsSize = uint64_t{4} << 30;
 inline constexpr uint64_t kWindowTable = 0x30fe00000000;  // memory/windows.h

@@ -26,7 +26,7 @@ inline constexpr uint32_t kSignalNodeCount = 1 << 18;
 
 inline constexpr uint32_t kMaxTasks = 1024;
 inline constexpr uint32_t kMaxProcesses = 1536;
-inline constexpr uint32_t kMaxRegions = 1024;
+inline constexpr uint32_t kMaxMemorySegments = 1024;
 inline constexpr uint32_t kIntervalLengths = 1024;
 inline constexpr uint32_t kGaps = 4096;
 inline constexpr uint32_t kMappingRecords = 8192;
@@ -46,10 +46,10 @@ inline constexpr int kHiddenDescriptors = 65536;  // none is hidden at this numb
 static_assert(kArenaSize == uint64_t{1} << 40);
 
 // A converted range of program memory outside the arena.
-struct Region {
+struct MemorySegment {
   uint64_t start;
   uint64_t size;
-  uint64_t offset;  // in the store
+  uint64_t offset;  // in the backing
   uint32_t protection;
   uint32_t live;
 };
@@ -62,7 +62,7 @@ struct ProtectedRange {
 
 enum class MappingKind : uint32_t {
   kMapFile,
-  kMapStore,
+  kMapBacking,
   kUnmap,
   kProtect,
   kSigaction,
@@ -254,17 +254,17 @@ struct OrderState {
 // The program's memory and its backing. Guarded by: `lock`, where nothing else is said.
 struct MemoryState {
   SpinLock lock;
-  int32_t store;           // descriptor of the store
+  int32_t backing;         // descriptor of the backing
   uint64_t pages_awaited;  // View coherent. Guarded by: the turn
   uint32_t has_made_code;  // there is code of the program's own making, or there may be
   uint32_t text_pending;   // code was mapped whose sites are not patched yet
   uint64_t segment_bump;
   uint64_t map_bump;
   uint32_t free_count;
-  uint32_t region_count;
-  uint64_t regions_version;  // counts changes of `regions`
+  uint32_t segment_count;
+  uint64_t segments_version;  // counts changes of `segments`
   uint64_t brk_start, brk_now, brk_limit;
-  Region regions[kMaxRegions];
+  MemorySegment segments[kMaxMemorySegments];
   Range free_extents[16384];
   uint32_t protected_count;
   ProtectedRange protected_ranges[kProtectedRanges];  // see memory/protection.h

@@ -89,7 +89,7 @@ struct TaskCounters {
   uint64_t moves;       // into the executor
   uint64_t transactions;  // stretches of program code that ended with a publication. Counted with
                           // the phases
-  uint64_t refreshed;     // copies that stay, made equal to the store: the page and its twin are
+  uint64_t refreshed;     // copies that stay, made equal to the backing: the page and its twin are
                           // copied each time
   uint64_t handed_over;   // pages copied for tasks that this one made without a turn
   uint64_t processor_ns;  // processor time; set when the task ends

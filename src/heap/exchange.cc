@@ -79,16 +79,16 @@ bool drain(uint32_t self, size_t budget) {
 
 using namespace heap;
 
-void heap_exchange(uint32_t self, void* (*alias)(uint64_t address)) {
+void heap_exchange(uint32_t self, void* (*shared_view)(uint64_t address)) {
   if (g_place.table == 0) return;
-  auto* heap = static_cast<Heap*>(alias(address_of(&heap_at(self))));
+  auto* heap = static_cast<Heap*>(shared_view(address_of(&heap_at(self))));
   if ((heap->outgoing_any | heap->incoming) == 0 || heap->busy != 0) return;
   if (heap->outgoing_any != 0) {
     for (uint32_t word = 0; word < kMaxHeaps / 64; ++word) {
       for (uint64_t set = heap->outgoing_set[word]; set != 0; set &= set - 1) {
         auto index = word * 64 + static_cast<uint32_t>(__builtin_ctzll(set));
-        auto* owner = static_cast<Heap*>(alias(address_of(&heap_at(index))));
-        auto* first = static_cast<Node*>(alias(heap->outgoing[index]));
+        auto* owner = static_cast<Heap*>(shared_view(address_of(&heap_at(index))));
+        auto* first = static_cast<Node*>(shared_view(heap->outgoing[index]));
         first->key = owner->incoming;
         owner->incoming = heap->outgoing[index];
         heap->outgoing[index] = 0;

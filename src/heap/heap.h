@@ -101,10 +101,10 @@ bool heap_trim(uint32_t self);
 uint64_t heap_footprint(uint32_t self);
 
 // Moves what `self` freed for others to their owners, and takes over what others freed for it.
-// `alias` translates a program address into the runtime's shared view of it (identity where memory
-// is direct). REQUIRES: the global turn; everything that self wrote is published and its private
-// copies are dropped. Cheap where there is nothing to do; does nothing where it interrupts self
-// inside a critical part of the heap.
-void heap_exchange(uint32_t self, void* (*alias)(uint64_t address));
+// `shared_view` translates a program address into the runtime's shared view of it (identity where
+// memory is direct). REQUIRES: the global turn; everything that self wrote is published and its
+// private copies are dropped. Cheap where there is nothing to do; does nothing where it interrupts
+// self inside a critical part of the heap.
+void heap_exchange(uint32_t self, void* (*shared_view)(uint64_t address));
 
 }  // namespace weir

@@ -1,5 +1,5 @@
-// The heap in the isolated View, played by one thread: a store, each task's private view of it,
-// rounds in which all tasks run on the same store, and turns in which each publishes the bytes it
+// The heap in the isolated View, played by one thread: a backing, each task's private view of it,
+// rounds in which all tasks run on the same backing, and turns in which each publishes the bytes it
 // changed and then exchanges. A heap that wrote what is another's, or read through the wrong view,
 // loses an object here.
 #include <fcntl.h>
@@ -20,10 +20,12 @@ namespace weir {
 namespace {
 
 constexpr uint64_t kStart = 0x1200'0000'0000;
-constexpr uint64_t kStartOfAlias = 0x1300'0000'0000;
-constexpr size_t kStoreBytes = 12 * kSegmentSize;
+constexpr uint64_t kStartOfSharedView = 0x1300'0000'0000;
+constexpr size_t kBackingBytes = 12 * kSegmentSize;
 
-void* alias(uint64_t address) { return reinterpret_cast<void*>(address - kStart + kStartOfAlias); }
+void* shared_view(uint64_t address) {
+  return reinterpret_cast<void*>(address - kStart + kStartOfSharedView);
+}
 
 struct Diff {
   uint64_t address;
@@ -34,29 +36,29 @@ struct Diff {
 class IsolatedHeapTest : public testing::Test {
  protected:
   void SetUp() override {
-    store_ = memfd_create("store", MFD_CLOEXEC);
-    ASSERT_EQ(ftruncate(store_, kStoreBytes), 0);
+    backing_ = memfd_create("store", MFD_CLOEXEC);
+    ASSERT_EQ(ftruncate(backing_, kBackingBytes), 0);
     pagemap_ = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     ASSERT_GE(pagemap_, 0);
     constexpr int kRights = PROT_READ | PROT_WRITE;
-    void* at = alias(kStart);
-    ASSERT_EQ(mmap(at, kStoreBytes, kRights, MAP_SHARED | MAP_FIXED_NOREPLACE, store_, 0), at);
+    void* at = shared_view(kStart);
+    ASSERT_EQ(mmap(at, kBackingBytes, kRights, MAP_SHARED | MAP_FIXED_NOREPLACE, backing_, 0), at);
     fresh_view();
     shared_ = std::make_unique<HeapShared>();
-    heap_init(HeapConfig{{kStart, kStart + kStoreBytes}, shared_.get(), nullptr, nullptr});
+    heap_init(HeapConfig{{kStart, kStart + kBackingBytes}, shared_.get(), nullptr, nullptr});
   }
 
   void TearDown() override {
-    munmap(alias(kStart), kStoreBytes);
-    munmap(reinterpret_cast<void*>(kStart), kStoreBytes);
-    close(store_);
+    munmap(shared_view(kStart), kBackingBytes);
+    munmap(reinterpret_cast<void*>(kStart), kBackingBytes);
+    close(backing_);
     close(pagemap_);
   }
 
   // Drops all private copies.
   void fresh_view() {
     void* at = reinterpret_cast<void*>(kStart);
-    ASSERT_EQ(mmap(at, kStoreBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, store_, 0),
+    ASSERT_EQ(mmap(at, kBackingBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, backing_, 0),
               at);
   }
 
@@ -76,7 +78,7 @@ class IsolatedHeapTest : public testing::Test {
       Diff diff;
       diff.address = kStart + i * kPageSize;
       auto* now = reinterpret_cast<uint8_t*>(diff.address);
-      auto* then = static_cast<uint8_t*>(alias(diff.address));
+      auto* then = static_cast<uint8_t*>(shared_view(diff.address));
       diff.bytes.assign(now, now + kPageSize);
       diff.mask.resize(kPageSize);
       for (size_t b = 0; b < kPageSize; ++b) diff.mask[b] = now[b] != then[b];
@@ -88,7 +90,7 @@ class IsolatedHeapTest : public testing::Test {
 
   static void publish(const std::vector<Diff>& diffs) {
     for (const Diff& diff : diffs) {
-      auto* to = static_cast<uint8_t*>(alias(diff.address));
+      auto* to = static_cast<uint8_t*>(shared_view(diff.address));
       for (size_t b = 0; b < kPageSize; ++b) {
         if (diff.mask[b]) to[b] = diff.bytes[b];
       }
@@ -96,7 +98,7 @@ class IsolatedHeapTest : public testing::Test {
   }
 
   size_t pages_ = 0;
-  int store_ = -1;
+  int backing_ = -1;
   int pagemap_ = -1;
   std::unique_ptr<HeapShared> shared_;
 };
@@ -156,7 +158,7 @@ TEST_F(IsolatedHeapTest, NothingIsLostBetweenViews) {
     fresh_view();
     for (uint32_t task = 0; task < kTasks; ++task) {
       publish(diffs[task]);
-      heap_exchange(task, alias);
+      heap_exchange(task, shared_view);
       owned[task].insert(owned[task].end(), handed[task].begin(), handed[task].end());
       handed[task].clear();
     }
@@ -172,13 +174,13 @@ TEST_F(IsolatedHeapTest, CommonPathsWriteOnePageOfTheHeap) {
   for (int i = 0; i < 200; ++i) objects.push_back(heap_allocate(1, 64));
   for (int i = 0; i < 100; ++i) heap_free(1, objects[static_cast<size_t>(i)]);
   publish(take_diffs());
-  heap_exchange(1, alias);
+  heap_exchange(1, shared_view);
   fresh_view();
   pages_ = 0;
   for (int i = 0; i < 50; ++i) heap_free(1, heap_allocate(1, 64));
   publish(take_diffs());
   EXPECT_LE(pages_, 2u);
-  heap_exchange(1, alias);
+  heap_exchange(1, shared_view);
   fresh_view();
   pages_ = 0;
   heap_free(2, objects[150]);

@@ -87,10 +87,10 @@ struct SmallClass {
 // Layout: what the common paths write lies in the first page.
 struct alignas(kPageSize) Heap {
   SmallClass small[kClasses];
-  uint64_t busy;  // self is inside a part that an exchange may not interrupt
-  uint64_t
-      incoming;      // Shared: lists of objects given back; written and read through the alias only
-  uint64_t pending;  // lists taken over, not yet sorted into spans
+  uint64_t busy;      // self is inside a part that an exchange may not interrupt
+  uint64_t incoming;  // Shared: lists of objects given back; written and read through the shared
+                      // view only
+  uint64_t pending;   // lists taken over, not yet sorted into spans
   uint64_t draining;  // rest of the list being sorted
   uint64_t outgoing_any;
   uint64_t outgoing_set[kMaxHeaps / 64];  // owners for whom outgoing[] has a list

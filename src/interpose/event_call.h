@@ -3,8 +3,8 @@
 // Rules of this folder
 // 1. Code that weir_upcall() runs is on the runtime's stack and calls nothing of libc. What the
 //    program's stack holds it may read through plain pointers (what was written there has been
-//    published, and the task sees the store); objects that tasks share it reaches through alias()
-//    only.
+//    published, and the task sees the backing); objects that tasks share it reaches through
+//    shared_view() only.
 // 2. A wait that a signal ends leaves the runtime, so that the handlers run, and comes again:
 //    kAgain.
 // 3. What is program code to the runtime, all but what weir_upcall() runs, may go on in another
@@ -111,7 +111,7 @@ inline bool is_cancelled() { return self().locks.cancel_asked || is_pending(kCan
 template <typename T>
 T* object_at(long address) {
   if (__builtin_expect(plan().has_keys(), 0)) happens::open_object(static_cast<uint64_t>(address));
-  return static_cast<T*>(alias(static_cast<uint64_t>(address)));
+  return static_cast<T*>(shared_view(static_cast<uint64_t>(address)));
 }
 
 // In program code: the same object for a look at what never changes in it. View coherent: without a
@@ -121,7 +121,7 @@ template <typename T>
 const T* beside(const T* object) {
   if (plan().has_keys() && g_tasks_active) happens::open_object(reinterpret_cast<uint64_t>(object));
   if (!plan().gives_pages() || !g_tasks_active) return object;
-  return reinterpret_cast<const T*>(page::alias_of(reinterpret_cast<uint64_t>(object)));
+  return reinterpret_cast<const T*>(page::shared_view_of(reinterpret_cast<uint64_t>(object)));
 }
 
 inline long begin_event(long kind, long, long) {

@@ -1,18 +1,19 @@
-// Layout: the backing's file holds the arena at offset 0, converted segments from kSegmentStore on.
-// It is sparse: only touched pages cost memory.
+// Layout: the backing's file holds the arena at offset 0, converted segments from
+// kSegmentsInBacking on. It is sparse: only touched pages cost memory.
 //
 // Invariants
-// 1. A byte of program memory has one place in the backing, and the tables here (regions) say
-//    which. They lie in Shared memory, and change only under the turn or while one task exists.
-//    (checked in record_region)
+// 1. A byte of program memory has one place in the backing, and the tables here (segments)
+//    say which. They lie in Shared memory, and change only under the turn or while one task exists.
+//    (checked in record_segment)
 // 2. The runtime's own image, stacks and tables are never part of the backing. (checked in
-//    record_region)
+//    record_segment)
 // 3. After convert_all() no writable private mapping of the program is left outside the backing.
 //    (checked in convert_all)
 //
-// What can go wrong: a library is mapped by dlopen later (syscall/ makes regions of its data); the
-// stack grows below what was converted (it is converted at its full limit); a patched call made a
-// mapping between reading the maps and converting (only one task exists then, and it stands here).
+// What can go wrong: a library is mapped by dlopen later (syscall/ makes memory segments of its
+// data); the stack grows below what was converted (it is converted at its full limit); a patched
+// call made a mapping between reading the maps and converting (only one task exists then, and it
+// stands here).
 
 #include "memory/backing.h"
 
@@ -43,7 +44,7 @@ namespace {
 
 constexpr uint64_t kBrkSize = uint64_t{1} << 30;
 
-bool g_sees_store = false;
+bool g_maps_in_place = false;
 
 long map(uint64_t at, uint64_t size, int protection, int flags, int descriptor, uint64_t offset) {
   return sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(size), protection, flags,
@@ -61,7 +62,7 @@ void make_dumpable(uint64_t start) {
 uint64_t take_segment_space(uint64_t size) {
   MemoryState& s = shared().memory;
   uint64_t offset = s.segment_bump;
-  if (offset + size > kStoreSize) return 0;
+  if (offset + size > kBackingSize) return 0;
   s.segment_bump += page_up(size);
   return offset;
 }
@@ -71,38 +72,38 @@ bool ours(const Range& range) {
   return range.overlaps(image) || range.overlaps(Range{kArena, kStacks + (uint64_t{1} << 44)});
 }
 
-uint64_t record_region(uint64_t start, uint64_t size, int protection) {
+uint64_t record_segment(uint64_t start, uint64_t size, int protection) {
   MemoryState& s = shared().memory;
   WEIR_DEBUG_CHECK(!has_region({start, start + size}));  // invariant 1 of backing.cc
   WEIR_CHECK(!ours({start, start + size}));              // invariant 2 of backing.cc
   uint64_t offset = take_segment_space(size);
   if (!offset) return 0;
   uint32_t slot = 0;
-  while (slot < s.region_count && s.regions[slot].live) slot++;
-  if (slot == s.region_count) {
-    if (slot == kMaxRegions) return 0;
-    s.region_count++;
+  while (slot < s.segment_count && s.segments[slot].live) slot++;
+  if (slot == s.segment_count) {
+    if (slot == kMaxMemorySegments) return 0;
+    s.segment_count++;
   }
-  s.regions[slot] = Region{start, size, offset, static_cast<uint32_t>(protection), 1};
-  __atomic_add_fetch(&s.regions_version, 1,
-                     __ATOMIC_RELEASE);  // whoever sees it sees the region
+  s.segments[slot] = MemorySegment{start, size, offset, static_cast<uint32_t>(protection), 1};
+  __atomic_add_fetch(&s.segments_version, 1,
+                     __ATOMIC_RELEASE);  // whoever sees it sees the segment
   return offset;
 }
 
-// Writes the non-zero pages of [start, start+size) into the store at `offset`.
-void copy_into_store(uint64_t start, uint64_t size, uint64_t offset) {
-  const int store = shared().memory.store;
+// Writes the non-zero pages of [start, start+size) into the backing at `offset`.
+void copy_into_backing(uint64_t start, uint64_t size, uint64_t offset) {
+  const int backing = shared().memory.backing;
   for (uint64_t at = 0; at < size; at += kPageSize) {
     auto* words = reinterpret_cast<const uint64_t*>(start + at);
     uint64_t any = 0;
     for (size_t i = 0; i < kPageSize / 8 && !any; i++) any = words[i];
     if (!any) continue;
-    sys::raw(SYS_pwrite64, store, static_cast<long>(start + at), kPageSize,
+    sys::raw(SYS_pwrite64, backing, static_cast<long>(start + at), kPageSize,
              static_cast<long>(offset + at));
   }
 }
 
-// As copy_into_store, for a range of which most was perhaps never touched: asks the kernel first.
+// As copy_into_backing, for a range of which most was perhaps never touched: asks the kernel first.
 void copy_touched(uint64_t start, uint64_t size, uint64_t offset) {
   static uint8_t present[4096];
   for (uint64_t at = 0; at < size;) {
@@ -110,7 +111,7 @@ void copy_touched(uint64_t start, uint64_t size, uint64_t offset) {
     if (pages > sizeof present) pages = sizeof present;
     long pagemap = sys::open_own("/proc/self/pagemap");
     if (sys::failed(pagemap)) {
-      copy_into_store(start, size, offset);
+      copy_into_backing(start, size, offset);
       return;
     }
     static uint64_t entries[512];
@@ -120,8 +121,8 @@ void copy_touched(uint64_t start, uint64_t size, uint64_t offset) {
                static_cast<long>((start + at) / kPageSize * 8 + done * 8));
       for (uint64_t i = 0; i < count; i++) {
         if (entries[i] >> 62)
-          copy_into_store(start + at + (done + i) * kPageSize, kPageSize,
-                          offset + at + (done + i) * kPageSize);
+          copy_into_backing(start + at + (done + i) * kPageSize, kPageSize,
+                            offset + at + (done + i) * kPageSize);
       }
       done += count;
     }
@@ -132,10 +133,10 @@ void copy_touched(uint64_t start, uint64_t size, uint64_t offset) {
 
 }  // namespace
 
-void copy_into_store(Range range, uint64_t offset, bool is_anonymous) {
+void copy_into_backing(Range range, uint64_t offset, bool is_anonymous) {
   LimitLifted file_size(RLIMIT_FSIZE), descriptors(RLIMIT_NOFILE);
   if (is_anonymous) copy_touched(range.start, range.size(), offset);
-  else copy_into_store(range.start, range.size(), offset);
+  else copy_into_backing(range.start, range.size(), offset);
 }
 
 namespace {
@@ -149,13 +150,13 @@ void fail(const char* what, long result) {
 
 // A write behind the limit would end the program by SIGXFSZ.
 void check_file_size(const LimitLifted& limit) {
-  if (limit.now >= kStoreSize) return;
+  if (limit.now >= kBackingSize) return;
   report("cannot write to memory that all tasks see: is a file size limit set (ulimit -f)?");
   die(125);
 }
 
 // Many small pieces of reserved memory that are accessible, with others between them that are not,
-// are one region. Returns where the maps go on.
+// are one memory segment. Returns where the maps go on.
 char* join_reserved(sys::MapLine& line, char* cursor) {
   constexpr uint32_t kMostBetween = 8;
   const uint64_t start = line.range.start;
@@ -184,10 +185,10 @@ char* join_reserved(sys::MapLine& line, char* cursor) {
   return cursor;
 }
 
-void map_regions() {
+void map_segments() {
   const MemoryState& s = shared().memory;
-  for (uint32_t i = 0; i < s.region_count; i++) {
-    const Region& r = s.regions[i];
+  for (uint32_t i = 0; i < s.segment_count; i++) {
+    const MemorySegment& r = s.segments[i];
     if (r.live && !map_private(r.start, r.size, r.offset, static_cast<int>(r.protection)))
       fail("map a region", -ENOMEM);
   }
@@ -204,14 +205,14 @@ void convert_line(const sys::MapLine& line, uint64_t stack_limit) {
     start = line.range.limit - size;
     shared().program.stack_limit = line.range.limit;
   }
-  uint64_t offset = record_region(start, size, protection);
+  uint64_t offset = record_segment(start, size, protection);
   if (!offset) {
     report("cannot convert the program's memory: too many segments");
     die(125);
   }
   uint64_t used = line.range.start - start;
   if (line.name[0] == '/') {  // a private file mapping: what was never touched is the file's
-    copy_into_store(line.range.start, line.range.size(), offset + used);
+    copy_into_backing(line.range.start, line.range.size(), offset + used);
     if (!starts_with(line.name, "/dev/")) remember_file(line.range, source_of(line), line.offset);
   } else {
     copy_touched(line.range.start, line.range.size(), offset + used);
@@ -226,7 +227,7 @@ Range own_image() {
                page_up(reinterpret_cast<uint64_t>(&_end))};
 }
 
-bool create_store() {
+bool create_backing() {
   MemoryState& s = shared().memory;
   const long file =
       open_hidden(SYS_memfd_create, reinterpret_cast<long>("weir-store"), MFD_CLOEXEC);
@@ -234,68 +235,68 @@ bool create_store() {
     report("cannot create a file in memory (error %d)%s", int64_t{-file}, of_descriptors(file));
     return false;
   }
-  s.store = static_cast<int>(file);
-  if (set_file_size(s.store, kStoreSize) != 0) {
+  s.backing = static_cast<int>(file);
+  if (set_file_size(s.backing, kBackingSize) != 0) {
     report("cannot reserve %u GB of sparse memory: is a file size limit set (ulimit -f)?",
-           kStoreSize >> 30);
+           kBackingSize >> 30);
     return false;
   }
   long at = map(kArena, kArenaSize, PROT_READ | PROT_WRITE,
-                MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, s.store, 0);
+                MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, s.backing, 0);
   if (at != static_cast<long>(kArena)) {
     report("cannot reserve %u GB of address space (error %d): is a limit set (ulimit -v)?",
            kArenaSize >> 30, int64_t{-at});
     return false;
   }
-  s.segment_bump = kSegmentStore;
+  s.segment_bump = kSegmentsInBacking;
   s.map_bump = kArena + kHeapSize;
-  // The program's brk: a range of the store right after the kernel's own, so that sbrk goes on
+  // The program's brk: a range of the backing right after the kernel's own, so that sbrk goes on
   // where it was.
   uint64_t now = static_cast<uint64_t>(sys::raw(SYS_brk, 0));
   uint64_t start = page_up(now);
-  uint64_t offset = record_region(start, kBrkSize, PROT_READ | PROT_WRITE);
+  uint64_t offset = record_segment(start, kBrkSize, PROT_READ | PROT_WRITE);
   at = map(start, kBrkSize, PROT_READ | PROT_WRITE,
-           MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, s.store, offset);
+           MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, s.backing, offset);
   if (at == static_cast<long>(start)) {
     s.brk_start = s.brk_now = start;
     s.brk_limit = start + kBrkSize;
   } else {
-    s.regions[s.region_count - 1].live = 0;
+    s.segments[s.segment_count - 1].live = 0;
   }
   dump_only_used();
   return true;
 }
 
 bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection) {
-  const int sharing = g_sees_store ? MAP_SHARED : MAP_PRIVATE;
-  long at = map(start, size, protection, sharing | MAP_NORESERVE | MAP_FIXED, shared().memory.store,
-                offset);
+  const int sharing = g_maps_in_place ? MAP_SHARED : MAP_PRIVATE;
+  long at = map(start, size, protection, sharing | MAP_NORESERVE | MAP_FIXED,
+                shared().memory.backing, offset);
   if (at != static_cast<long>(start)) return false;
-  if ((protection & PROT_WRITE) && !g_sees_store) make_dumpable(start);
+  if ((protection & PROT_WRITE) && !g_maps_in_place) make_dumpable(start);
   return true;
 }
 
-void share_store() { g_sees_store = true; }
+void map_in_place_everywhere() { g_maps_in_place = true; }
 
-void see_store() {
-  g_sees_store = true;
-  map_regions();
+void map_in_place() {
+  g_maps_in_place = true;
+  map_segments();
   if (!map_private(kArena, kArenaSize, 0, PROT_READ | PROT_WRITE)) fail("map the arena", -ENOMEM);
   reapply_protections();
 }
 
-void map_alias() {
-  long at = map(kAlias, kStoreSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED,
-                shared().memory.store, 0);
-  if (at != static_cast<long>(kAlias)) fail("map the store a second time", at);
-  sys::raw(SYS_madvise, at, static_cast<long>(kStoreSize), MADV_DONTDUMP);
+void map_shared_view() {
+  long at = map(kSharedView, kBackingSize, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_NORESERVE | MAP_FIXED, shared().memory.backing, 0);
+  if (at != static_cast<long>(kSharedView)) fail("map the store a second time", at);
+  sys::raw(SYS_madvise, at, static_cast<long>(kBackingSize), MADV_DONTDUMP);
 }
 
 void convert_all() {
   LimitLifted file_size(RLIMIT_FSIZE), descriptors(RLIMIT_NOFILE);
   check_file_size(file_size);
-  map_regions();  // that exist already: the program's brk, and in a forked child all that its
-                  // parent had
+  map_segments();  // that exist already: the program's brk, and in a forked child all that its
+                   // parent had
   rlimit limit{};
   sys::raw(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<long>(&limit));
   uint64_t stack_limit = limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > (uint64_t{1} << 30)
@@ -313,7 +314,7 @@ void convert_all() {
     const Range parts[2] = {{whole.start, whole.overlaps(own) ? own.start : whole.limit},
                             {own.limit, whole.overlaps(own) ? whole.limit : 0}};
     for (const Range& part : parts) {
-      if (part.empty() || part.start >= part.limit || ours(part) || store_extent(part.start))
+      if (part.empty() || part.start >= part.limit || ours(part) || backing_bytes_at(part.start))
         continue;
       line.range = part;
       if (in_reserve(part.start) && !line.name[0]) cursor = join_reserved(line, cursor);
@@ -326,44 +327,44 @@ void convert_all() {
   WEIR_DEBUG_CHECK(are_all_converted());  // invariant 3 of backing.cc
 }
 
-uint64_t add_region(uint64_t start, uint64_t size, int protection) {
-  return record_region(start, page_up(size), protection);
+uint64_t add_memory_segment(uint64_t start, uint64_t size, int protection) {
+  return record_segment(start, page_up(size), protection);
 }
 
 uint64_t adopt(Range range, int protection) {
   LimitLifted file_size(RLIMIT_FSIZE);
-  const uint64_t offset = record_region(range.start, range.size(), protection);
+  const uint64_t offset = record_segment(range.start, range.size(), protection);
   if (!offset) return 0;
   copy_touched(range.start, range.size(), offset);
   return map_private(range.start, range.size(), offset, protection) ? offset : 0;
 }
 
-void remove_region(uint64_t start, uint64_t size) {
+void remove_memory_segment(uint64_t start, uint64_t size) {
   MemoryState& s = shared().memory;
   Range gone{start, start + page_up(size)};
-  const uint32_t count = s.region_count;
+  const uint32_t count = s.segment_count;
   for (uint32_t i = 0; i < count; i++) {
-    Region& r = s.regions[i];
+    MemorySegment& r = s.segments[i];
     if (!r.live) continue;
     Range here{r.start, r.start + r.size};
     if (!here.overlaps(gone)) continue;
-    Region old = r;
+    MemorySegment old = r;
     r.live = 0;
     auto keep = [&](uint64_t from, uint64_t to) {
       if (from >= to) return;
       uint32_t slot = 0;
-      while (slot < s.region_count && s.regions[slot].live) slot++;
-      WEIR_CHECK(slot < kMaxRegions);
-      if (slot == s.region_count) s.region_count++;
-      s.regions[slot] = Region{from, to - from, old.offset + (from - old.start), old.protection, 1};
+      while (slot < s.segment_count && s.segments[slot].live) slot++;
+      WEIR_CHECK(slot < kMaxMemorySegments);
+      if (slot == s.segment_count) s.segment_count++;
+      s.segments[slot] = {from, to - from, old.offset + (from - old.start), old.protection, 1};
     };
     keep(here.start, gone.start < here.limit ? gone.start : here.limit);
     keep(gone.limit > here.start ? gone.limit : here.start, here.limit);
-    __atomic_add_fetch(&s.regions_version, 1, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&s.segments_version, 1, __ATOMIC_RELEASE);
   }
 }
 
-bool g_remembers_regions = false;
+bool g_remembers_segments = false;
 
 bool in_arena(uint64_t address) { return address - kArena < kArenaSize; }
 
@@ -371,56 +372,57 @@ namespace {
 
 // What was found last is found again most often. Each is one word, so that a signal's handler meets
 // no half of it.
-uint32_t g_last_region;
-// Pages in no region: constants, text. With the version of the regions of which that is known.
+uint32_t g_last;
+// Pages in no segment: constants, text. With the version of the segments of which that is known.
 constexpr uint32_t kNowhere = 64, kVersionBits = 28;
 uint64_t g_nowhere[kNowhere];
 
-const Region* find_region(uint64_t address) {
+const MemorySegment* find_segment(uint64_t address) {
   const MemoryState& s = shared().memory;
-  for (uint32_t i = 0; i < s.region_count; i++) {
-    if (s.regions[i].live && address - s.regions[i].start < s.regions[i].size) return &s.regions[i];
+  for (uint32_t i = 0; i < s.segment_count; i++) {
+    if (s.segments[i].live && address - s.segments[i].start < s.segments[i].size)
+      return &s.segments[i];
   }
   return nullptr;
 }
 
-const Region* region_of(uint64_t address) {
-  if (!g_remembers_regions) return find_region(address);
+const MemorySegment* segment_at(uint64_t address) {
+  if (!g_remembers_segments) return find_segment(address);
   const MemoryState& s = shared().memory;
-  const Region& last = s.regions[__atomic_load_n(&g_last_region, __ATOMIC_RELAXED)];
+  const MemorySegment& last = s.segments[__atomic_load_n(&g_last, __ATOMIC_RELAXED)];
   if (last.live && address - last.start < last.size) return &last;
   const uint64_t page = address / kPageSize;
-  const uint64_t version = __atomic_load_n(&s.regions_version, __ATOMIC_ACQUIRE);
+  const uint64_t version = __atomic_load_n(&s.segments_version, __ATOMIC_ACQUIRE);
   const uint64_t nowhere = page << kVersionBits | ((version + 1) & ((1u << kVersionBits) - 1));
   uint64_t& known = g_nowhere[page % kNowhere];
   if (__atomic_load_n(&known, __ATOMIC_RELAXED) == nowhere) return nullptr;
-  const Region* region = find_region(address);
-  if (region)
-    __atomic_store_n(&g_last_region, static_cast<uint32_t>(region - s.regions), __ATOMIC_RELAXED);
+  const MemorySegment* segment = find_segment(address);
+  if (segment)
+    __atomic_store_n(&g_last, static_cast<uint32_t>(segment - s.segments), __ATOMIC_RELAXED);
   else if (page >> (64 - kVersionBits) == 0) __atomic_store_n(&known, nowhere, __ATOMIC_RELAXED);
-  return region;
+  return segment;
 }
 
 }  // namespace
 
-uint64_t alias_of(uint64_t address) {
-  if (shared().memory.store < 0) return address;  // tasks are threads
-  if (in_arena(address)) return address - kArena + kAlias;
-  if (windows::contains(address)) return windows::alias_of(address);
-  const Region* region = region_of(address);
-  return region ? kAlias + region->offset + (address - region->start) : address;
+uint64_t shared_view_of(uint64_t address) {
+  if (shared().memory.backing < 0) return address;  // tasks are threads
+  if (in_arena(address)) return address - kArena + kSharedView;
+  if (windows::contains(address)) return windows::shared_view_of(address);
+  const MemorySegment* segment = segment_at(address);
+  return segment ? kSharedView + segment->offset + (address - segment->start) : address;
 }
 
-uint64_t store_extent(uint64_t address) {
+uint64_t backing_bytes_at(uint64_t address) {
   if (in_arena(address)) return kArena + kArenaSize - address;
   if (windows::contains(address)) return windows::extent(address);
-  const Region* region = region_of(address);
-  return region ? region->start + region->size - address : 0;
+  const MemorySegment* segment = segment_at(address);
+  return segment ? segment->start + segment->size - address : 0;
 }
 
 void zero_pages(uint64_t start, uint64_t size) {
-  uint64_t offset = alias_of(start) - kAlias;
-  sys::raw(SYS_fallocate, shared().memory.store, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+  uint64_t offset = shared_view_of(start) - kSharedView;
+  sys::raw(SYS_fallocate, shared().memory.backing, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
            static_cast<long>(offset), static_cast<long>(page_up(size)));
 }
 

@@ -1,13 +1,13 @@
-// The store: one file in memory that holds everything writable of the program, and the ranges of
+// The backing: one file in memory that holds everything writable of the program, and the ranges of
 // addresses that show it.
 // Implemented in backing.cc, backing_fork.cc, core_dump.cc, hidden_descriptors.cc and
 // protection.cc.
 //
-// Arena addresses are store offsets plus kArena. Other writable ranges (data and bss of program and
-// libraries, main's stack, thread-local storage of the first thread) are *regions*: converted in
-// place when the first task is made. Until then ("single") the arena is mapped shared and regions
-// are what the kernel made; afterwards ("multi") each process maps all of it privately, and sees
-// the store itself through the alias.
+// Arena addresses are backing offsets plus kArena. Other writable ranges (data and bss of program
+// and libraries, main's stack, thread-local storage of the first thread) are *memory segments*:
+// converted in place when the first task is made. Until then ("single") the arena is mapped shared
+// and these segments are what the kernel made; afterwards ("multi") each process maps all of it
+// privately, and sees the backing itself through the shared view.
 #pragma once
 
 #include <errno.h>
@@ -18,52 +18,53 @@
 
 namespace weir::page {
 
-// Creates the store and maps the arena. REQUIRES: options say isolated. False with a report where
+// Creates the backing and maps the arena. REQUIRES: options say isolated. False with a report where
 // the kernel refuses.
-bool create_store();
-// First task: turns every writable private mapping of the program into store memory, mapped
-// privately. The caller runs on a runtime stack and touches no program memory meanwhile.
+bool create_backing();
+// First task: turns every writable private mapping of the program into memory of the backing,
+// mapped privately. The caller runs on a runtime stack and touches no program memory meanwhile.
 void convert_all();
-// Maps the store's alias (in every process that runs tasks).
-void map_alias();
-// In this process program memory is the store itself from now on, also what is mapped later. The
+// Maps the backing's shared view (in every process that runs tasks).
+void map_shared_view();
+// In this process program memory is the backing itself from now on, also what is mapped later. The
 // second: from the next convert_all() on, in all processes.
-void see_store();
-void share_store();
-// Maps [start, start+size) privately (see_store: shared) onto store bytes at `offset` in this
-// process.
+void map_in_place();
+void map_in_place_everywhere();
+// Maps [start, start+size) privately (map_in_place: shared) onto bytes of the backing at `offset`
+// in this process.
 bool map_private(uint64_t start, uint64_t size, uint64_t offset, int protection);
-// Writes what is not zero in the range into the store at `offset`. Anonymous memory: what was never
-// touched is not read.
-void copy_into_store(Range range, uint64_t offset, bool is_anonymous);
-// A new region at a place outside the arena; its bytes are zero. Returns the store offset, 0 on
-// failure.
-uint64_t add_region(uint64_t start, uint64_t size, int protection);
-void remove_region(uint64_t start, uint64_t size);
-// Private memory of the program's becomes a region, with its bytes, in this process. REQUIRES: it
-// can be read.
+// Writes what is not zero in the range into the backing at `offset`. Anonymous memory: what was
+// never touched is not read.
+void copy_into_backing(Range range, uint64_t offset, bool is_anonymous);
+// A new memory segment at a place outside the arena; its bytes are zero. Returns the backing
+// offset, 0 on failure.
+uint64_t add_memory_segment(uint64_t start, uint64_t size, int protection);
+void remove_memory_segment(uint64_t start, uint64_t size);
+// Private memory of the program's becomes a memory segment, with its bytes, in this process.
+// REQUIRES: it can be read.
 uint64_t adopt(Range range, int protection);
-// True unless the run is recorded or replayed. Then what has been found about regions is cached. So
-// the number of instructions that a lookup takes depends on earlier lookups, and in a recording the
-// instructions of program code are counted.
-extern bool g_remembers_regions;
+// True unless the run is recorded or replayed. Then what has been found about segments is cached.
+// So the number of instructions that a lookup takes depends on earlier lookups, and in a recording
+// the instructions of program code are counted.
+extern bool g_remembers_segments;
 // Returns the address at which the runtime sees the byte: in the shared view, or the address itself
 // if the byte is not in the backing.
-uint64_t alias_of(uint64_t address);
+uint64_t shared_view_of(uint64_t address);
 // Returns how many bytes from `address` on are contiguous in the backing; 0 if it is not in the
 // backing.
-uint64_t store_extent(uint64_t address);
+uint64_t backing_bytes_at(uint64_t address);
 bool in_arena(uint64_t address);
-// Calls act(start, size) for all memory of the store.
+// Calls act(start, size) for all memory of the backing.
 template <typename Act>
 void each_range(Act act) {
   act(kArena, kArenaSize);
   const Shared& s = shared();
-  for (uint32_t i = 0; i < s.memory.region_count; i++) {
-    if (s.memory.regions[i].live) act(s.memory.regions[i].start, page_up(s.memory.regions[i].size));
+  for (uint32_t i = 0; i < s.memory.segment_count; i++) {
+    if (s.memory.segments[i].live)
+      act(s.memory.segments[i].start, page_up(s.memory.segments[i].size));
   }
 }
-// Pages back to zero, in the store. Guarded by: the turn.
+// Pages back to zero, in the backing. Guarded by: the turn.
 void zero_pages(uint64_t start, uint64_t size);
 
 // Program mmap in the arena. Guarded by: the turn. 0 where the address space is used up.
@@ -133,7 +134,7 @@ void keep_hidden(int descriptor);
 long open_hidden(long number, long a, long b = 0, long c = 0, long d = 0, long e = 0);
 // open_hidden(), which waits a moment if no descriptor is left.
 long open_hidden_patiently(long number, long a, long b = 0, long c = 0);
-bool descriptors_left(uint32_t count);  // so many could be opened. REQUIRES: the store exists
+bool descriptors_left(uint32_t count);  // so many could be opened. REQUIRES: the backing exists
 void close_hidden(int descriptor);
 bool is_hidden(int descriptor);  // exactly the runtime's own, whatever else lies at high numbers
 inline const char* of_descriptors(long error) {

@@ -1,4 +1,4 @@
-// Whole-store work: the copy that a forked child gets, and the fingerprint of all memory.
+// Work on the whole backing: the copy that a forked child gets, and the fingerprint of all memory.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -18,15 +18,15 @@ namespace {
 
 constexpr int kSeekData = 3, kSeekHole = 4;
 
-// Calls `visit(offset, size)` for every stretch of the store that holds data.
+// Calls `visit(offset, size)` for every stretch of the backing that holds data.
 template <typename Visit>
-void each_extent(int store, Visit visit) {
+void each_extent(int backing, Visit visit) {
   uint64_t at = 0;
   for (;;) {
-    long data = sys::raw(SYS_lseek, store, static_cast<long>(at), kSeekData);
+    long data = sys::raw(SYS_lseek, backing, static_cast<long>(at), kSeekData);
     if (data < 0) return;
-    long hole = sys::raw(SYS_lseek, store, data, kSeekHole);
-    if (hole < 0) hole = static_cast<long>(kStoreSize);
+    long hole = sys::raw(SYS_lseek, backing, data, kSeekHole);
+    if (hole < 0) hole = static_cast<long>(kBackingSize);
     visit(static_cast<uint64_t>(data), static_cast<uint64_t>(hole - data));
     at = static_cast<uint64_t>(hole);
   }
@@ -76,20 +76,20 @@ uint64_t dead_bytes(Range dead, uint64_t page) {
 
 int copy_backing() {
   const Shared& s = shared();
-  const int old_store = s.memory.store;
+  const int old_backing = s.memory.backing;
   if (!s.program.multi) {
-    sys::raw(SYS_mmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize), PROT_READ,
-             MAP_SHARED | MAP_NORESERVE | MAP_FIXED, old_store, 0);
+    sys::raw(SYS_mmap, static_cast<long>(kSharedView), static_cast<long>(kBackingSize), PROT_READ,
+             MAP_SHARED | MAP_NORESERVE | MAP_FIXED, old_backing, 0);
   }
   LimitLifted descriptors(RLIMIT_NOFILE), file_size(RLIMIT_FSIZE);
   long file = sys::raw(SYS_memfd_create, reinterpret_cast<long>("weir-store"), MFD_CLOEXEC);
-  if (sys::failed(file) || set_file_size(static_cast<int>(file), kStoreSize) != 0) {
+  if (sys::failed(file) || set_file_size(static_cast<int>(file), kBackingSize) != 0) {
     report("cannot make the file for the memory of a forked process%s", of_descriptors(file));
     die(125);
   }
-  each_extent(old_store, [&](uint64_t offset, uint64_t size) {
+  each_extent(old_backing, [&](uint64_t offset, uint64_t size) {
     for (uint64_t done = 0; done < size;) {
-      long wrote = sys::raw(SYS_pwrite64, file, static_cast<long>(kAlias + offset + done),
+      long wrote = sys::raw(SYS_pwrite64, file, static_cast<long>(kSharedView + offset + done),
                             static_cast<long>(size - done), static_cast<long>(offset + done));
       if (wrote <= 0) {
         report("no memory for the copy that a forked process gets (error %d)", int64_t{-wrote});
@@ -103,20 +103,20 @@ int copy_backing() {
 
 void use_copy(int file) {
   Shared& s = shared();
-  const int old_store = s.memory.store;
+  const int old_backing = s.memory.backing;
   LimitLifted descriptors(RLIMIT_NOFILE);
-  const int store = hide_descriptor(file);
-  s.memory.store = store;
-  close_hidden(old_store);
-  sys::raw(SYS_munmap, static_cast<long>(kAlias), static_cast<long>(kStoreSize));
+  const int backing = hide_descriptor(file);
+  s.memory.backing = backing;
+  close_hidden(old_backing);
+  sys::raw(SYS_munmap, static_cast<long>(kSharedView), static_cast<long>(kBackingSize));
   auto map_shared = [&](uint64_t start, uint64_t size, int protection, uint64_t offset) {
     long at = sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), protection,
-                       MAP_SHARED | MAP_NORESERVE | MAP_FIXED, store, static_cast<long>(offset));
+                       MAP_SHARED | MAP_NORESERVE | MAP_FIXED, backing, static_cast<long>(offset));
     WEIR_CHECK(at == static_cast<long>(start));
   };
   map_shared(kArena, kArenaSize, PROT_READ | PROT_WRITE, 0);
-  for (uint32_t i = 0; i < s.memory.region_count; i++) {
-    const Region& r = s.memory.regions[i];
+  for (uint32_t i = 0; i < s.memory.segment_count; i++) {
+    const MemorySegment& r = s.memory.segments[i];
     if (r.live) map_shared(r.start, r.size, static_cast<int>(r.protection), r.offset);
   }
   windows::map_all();
@@ -126,7 +126,7 @@ void use_copy(int file) {
 }
 
 void dump_only_present() {
-  if (shared().memory.store < 0) return;
+  if (shared().memory.backing < 0) return;
   constexpr uint64_t kNear = 1 << 20,
                      // Each piece is a mapping of its own, of which there may be 65530.
       kMost = 4000;
@@ -139,7 +139,7 @@ void dump_only_present() {
                MADV_DODUMP);
     count++;
   };
-  each_extent(shared().memory.store, [&](uint64_t offset, uint64_t size) {
+  each_extent(shared().memory.backing, [&](uint64_t offset, uint64_t size) {
     if (offset >= kArenaSize) return;
     const Range found{kArena + offset,
                       kArena + (offset + size < kArenaSize ? offset + size : kArenaSize)};
@@ -160,16 +160,16 @@ uint64_t fingerprint() {
   uint64_t hash = 0;
   if (s.program.multi) {
     Range dead{};
-    for (uint32_t i = 0; i < s.memory.region_count; i++) {
-      const Region& r = s.memory.regions[i];
+    for (uint32_t i = 0; i < s.memory.segment_count; i++) {
+      const MemorySegment& r = s.memory.segments[i];
       const Range range{r.start, r.start + r.size};
       if (!r.live || !s.program.stack_limit || !range.contains(s.program.stack_limit - 1)) continue;
       dead = dead_stack(range);
       if (!dead.empty()) dead = {r.offset, r.offset + dead.size()};
     }
-    each_extent(s.memory.store, [&](uint64_t offset, uint64_t size) {
+    each_extent(s.memory.backing, [&](uint64_t offset, uint64_t size) {
       for (uint64_t at = offset; at < offset + size; at += kPageSize) {
-        hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kAlias + at), pid,
+        hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kSharedView + at), pid,
                          dead_bytes(dead, at));
       }
     });
@@ -187,8 +187,8 @@ uint64_t fingerprint() {
       hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(at), pid, dead_bytes(dead, at));
     }
   }
-  if (s.memory.store > 0) {
-    each_extent(s.memory.store, [&](uint64_t offset, uint64_t size) {
+  if (s.memory.backing > 0) {
+    each_extent(s.memory.backing, [&](uint64_t offset, uint64_t size) {
       if (offset >= kArenaSize) return;
       for (uint64_t at = offset; at < offset + size; at += kPageSize) {
         hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(kArena + at), pid, 0);

@@ -11,14 +11,14 @@ namespace weir::page {
 
 inline bool has_region(const Range& range) {
   const Shared& s = shared();
-  for (uint32_t i = 0; i < s.memory.region_count; i++) {
-    const Region& r = s.memory.regions[i];
+  for (uint32_t i = 0; i < s.memory.segment_count; i++) {
+    const MemorySegment& r = s.memory.segments[i];
     if (r.live && range.overlaps({r.start, r.start + r.size})) return true;
   }
   return false;
 }
 
-// What the kernel shows as one mapping is not private, writable, and outside the store. The
+// What the kernel shows as one mapping is not private, writable, and outside the backing. The
 // runtime's own may be part of it.
 inline bool is_converted(const sys::MapLine& line) {
   if (line.shared || !line.writable || starts_with(line.name, "[v")) return true;
@@ -26,7 +26,7 @@ inline bool is_converted(const sys::MapLine& line) {
       line.range.overlaps({kArena, kStacks + (uint64_t{1} << 44)}))
     return true;
   uint64_t at = line.range.start;
-  while (const uint64_t extent = at < line.range.limit ? store_extent(at) : 0) at += extent;
+  while (const uint64_t extent = at < line.range.limit ? backing_bytes_at(at) : 0) at += extent;
   return at >= line.range.limit;
 }
 

@@ -48,7 +48,7 @@ void open(Area& area, uint64_t used) {
 void dump_only_used() {
   const Shared& s = shared();
   close(g_heap, kArena, kArena + kHeapSize);
-  const bool stored = s.memory.store >= 0;
+  const bool stored = s.memory.backing >= 0;
   close(g_map, kArena + kHeapSize, stored ? kArena + kArenaSize : kArena + kHeapSize);
   close(g_brk, s.memory.brk_start, stored ? s.memory.brk_limit : s.memory.brk_start);
   dump_used();

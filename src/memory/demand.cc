@@ -1,4 +1,4 @@
-// How: the store is mapped shared in every process and registered with userfaultfd for missing
+// How: the backing is mapped shared in every process and registered with userfaultfd for missing
 // pages, minor faults and write protection, with faults as SIGBUS. UFFDIO_CONTINUE maps a page, for
 // reading or for writing; madvise(MADV_DONTNEED) takes it away, from this process alone; neither
 // splits a mapping, as mprotect would.
@@ -77,7 +77,7 @@ void map_closed(uint64_t start, uint64_t size, bool to_write, bool fills) {
       continue;
     }
     if (result == -EFAULT && fills) {  // somebody has emptied it meanwhile
-      volatile uint8_t byte = *reinterpret_cast<volatile uint8_t*>(alias_of(start));
+      volatile uint8_t byte = *reinterpret_cast<volatile uint8_t*>(shared_view_of(start));
       (void)byte;
       continue;
     }
@@ -88,8 +88,8 @@ void map_closed(uint64_t start, uint64_t size, bool to_write, bool fills) {
   }
 }
 
-void fill_store(uint64_t start, uint64_t size) {
-  const uint64_t at = alias_of(start);
+void fill_backing(uint64_t start, uint64_t size) {
+  const uint64_t at = shared_view_of(start);
   if (size > kPageSize) {
     sys::expect_writes(at, size);
   } else {
@@ -127,11 +127,11 @@ void track(uint64_t start, uint64_t size) {
   drop(start, page_up(size));  // what was mapped before it was tracked
 }
 
-bool is_ours(uint64_t address) { return g_userfault.is_open() && store_extent(address) != 0; }
+bool is_ours(uint64_t address) { return g_userfault.is_open() && backing_bytes_at(address) != 0; }
 
 void lend(uint64_t address) {
   const uint64_t page = page_down(address);
-  fill_store(page, kPageSize);
+  fill_backing(page, kPageSize);
   map_closed(page, kPageSize, true);
 }
 

@@ -7,18 +7,18 @@
 
 namespace weir::page::demand {
 
-// Per process, once it runs tasks: nothing of the store is mapped. False with a report for the View
-// `view` where the kernel has no userfaultfd for shared memory.
+// Per process, once it runs tasks: nothing of the backing is mapped. False with a report for the
+// View `view` where the kernel has no userfaultfd for shared memory.
 bool open(const char* view);
 void close();
 bool is_open();
 // Memory that this process has mapped since.
 void track(uint64_t start, uint64_t size);
-// The address is store memory, and this process tracks it.
+// The address is memory of the backing, and this process tracks it.
 bool is_ours(uint64_t address);
 
 [[noreturn]] void fail(const char* what, uint64_t address, long error);
-// Maps pages for reading or writing. `fills`: pages that the store lacks are made; else they are
+// Maps pages for reading or writing. `fills`: pages that the backing lacks are made; else they are
 // passed over.
 void map(uint64_t start, uint64_t size, bool to_write, bool fills = true);
 // map() passes over the pages for which this returns true: every access to them must fault,
@@ -27,7 +27,7 @@ extern bool (*g_stays_closed)(uint64_t page);
 // map(), also for pages that g_stays_closed names.
 void map_closed(uint64_t start, uint64_t size, bool to_write, bool fills = true);
 // Makes these pages exist in the backing from now on.
-void fill_store(uint64_t start, uint64_t size);
+void fill_backing(uint64_t start, uint64_t size);
 void drop(uint64_t start, uint64_t size);
 // Write-protects what is mapped, or takes that back.
 void protect(uint64_t start, uint64_t size, bool on);

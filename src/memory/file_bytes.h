@@ -1,5 +1,6 @@
-// Private memory of the program's that began as a file's bytes: store memory knows nothing of its
-// file any more, but MADV_DONTNEED brings the file's bytes back, and mremap shows more of them.
+// Private memory of the program's that began as a file's bytes: memory of the backing knows nothing
+// of its file any more, but MADV_DONTNEED brings the file's bytes back, and mremap shows more of
+// them.
 #pragma once
 
 #include <stdint.h>

@@ -22,9 +22,9 @@ void apply_forked() {
   for (uint32_t i = 0; i < s.memory.forked_count; i++) {
     const ProtectedRange& entry = s.memory.forked_ranges[i];
     for (uint64_t at = entry.range.start; at < entry.range.limit;) {
-      const uint64_t extent = store_extent(at), left = entry.range.limit - at;
+      const uint64_t extent = backing_bytes_at(at), left = entry.range.limit - at;
       if (extent == 0) {  // perhaps terabytes that are reserved
-        at = next_store(at, entry.range.limit);
+        at = next_backed(at, entry.range.limit);
         continue;
       }
       const uint64_t length = extent < left ? extent : left;

@@ -103,7 +103,7 @@ long open_hidden_patiently(long number, long a, long b, long c) {
 
 bool descriptors_left(uint32_t count) {
   LimitLifted limit(RLIMIT_NOFILE);
-  const long first = sys::raw(SYS_fcntl, shared().memory.store, F_DUPFD_CLOEXEC, 3);
+  const long first = sys::raw(SYS_fcntl, shared().memory.backing, F_DUPFD_CLOEXEC, 3);
   if (sys::failed(first)) return false;
   const bool left = count <= 1 || descriptors_left(count - 1);
   sys::raw(SYS_close, first);

@@ -48,10 +48,10 @@ void claim_reserved(uint64_t start, uint64_t size) {
   with_free([=](FreeRanges ranges) { ranges.claim({start, start + page_up(size)}); });
 }
 
-uint64_t next_store(uint64_t from, uint64_t limit) {
+uint64_t next_backed(uint64_t from, uint64_t limit) {
   const Shared& s = shared();
-  for (uint32_t i = 0; i < s.memory.region_count; i++) {
-    const Region& r = s.memory.regions[i];
+  for (uint32_t i = 0; i < s.memory.segment_count; i++) {
+    const MemorySegment& r = s.memory.segments[i];
     if (!r.live || r.start + r.size <= from || r.start >= limit) continue;
     limit = r.start < from ? from : r.start;
   }

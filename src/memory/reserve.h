@@ -4,8 +4,8 @@
 //
 // While the program has one task, all of the range is the kernel's. With tasks, what becomes
 // writable there becomes memory of the backing, in pieces of up to kReserveChunk. Each piece is a
-// region, which remembers its parts that are not accessible. What is unmapped stays reserved, and
-// is handed out again.
+// memory segment, which remembers its parts that are not accessible. What is unmapped stays
+// reserved, and is handed out again.
 #pragma once
 
 #include <stdint.h>
@@ -27,20 +27,20 @@ void give_reserved(uint64_t start, uint64_t size);
 // The program chose this range itself. What is free of it is not handed out any more.
 void claim_reserved(uint64_t start, uint64_t size);
 // Returns the first address in [from, limit) that is in the backing, or `limit` if there is none.
-uint64_t next_store(uint64_t from, uint64_t limit);
-// Calls act(start, size, is_store) for the parts of a range that are store memory, and that are
-// not.
+uint64_t next_backed(uint64_t from, uint64_t limit);
+// Calls act(start, size, is_backed) for the parts of a range that are memory of the backing, and
+// that are not.
 template <typename Act>
 void each_part(uint64_t start, uint64_t size, Act act) {
   const uint64_t limit = start + size;
   for (uint64_t at = start; at < limit;) {
-    const uint64_t store = next_store(at, limit);
-    if (store > at) {
-      act(at, store - at, false);
-      at = store;
+    const uint64_t backing = next_backed(at, limit);
+    if (backing > at) {
+      act(at, backing - at, false);
+      at = backing;
       continue;
     }
-    uint64_t length = store_extent(at);
+    uint64_t length = backing_bytes_at(at);
     if (length > limit - at) length = limit - at;
     act(at, length, true);
     at += length;

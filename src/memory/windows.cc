@@ -18,7 +18,7 @@ constexpr uint64_t kChunk = 256 << 10;
 // Per process. A window that was mapped once stays so, with no rights: to change these costs a
 // third of what a new mapping does.
 uint32_t g_mapped;
-uint32_t g_shown[kMost];  // what it shows: Entry::store_page
+uint32_t g_shown[kMost];  // what it shows: Entry::backing_page
 
 uint32_t class_of(uint64_t size) {
   uint32_t at = 0;
@@ -28,7 +28,7 @@ uint32_t class_of(uint64_t size) {
 
 uint64_t address_of(uint32_t index) { return kWindows + uint64_t{index} * kPageSize; }
 
-// Guarded by: the table's lock. A page of the store, index + 1; 0: there is none.
+// Guarded by: the table's lock. A page of the backing, index + 1; 0: there is none.
 uint32_t take_page(Table& t) {
   if (t.chunk == t.chunk_limit) {
     const uint64_t start = allocate_extent(kChunk);
@@ -42,22 +42,22 @@ uint32_t take_page(Table& t) {
 }
 
 bool is_mapped(uint32_t index) {
-  return g_shown[index] && g_shown[index] == table().entries[index].store_page;
+  return g_shown[index] && g_shown[index] == table().entries[index].backing_page;
 }
 
 void map_one(uint32_t index, uint32_t count, int protection) {
   const Table& t = table();
-  const uint64_t offset = uint64_t{t.entries[index].store_page - 1} * kPageSize;
+  const uint64_t offset = uint64_t{t.entries[index].backing_page - 1} * kPageSize;
   // Then it is about to be touched.
   const int populate = demand::is_open() && count <= 16 ? MAP_POPULATE : 0;
   const long at =
       sys::raw(SYS_mmap, static_cast<long>(address_of(index)), static_cast<long>(count * kPageSize),
-               protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE | populate, shared().memory.store,
-               static_cast<long>(offset));
+               protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE | populate,
+               shared().memory.backing, static_cast<long>(offset));
   if (sys::failed(at)) demand::fail("map a window", address_of(index), at);
   for (uint32_t i = index; i < index + count; i++) {
     g_mapped += !g_shown[i];
-    g_shown[i] = t.entries[i].store_page;
+    g_shown[i] = t.entries[i].backing_page;
   }
 }
 
@@ -65,7 +65,7 @@ void map_one(uint32_t index, uint32_t count, int protection) {
 uint32_t run_from(const Table& t, uint32_t index, uint32_t most) {
   uint32_t count = 1;
   while (count < most && index + count < t.used &&
-         t.entries[index + count].store_page == t.entries[index].store_page + count)
+         t.entries[index + count].backing_page == t.entries[index].backing_page + count)
     count++;
   return count;
 }
@@ -77,15 +77,15 @@ uint64_t table_used() {
   return reinterpret_cast<uint64_t>(&t.entries[t.used]) - kWindowTable;
 }
 
-uint64_t alias_of(uint64_t address) {
-  const uint32_t page = table().entries[index_of(address)].store_page;
-  return page ? kAlias + uint64_t{page - 1} * kPageSize + address % kPageSize : address;
+uint64_t shared_view_of(uint64_t address) {
+  const uint32_t page = table().entries[index_of(address)].backing_page;
+  return page ? kSharedView + uint64_t{page - 1} * kPageSize + address % kPageSize : address;
 }
 
 uint64_t extent(uint64_t address) {
   const Table& t = table();
   const uint32_t index = index_of(address);
-  if (!t.entries[index].store_page) return 0;
+  if (!t.entries[index].backing_page) return 0;
   return run_from(t, index, 512) * kPageSize - address % kPageSize;
 }
 
@@ -175,7 +175,7 @@ void map(uint64_t start, uint64_t size, bool to_write) {
   const uint32_t limit = index_of(start + size - 1) + 1;
   for (uint32_t index = index_of(start); index < limit;) {
     uint32_t count = run_from(t, index, limit - index);
-    if (!t.entries[index].store_page) {
+    if (!t.entries[index].backing_page) {
     } else if (is_mapped(index)) {
       count = 1;
       while (index + count < limit && is_mapped(index + count)) count++;
@@ -202,8 +202,8 @@ void unmap(uint64_t start, uint64_t size) {
 void map_all() {
   const Table& t = table();
   for (uint32_t index = 0; index < t.used;) {
-    const uint32_t count = t.entries[index].store_page ? run_from(t, index, kMost) : 1;
-    if (t.entries[index].store_page) map_one(index, count, PROT_READ | PROT_WRITE);
+    const uint32_t count = t.entries[index].backing_page ? run_from(t, index, kMost) : 1;
+    if (t.entries[index].backing_page) map_one(index, count, PROT_READ | PROT_WRITE);
     index += count;
   }
 }

@@ -27,13 +27,13 @@ inline constexpr uint32_t kMostRuns = 1024;
 // Shared: in control memory; a forked child gets a copy. Layout: what is used is at its beginning.
 struct Table {
   struct Entry {
-    uint32_t store_page;  // + 1; 0: no window
-    uint32_t next;        // of a free list, index + 1
-    uint16_t place;       // of the block in its page
+    uint32_t backing_page;  // + 1; 0: no window
+    uint32_t next;          // of a free list, index + 1
+    uint16_t place;         // of the block in its page
     uint16_t size_class;
   };
   struct Class {
-    uint32_t page, left;  // of the store, where the next new block lies; blocks that still fit
+    uint32_t page, left;  // of the backing, where the next new block lies; blocks that still fit
     uint32_t first, last, free;
   };
   struct Run {
@@ -43,7 +43,7 @@ struct Table {
   uint32_t used;      // windows taken so far
   uint32_t separate;  // of these, such as are a mapping of their own
   uint32_t run_count;
-  uint64_t chunk, chunk_limit;  // pages of the store that are to be used
+  uint64_t chunk, chunk_limit;  // pages of the backing that are to be used
   Class classes[kClasses];
   Run runs[kMostRuns];  // windows that are free again
   Entry entries[kMost];
@@ -57,11 +57,11 @@ inline uint32_t index_of(uint64_t address) {
 }
 uint64_t table_used();  // bytes
 
-// Returns the address in the shared view. If the address is in no window, alias_of() returns it as
-// it is, and extent() returns 0.
-uint64_t alias_of(uint64_t address);
-uint64_t extent(uint64_t address);  // contiguous in windows and in the store
-inline bool shows(uint64_t address) { return table().entries[index_of(address)].store_page; }
+// Returns the address in the shared view. If the address is in no window, shared_view_of() returns
+// it as it is, and extent() returns 0.
+uint64_t shared_view_of(uint64_t address);
+uint64_t extent(uint64_t address);  // contiguous in windows and in the backing
+inline bool shows(uint64_t address) { return table().entries[index_of(address)].backing_page; }
 
 // Returns a block of at most kMostSmall bytes, the only one in its window, or 0 if there is no
 // room.
@@ -73,7 +73,7 @@ uint64_t rounded(uint64_t size);     // REQUIRES: at most kMostSmall
 uint64_t take_run(uint32_t count);
 void free_run(uint64_t start,
               uint32_t count);  // they go on showing what they show, until they are taken again
-// `count` windows show consecutive pages of the store, that at the address of the arena and those
+// `count` windows show consecutive pages of the backing, that at the address of the arena and those
 // after it.
 void show(uint64_t window, uint64_t arena, uint32_t count);
 

@@ -12,8 +12,8 @@
 namespace weir::page::windows {
 namespace {
 
-// The table, and the record from which pages of the store are taken; windows themselves are mapped
-// on a file of the test's own.
+// The table, and the record from which pages of the backing are taken; windows themselves are
+// mapped on a file of the test's own.
 struct WindowsTest : ::testing::Test {
   WindowsTest() {
     for (const auto& [at, size] : {std::pair{kWindowTable, kWindowTableSize},
@@ -23,20 +23,20 @@ struct WindowsTest : ::testing::Test {
       EXPECT_EQ(memory, reinterpret_cast<void*>(at));
     }
     shared().memory.map_bump = kArena + kHeapSize;
-    shared().memory.store = memfd_create("windows", MFD_CLOEXEC);
-    EXPECT_EQ(ftruncate(shared().memory.store, static_cast<off_t>(kStoreSize)), 0);
+    shared().memory.backing = memfd_create("windows", MFD_CLOEXEC);
+    EXPECT_EQ(ftruncate(shared().memory.backing, static_cast<off_t>(kBackingSize)), 0);
   }
   ~WindowsTest() override {
     unmap_all();
-    close(shared().memory.store);
+    close(shared().memory.backing);
     munmap(reinterpret_cast<void*>(kWindowTable), kWindowTableSize);
     munmap(reinterpret_cast<void*>(kControl), sizeof(Shared));
   }
 };
 
-TEST_F(WindowsTest, BlocksLieInWindowsOfTheirOwnAndShareNoByteOfTheStore) {
+TEST_F(WindowsTest, BlocksLieInWindowsOfTheirOwnAndShareNoByteOfTheBacking) {
   std::mt19937 random(3);
-  std::map<uint64_t, uint64_t> live;  // by place in the store: its end
+  std::map<uint64_t, uint64_t> live;  // by place in the backing: its end
   std::map<uint64_t, uint64_t> place;
   for (int i = 0; i < 20000; i++) {
     if (place.size() < 500 || random() % 2) {
@@ -47,7 +47,7 @@ TEST_F(WindowsTest, BlocksLieInWindowsOfTheirOwnAndShareNoByteOfTheStore) {
       ASSERT_EQ(place.count(at), 0u);
       const auto in_page = place.lower_bound(page_down(at));
       ASSERT_TRUE(in_page == place.end() || in_page->first >= page_down(at) + kPageSize);
-      const uint64_t begin = alias_of(at), limit = begin + size;
+      const uint64_t begin = shared_view_of(at), limit = begin + size;
       const auto next = live.lower_bound(begin);
       ASSERT_TRUE(next == live.end() || next->first >= limit);
       ASSERT_TRUE(next == live.begin() || std::prev(next)->second <= begin);
@@ -70,12 +70,12 @@ TEST_F(WindowsTest, ABlockThatIsGivenBackWaits) {
 }
 
 TEST_F(WindowsTest, SlicesShowConsecutivePages) {
-  const uint64_t run = take_run(5), store = kArena + kHeapSize;
+  const uint64_t run = take_run(5), backing = kArena + kHeapSize;
   ASSERT_NE(run, 0u);
-  show(run, store, 2);  // a slice that ends in the middle of the second page
-  show(run + 2 * kPageSize, store + kPageSize, 3);  // where the next one begins
+  show(run, backing, 2);  // a slice that ends in the middle of the second page
+  show(run + 2 * kPageSize, backing + kPageSize, 3);  // where the next one begins
   EXPECT_EQ(extent(run + 100), 2 * kPageSize - 100);
-  EXPECT_EQ(alias_of(run + kPageSize + 7), alias_of(run + 2 * kPageSize + 7));
+  EXPECT_EQ(shared_view_of(run + kPageSize + 7), shared_view_of(run + 2 * kPageSize + 7));
   *reinterpret_cast<volatile uint8_t*>(run + kPageSize + 7) = 9;
   const uint8_t seen = *reinterpret_cast<volatile uint8_t*>(run + 2 * kPageSize + 7);
   EXPECT_EQ(seen, 9);

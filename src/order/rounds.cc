@@ -141,7 +141,7 @@ void start_serial(Shared& s) {
   // (TaskTurn::solo); before anybody else acts on what they changed it must have published them, so
   // its turn comes first. So it is with one that has made tasks without a turn, or has begun to: it
   // went through locks and lists of the C library, and a task with a lower number, woken late in
-  // the last phase, would change them in the store; and the new tasks have what it has not
+  // the last phase, would change them in the backing; and the new tasks have what it has not
   // published.
   if (s.order.made_ahead == kNoTask && s.order.phase_tasks == 1)
     s.order.made_ahead = s.order.phase_task;

@@ -42,12 +42,13 @@ struct Texts {
   }
 };
 
-// Without an event: under View coherent by the alias, whoever has the page.
+// Without an event: under View coherent by the shared view, whoever has the page.
 template <typename T>
 long look(T& to, uint64_t address) {
   return trap::from_program(
       &to,
-      static_cast<long>(plan().gives_pages() && g_tasks_active ? page::alias_of(address) : address),
+      static_cast<long>(plan().gives_pages() && g_tasks_active ? page::shared_view_of(address)
+                                                               : address),
       sizeof to);
 }
 

@@ -41,8 +41,8 @@ constexpr unsigned kInstructionsLooked = 24;
 uint64_t look_at(const Task& task, uint64_t address) {
   if (owned::g_active && !owned::mapping_at(address).empty()) return 0;  // to look would be to take
   if (!g_tasks_active) return address;
-  if (!page::store_extent(address)) return 0;
-  return view::coherent::may_read(task, address) ? page::alias_of(address) : 0;
+  if (!page::backing_bytes_at(address)) return 0;
+  return view::coherent::may_read(task, address) ? page::shared_view_of(address) : 0;
 }
 
 // Exactly what is named: beside it may lie what was left there, of which nothing need be the same.

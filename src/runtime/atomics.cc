@@ -34,7 +34,8 @@ namespace {
 bool is_own_word(Task& task, const Site& site, uint64_t address) {
   if (site.atomic.kind != AtomicKind::kXchg || site.atomic.size != 4) return false;
   const uint64_t offset = address - sys::fs_base();
-  if (offset == libc::kScopeFlag) return *reinterpret_cast<int32_t*>(page::alias_of(address)) == 0;
+  if (offset == libc::kScopeFlag)
+    return *reinterpret_cast<int32_t*>(page::shared_view_of(address)) == 0;
   if (offset >= libc::layout().thread_size || task.turn.start_word || task.spent.counters.events)
     return false;
   task.turn.start_word = address;
@@ -127,7 +128,7 @@ class AtomicInstruction : public Operation {
  protected:
   // In a turn. Returns whether it stores.
   virtual bool execute(Task& task) {
-    void* target = alias(object);
+    void* target = shared_view(object);
     const ObjectScope scope(task, object, object != 0);
     const bool stores = would_store(site_.atomic, frame_, target);
     execute_atomic(site_.atomic, frame_, target);
@@ -189,7 +190,7 @@ class CheckedAtomic final : public AtomicInstruction {
   bool may_succeed() const override {
     uint8_t byte;
     return object &&
-           (page::store_extent(object) ||
+           (page::backing_bytes_at(object) ||
             (plan().has_keys() && trap::from_program(&byte, static_cast<long>(object), 1) == 0));
   }
   Result make_in_order(Task& task) override {
@@ -199,7 +200,7 @@ class CheckedAtomic final : public AtomicInstruction {
 
  protected:
   bool execute(Task& task) override {
-    const ObjectScope scope(task, object, page::store_extent(object) != 0);
+    const ObjectScope scope(task, object, page::backing_bytes_at(object) != 0);
     return make_checked(task);
   }
 
@@ -207,7 +208,7 @@ class CheckedAtomic final : public AtomicInstruction {
   // While no other task operates on the word. Returns whether it stores.
   bool make_checked(Task& task) {
     if (object) check_atomic(task, frame_, site_, object);
-    void* target = alias(object);
+    void* target = shared_view(object);
     const bool stores = would_store(site_.atomic, frame_, target);
     execute_atomic(site_.atomic, frame_, target);
     if (object) {

@@ -1,6 +1,6 @@
 // The life of a program under Weir, in order: its first allocation maps the runtime's memory; the
 // library's constructor patches the system call sites; the first pthread_create turns memory into
-// the store, threads into tasks; its exit prints what was asked for.
+// the backing, threads into tasks; its exit prints what was asked for.
 
 #include <asm/hwcap2.h>
 #include <errno.h>
@@ -93,7 +93,7 @@ bool ensure_memory() {
   decide_plan();
   use_view();
   sys::g_reads_fs_base = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
-  good = tasks::map_control() && (!plan().has_processes() || page::create_store());
+  good = tasks::map_control() && (!plan().has_processes() || page::create_backing());
   if (!good) die(125);
   return good;
 }
@@ -139,9 +139,9 @@ void go_multi() {
   syscalls::choose_handled(true);
   if (plan().has_processes()) {
     if (syscalls::check_arena(1) != 0) die(125);
-    if (plan().gives_pages()) page::share_store();
+    if (plan().gives_pages()) page::map_in_place_everywhere();
     page::convert_all();
-    page::map_alias();
+    page::map_shared_view();
   }
   s.program.multi = 1;
   if (!plan().has_processes()) share_sites();

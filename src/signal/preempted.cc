@@ -15,10 +15,10 @@ namespace weir::trap {
 
 namespace {
 
-// Other programs may store to memory that is none of the store's; nobody tells this one.
+// Other programs may store to memory that is none of the backing's; nobody tells this one.
 bool reads_foreign_memory(const Task& task) {
   for (uint32_t i = 0; i < task.spin.read_count; i++) {
-    if (page::store_extent(task.spin.read[i].address) == 0) return true;
+    if (page::backing_bytes_at(task.spin.read[i].address) == 0) return true;
   }
   return false;
 }

@@ -92,9 +92,9 @@ uint32_t g_probing;
 // Through the kernel: the instruction about to run may be one that faults.
 bool load(uint64_t address, uint64_t size, uint64_t* value) {
   *value = 0;
-  if (plan().gives_pages() && page::store_extent(address) >= size &&
+  if (plan().gives_pages() && page::backing_bytes_at(address) >= size &&
       !page::has_protection(page_down(address), 2 * kPageSize)) {
-    copy_bytes(value, reinterpret_cast<const void*>(page::alias_of(address)), size);
+    copy_bytes(value, reinterpret_cast<const void*>(page::shared_view_of(address)), size);
     return true;
   }
   return sys::read_guarded(value, address, size) == static_cast<long>(size);
@@ -471,7 +471,7 @@ void on_probe(Task& task, ucontext_t& context) {
 bool spin_sees_change(const Task& task) {
   for (uint32_t i = 0; i < task.spin.read_count; i++) {
     const auto& read = task.spin.read[i];
-    const uint64_t at = plan().has_processes() ? page::alias_of(read.address) : read.address;
+    const uint64_t at = plan().has_processes() ? page::shared_view_of(read.address) : read.address;
     if (!holds(at, read.size, read.value)) return true;
   }
   return false;

@@ -2,7 +2,7 @@
 // 1. An entry whose owner has not published (its turn of this round is to come) keeps the owner's
 //    name: it becomes revoked and not shared, and it is not thrown out. So whoever asks in between
 //    finds out that it must wait. (not checkable: place_for asks for it in the line before)
-// 2. What a revoked owner did before is in the store when the round of the revocation is over:
+// 2. What a revoked owner did before is in the backing when the round of the revocation is over:
 //    every task that ran has had its turn in it. What it does afterwards it does in turns. (not
 //    checkable: what a task has not published lies in its own process)
 // 3. An object without an entry may have been used by anybody, but has no unpublished use; so its

@@ -64,7 +64,7 @@ class OwnerTable {
   }
 
   // In its turn in `round`, `user` is about to use `object`. False: what its owner did to it is not
-  // in the store yet, and the owner is no owner any more; ask again in the next round. `may_own`:
+  // in the backing yet, and the owner is no owner any more; ask again in the next round. `may_own`:
   // the use may make `user` the owner.
   [[nodiscard]] bool use(uint64_t object, const User& user, uint64_t round, bool may_own,
                          Unpublished unpublished);

@@ -5,7 +5,7 @@
 // owner. From then on the owner changes the object in its own mapping, in the middle of the
 // parallel phase, and publishes that at its next event with all else. Anybody else's use is an
 // event still, and ends the ownership. Turns go by task number, so the other's turn may come before
-// the owner's, with the owner's changes not in the store: then it stands aside until the round is
+// the owner's, with the owner's changes not in the backing: then it stands aside until the round is
 // over, in which the owner has had its turn. A shared object is owned again after a number of uses
 // by one task alone.
 //
@@ -33,7 +33,7 @@
 //    published. (not checkable: nothing else counts them)
 // 4. Only operations that succeed at once are made without a turn. Who must wait, or fails, makes
 //    an event. (not checkable: where one waits without a turn, the program stands still)
-// 5. A lock in TaskLocks::releases is held in the store, and free in the task's own mapping. (not
+// 5. A lock in TaskLocks::releases is held in the backing, and free in the task's own mapping. (not
 //    checkable: by the turn that publishes a release, another may have taken the lock)
 //
 // What must not be owned: a word that tasks change by locked instructions in general. On x86 such

@@ -74,7 +74,7 @@ inline bool is_owned_elsewhere(const Task& task, uint64_t address) {
   return owners().is_foreign(object_at_word(address), task.identity.creation);
 }
 
-// Within a turn under View isolated, before the object is looked at: afterwards the store has all
+// Within a turn under View isolated, before the object is looked at: afterwards the backing has all
 // that others did to it. May wait (block). `may_own`: the object is one whose operations order
 // nothing but its own users.
 void use_object(uint64_t address, bool may_own);

@@ -33,7 +33,7 @@ class Biased final : public FastPath {
   void use(Task& task, uint64_t object, bool is_lock) override {
     if (is_creating(task) && !is_owned_elsewhere(task, object)) return;
     need_turn();
-    use_object(object, is_lock && page::store_extent(object) != 0);
+    use_object(object, is_lock && page::backing_bytes_at(object) != 0);
   }
   void note_release(uint64_t lock) override { weir::note_release(lock); }
 };

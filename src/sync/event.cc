@@ -63,11 +63,11 @@ constexpr uint32_t kSpinBlocks = 24;
 // Times that a task would have gone to the executor: a process costs a millisecond.
 constexpr uint32_t kWorthMaking = 12;
 
-// Where the store shows the byte, however deep the task is in events: at the beginning of a turn it
-// holds everything.
-void* in_store(uint64_t address) {
-  return reinterpret_cast<void*>(plan().has_processes() && g_tasks_active ? page::alias_of(address)
-                                                                          : address);
+// Where the backing shows the byte, however deep the task is in events: at the beginning of a turn
+// it holds everything.
+void* in_backing(uint64_t address) {
+  return reinterpret_cast<void*>(
+      plan().has_processes() && g_tasks_active ? page::shared_view_of(address) : address);
 }
 
 }  // namespace
@@ -175,7 +175,7 @@ void enter(Task& task, EventKind kind) {
   }
   if (plan().is_isolated()) {
     const uint64_t word = task.turn.start_word;
-    const bool awaited = word && *static_cast<int32_t*>(in_store(word)) == kAwaitedStart;
+    const bool awaited = word && *static_cast<int32_t*>(in_backing(word)) == kAwaitedStart;
     view::current().publish(task);
     task.locks.owned_operations = 0;
     runtime::apply_mappings(task);
@@ -183,7 +183,7 @@ void enter(Task& task, EventKind kind) {
     if (awaited) order::wake(word, 1, ~0u);
     task.turn.start_word = 0;
   }
-  heap_exchange(task.heap, in_store);
+  heap_exchange(task.heap, in_backing);
   view::current().refresh();
   if (task.pages.holds_call && owned::g_active)
     input::hold_memory(task);  // others may have taken some meanwhile
@@ -263,9 +263,10 @@ void count_exhausted(Task& task) {
   }
 }
 
-void* alias(uint64_t address) {
+void* shared_view(uint64_t address) {
   const bool elsewhere = plan().gives_pages() || (plan().is_isolated() && self().turn.depth <= 1);
-  return reinterpret_cast<void*>(elsewhere && g_tasks_active ? page::alias_of(address) : address);
+  return reinterpret_cast<void*>(elsewhere && g_tasks_active ? page::shared_view_of(address)
+                                                             : address);
 }
 
 void note_failure() {

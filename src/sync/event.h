@@ -42,7 +42,8 @@ void publish_and_go_on();
 // A task that runs in the executor (control/in_place_process.h) goes on in its own process, with
 // the turn.
 void leave_executor();
-// Program code goes on within the turn, which wrote through alias() to the page of `address` only.
+// Program code goes on within the turn, which wrote through shared_view() to the page of `address`
+// only.
 void see_change(uint64_t address);
 // Instead of end_turn(): program code goes on with the turn until release_turn() (sync/turn.h), or
 // until it does more than `kept_for`, one of TurnState::kKeptFor..., takes.
@@ -74,7 +75,7 @@ void outside_begin(const char* what);
 void outside_end();
 // Within a turn: the address through which the runtime reads and writes program memory at `address`
 // directly. Under View direct, and for memory that no View isolates, the address itself.
-void* alias(uint64_t address);
+void* shared_view(uint64_t address);
 // Within a turn: the task has got a lock; it is about to release it.
 void section_begins(uint64_t lock);
 void section_ends();

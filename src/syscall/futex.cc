@@ -2,8 +2,8 @@
 // page tables' bytes. Here a waiter is a blocked task with the word's address as its key, and wakes
 // are first come first woken.
 //
-// The word is read through the alias, in the turn; nothing can change it between the comparison and
-// the block.
+// The word is read through the shared view, in the turn; nothing can change it between the
+// comparison and the block.
 
 #include <errno.h>
 #include <limits.h>
@@ -33,14 +33,14 @@ long read_time(long from, sys::Timespec& time) {
   return time.nanoseconds < 0 || time.nanoseconds >= 1000000000 || time.seconds < 0 ? -EINVAL : 0;
 }
 
-// The store is readable and writable where the program has closed its memory.
+// The backing is readable and writable where the program has closed its memory.
 uint64_t place_of(uint64_t key, bool writes) {
   if (plan().has_processes() && page::has_protection(page_down(key), kPageSize)) {
     note_written();
     return key;
   }
   view::current().touch(key, sizeof(uint32_t), writes);
-  return reinterpret_cast<uint64_t>(alias(key));
+  return reinterpret_cast<uint64_t>(shared_view(key));
 }
 
 long look(uint64_t key, uint32_t& value) {
@@ -189,7 +189,7 @@ long on_futex(Call& call) {
   const auto key = static_cast<uint64_t>(call.a);
   if (key & 3) return -EINVAL;
   // A word in memory that other programs share: the kernel's queue is the only meeting place.
-  const bool foreign = plan().has_processes() ? page::store_extent(key) == 0
+  const bool foreign = plan().has_processes() ? page::backing_bytes_at(key) == 0
                                               : !(call.b & FUTEX_PRIVATE_FLAG) && !ends_a_task(key);
   begin_turn(EventKind::kFutex);
   long result;

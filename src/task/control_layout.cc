@@ -68,8 +68,8 @@ bool is_copied_by_kernel(const Area& area) { return area.copied && !plan().has_p
 // nobody has ever touched, and which to read would fill, too.
 void copy_shared(Shared& to, const Shared& from) {
   const Range ends[] = {
-      {reinterpret_cast<uint64_t>(from.memory.regions + from.memory.region_count),
-       reinterpret_cast<uint64_t>(from.memory.regions + kMaxRegions)},
+      {reinterpret_cast<uint64_t>(from.memory.segments + from.memory.segment_count),
+       reinterpret_cast<uint64_t>(from.memory.segments + kMaxMemorySegments)},
       {reinterpret_cast<uint64_t>(from.memory.free_extents + from.memory.free_count),
        reinterpret_cast<uint64_t>(&from.memory.free_extents + 1)},
       {reinterpret_cast<uint64_t>(from.memory.protected_ranges + from.memory.protected_count),
@@ -81,7 +81,7 @@ void copy_shared(Shared& to, const Shared& from) {
       {reinterpret_cast<uint64_t>(from.tasks + from.order.high_task),
        reinterpret_cast<uint64_t>(&from.tasks + 1)},
   };
-  static_assert(offsetof(Shared, memory.regions) < offsetof(Shared, memory.free_extents) &&
+  static_assert(offsetof(Shared, memory.segments) < offsetof(Shared, memory.free_extents) &&
                 offsetof(Shared, memory.free_extents) < offsetof(Shared, memory.protected_ranges) &&
                 offsetof(Shared, memory.protected_ranges) < offsetof(Shared, memory.file_sources) &&
                 offsetof(Shared, memory.file_sources) < offsetof(Shared, processes.children) &&
@@ -123,7 +123,7 @@ bool map_control() {
   g_control_mapped = true;
   Shared& s = shared();
   s.order.turn = kNoTask;
-  s.memory.store = -1;
+  s.memory.backing = -1;
   s.exec.buffer = reinterpret_cast<uint8_t*>(kExecBuffer);
   set_broken_word(&s.program.is_broken);
   return true;

@@ -1,6 +1,6 @@
 // fork with memory that is shared by nature: the child must get copies, made while the parent
 // stands still. The parent waits (it has the turn, so all tasks stand still) until the child has
-// copied the store and the runtime's own state.
+// copied the backing and the runtime's own state.
 //
 // What can go wrong: the child is killed while it copies (the parent looks whether it lives),
 // descriptors run out (the child reports and ends; the parent sees a child that ended with 125).

@@ -187,7 +187,7 @@ void begin(uint64_t process) {
   runtime::g_executor = true;
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&e.record));
   trap::set_signal_stack(static_cast<uint32_t>(process));
-  page::see_store();
+  page::map_in_place();
   handle_all_calls();  // what no stub hands over otherwise (credentials, say) is the task's own
                        // process's too
   e.tid = static_cast<int>(sys::raw(SYS_gettid));

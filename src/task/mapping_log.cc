@@ -93,7 +93,7 @@ void apply(const MappingRecord& r) {
                                 static_cast<long>(r.offset)))
         cannot_repeat(r, ENOMEM);
       break;
-    case MappingKind::kMapStore:
+    case MappingKind::kMapBacking:
       owned::on_unmap(r.start, r.size);
       if (!page::map_private(r.start, r.size, r.offset, r.protection)) cannot_repeat(r, ENOMEM);
       if (!g_executor) view::current().track(r.start, r.size);
@@ -175,8 +175,8 @@ void catch_up(uint64_t too_far, uint64_t far) {
   __atomic_fetch_sub(&s.mapping_log.catch_up, 1u, __ATOMIC_SEQ_CST);
 }
 
-// The private mapping that `address` lies in, of which no byte is the store's. Empty: there is none
-// before `beyond`.
+// The private mapping that `address` lies in, of which no byte is the backing's. Empty: there is
+// none before `beyond`.
 Range private_mapping(uint64_t address, Range within, int& protection, bool& is_anonymous,
                       uint64_t& beyond, FileSource& source, uint64_t& offset) {
   page::LimitLifted descriptors(RLIMIT_NOFILE);
@@ -243,7 +243,7 @@ void publish(MappingRecord record) {
 // unmapped another may use next, at an address where something else lay.
 bool is_seen_at_once(MappingKind kind) {
   return plan().checks_races() && (kind == MappingKind::kMapFile ||
-                                   kind == MappingKind::kMapStore || kind == MappingKind::kUnmap);
+                                   kind == MappingKind::kMapBacking || kind == MappingKind::kUnmap);
 }
 
 }  // namespace
@@ -293,7 +293,7 @@ void patch_pending_text() {
 
 bool convert_late(Range range) {
   for (uint64_t at = range.start; at < range.limit;) {
-    if (const uint64_t known = page::store_extent(at)) {
+    if (const uint64_t known = page::backing_bytes_at(at)) {
       at += known;
       continue;
     }
@@ -310,16 +310,17 @@ bool convert_late(Range range) {
     }
     // The bytes come over as they are; a page that another process had changed privately cannot
     // exist: it was read-only.
-    const uint64_t offset = page::add_region(part.start, part.size(), PROT_READ | PROT_WRITE);
+    const uint64_t offset =
+        page::add_memory_segment(part.start, part.size(), PROT_READ | PROT_WRITE);
     if (!offset || !page::remember_protection(part.start, part.size(), protection))
       return false;  // a forked process has it so
     if (!(protection & PROT_READ)) page::protect(part.start, part.size(), PROT_READ);
-    page::copy_into_store(part, offset, is_anonymous);
+    page::copy_into_backing(part, offset, is_anonymous);
     if (!is_anonymous) page::remember_file(part, source, part.start + distance);
     page::map_private(part.start, part.size(), offset, protection);
     view::current().track(part.start, part.size());
     record_mapping(
-        {MappingKind::kMapStore, protection, 0, -1, part.start, part.size(), offset, 0, 0});
+        {MappingKind::kMapBacking, protection, 0, -1, part.start, part.size(), offset, 0, 0});
     at = part.limit;
   }
   return true;

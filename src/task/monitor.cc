@@ -122,7 +122,7 @@ void show_arguments() {
   Shared& s = shared();
   const uint64_t start = page_down(s.program.arguments), size = s.program.stack_limit - start;
   if (!s.program.arguments || s.program.stack_limit <= start) return;
-  const uint64_t source = page::alias_of(start);
+  const uint64_t source = page::shared_view_of(start);
   long at = sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size),
                      PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   if (at == static_cast<long>(start))

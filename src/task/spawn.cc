@@ -214,7 +214,7 @@ void release_robust(Task& task) {
   if (!task.identity.robust_list) return;
   auto read = [](uint64_t address) {
     view::current().touch(address, sizeof(uint64_t), false);
-    return *static_cast<uint64_t*>(alias(address));
+    return *static_cast<uint64_t*>(shared_view(address));
   };
   const uint64_t head = task.identity.robust_list;
   uint64_t entry = read(head);
@@ -224,7 +224,7 @@ void release_robust(Task& task) {
     if (node & 1) return;  // priority inheritance: not held by this means
     uint64_t word = node + static_cast<uint64_t>(offset);
     view::current().touch(word, sizeof(uint32_t), true);
-    auto* value = static_cast<uint32_t*>(alias(word));
+    auto* value = static_cast<uint32_t*>(shared_view(word));
     if ((*value & FUTEX_TID_MASK) != static_cast<uint32_t>(task.identity.virtual_tid)) return;
     *value = (*value & FUTEX_WAITERS) | FUTEX_OWNER_DIED;
     wake(word, 1, ~0u);
@@ -418,7 +418,7 @@ void finish() {
   happens::end(task, task.identity.clear_child_tid);
   if (task.identity.clear_child_tid) {
     view::current().touch(task.identity.clear_child_tid, sizeof(int), true);
-    *static_cast<uint32_t*>(alias(task.identity.clear_child_tid)) = 0;
+    *static_cast<uint32_t*>(shared_view(task.identity.clear_child_tid)) = 0;
     wake(task.identity.clear_child_tid, ~0u, ~0u);
   }
   const uint32_t process = static_cast<uint32_t>(task.identity.process);

@@ -26,7 +26,7 @@ bool is_mixed(uint64_t page, uint32_t except, FoundLately& found);
 // No object has a part of the pages of [address, limit).
 inline bool is_far(const Around& around, uint64_t address, uint64_t limit) {
   return page_up(around.low) <= page_down(address) && page_up(limit) <= page_down(around.start) &&
-         address / ObjectTable::kRegion == limit / ObjectTable::kRegion;
+         address / ObjectTable::kZone == limit / ObjectTable::kZone;
 }
 // Whether its protection may be changed to reading and writing, and back.
 bool is_writable(const Declared& object);

@@ -42,7 +42,7 @@ namespace weir::view::guarded {
 namespace {
 
 using page::demand::drop;
-using page::demand::fill_store;
+using page::demand::fill_backing;
 using page::demand::map;
 
 constexpr uint32_t kMostTrust = 6;  // 2 to the power of that: unlocks of which one is looked at
@@ -69,7 +69,7 @@ bool is_page_of(const Page& page, uint32_t index) {
 
 void open_page(uint64_t at, Page& page, const Watcher& watcher, bool writes) {
   __atomic_fetch_or(&page.holders, bit_of(watcher), __ATOMIC_ACQ_REL);
-  if (!page.was_written) fill_store(at, kPageSize);
+  if (!page.was_written) fill_backing(at, kPageSize);
   page.was_written = 1;
   map(at, kPageSize, writes);
 }
@@ -81,7 +81,7 @@ void close_page(uint64_t at, Page& page, const Watcher& watcher) {
 }
 
 bool is_there(uint64_t at) {
-  return page::windows::contains(at) ? page::windows::shows(at) : page::store_extent(at) != 0;
+  return page::windows::contains(at) ? page::windows::shows(at) : page::backing_bytes_at(at) != 0;
 }
 
 template <typename Act>
@@ -112,7 +112,7 @@ void open_pages(const Declared& object, uint32_t index, uint64_t at, Page& page,
     next.was_written = 1;
   }
   if (limit == start) return;
-  if (!is_filled) fill_store(start, limit - start);
+  if (!is_filled) fill_backing(start, limit - start);
   map(start, limit - start, writes);
 }
 
@@ -236,34 +236,34 @@ void deallocate(uint64_t start, uint64_t size, Origin origin, Tag) {
 // themselves.
 uint64_t allocate_slices(uint64_t size, uint64_t count, uint64_t& gap) {
   const uint64_t pages = page_up(size) / kPageSize;
-  const uint64_t store = page::allocate_extent(page_up(size));
-  if (!store) return 0;
+  const uint64_t backing = page::allocate_extent(page_up(size));
+  if (!backing) return 0;
   const uint64_t windows = pages + count < page::windows::kMost
                                ? page::windows::take_run(static_cast<uint32_t>(pages + count))
                                : 0;
   gap = windows ? kPageSize : 0;
-  if (!windows) return store;
-  page::windows::show(windows, store,
-                      1);  // where the first slice begins, so that the store is found by it
+  if (!windows) return backing;
+  page::windows::show(windows, backing,
+                      1);  // where the first slice begins, so that the backing is found by it
   return windows;
 }
 
 void show(uint64_t start, uint64_t number, uint64_t from, uint64_t to) {
-  const uint64_t store = page::alias_of(start) - kAlias + kArena;
+  const uint64_t backing = page::shared_view_of(start) - kSharedView + kArena;
   const uint64_t first = page_down(from), last = page_down(to - 1);
-  page::windows::show(start + first + number * kPageSize, store + first,
+  page::windows::show(start + first + number * kPageSize, backing + first,
                       static_cast<uint32_t>((last - first) / kPageSize) + 1);
 }
 
 void deallocate_slices(uint64_t start, uint64_t size, uint64_t count, uint64_t gap) {
-  const uint64_t store = gap ? page::alias_of(start) - kAlias + kArena : start;
+  const uint64_t backing = gap ? page::shared_view_of(start) - kSharedView + kArena : start;
   const uint64_t pages = page_up(size) / kPageSize;
   if (gap) page::windows::free_run(start, static_cast<uint32_t>(pages + count));
-  page::zero_pages(store, size);
-  page::free_extent(store, size);
+  page::zero_pages(backing, size);
+  page::free_extent(backing, size);
 }
 
-bool is_memory(uint64_t address) { return page::store_extent(address) != 0; }
+bool is_memory(uint64_t address) { return page::backing_bytes_at(address) != 0; }
 
 constexpr Enforcer kProcesses{allocate,  deallocate, allocate_slices, show,       deallocate_slices,
                               is_memory, enforce,    give_up_pages,   mark_pages, unmark_pages};

@@ -51,8 +51,8 @@ Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {
   if (keys::g_on) {
     if (sys::read_guarded(words, lock, sizeof words) != sizeof words) return held;
   } else {
-    if (page::store_extent(lock) < sizeof words) return held;
-    copy_bytes(words, reinterpret_cast<const void*>(page::alias_of(lock)), sizeof words);
+    if (page::backing_bytes_at(lock) < sizeof words) return held;
+    copy_bytes(words, reinterpret_cast<const void*>(page::shared_view_of(lock)), sizeof words);
   }
   return words[0] && words[2] == task.identity.virtual_tid ? Held::kExclusive : Held::kNot;
 }

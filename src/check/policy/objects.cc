@@ -9,9 +9,9 @@ namespace weir::view::guarded {
 
 // All versions that the object counts in, before it is another one.
 void ObjectTable::change(const Declared& object) {
-  const uint64_t first = object.start / kRegion, last = (object.limit() - 1) / kRegion;
-  for (uint64_t region = first; region <= last && region < first + kRegions; region++) {
-    uint32_t& version = version_[region % kRegions];
+  const uint64_t first = object.start / kZone, last = (object.limit() - 1) / kZone;
+  for (uint64_t zone = first; zone <= last && zone < first + kZones; zone++) {
+    uint32_t& version = version_[zone % kZones];
     __atomic_store_n(&version, version + 1, __ATOMIC_RELEASE);
   }
 }
@@ -43,9 +43,9 @@ uint32_t ObjectTable::find_above(uint64_t address) const {
 Around ObjectTable::around(uint64_t address) const {
   const SpinGuard guard(lock);
   Around found = look(address);
-  const uint64_t region = address / kRegion * kRegion, limit = region + (kRegion - 1);
-  if (found.low < region) found.low = region;
-  if (found.start > limit) found.start = UINT64_MAX, found.object = kNone;  // another region's
+  const uint64_t zone = address / kZone * kZone, limit = zone + (kZone - 1);
+  if (found.low < zone) found.low = zone;
+  if (found.start > limit) found.start = UINT64_MAX, found.object = kNone;  // another zone's
   if (found.high > limit) found.high = limit;
   found.version = version(address);
   return found;

@@ -66,18 +66,18 @@ struct Declared {
 static_assert(sizeof(Declared) <= 256);
 
 // The answer of find_above() for all addresses in [low, high): from the end of the object before to
-// the end of this one. It reaches no further than one region, which has a version of its own. So
+// the end of this one. It reaches no further than one zone, which has a version of its own. So
 // declarations elsewhere do not make it stale.
 struct Around {
   uint64_t low = 0, high = 0;
   uint64_t start = UINT64_MAX;  // where the object begins, if there is one
   uint32_t object = 0;
-  uint32_t version = 0;  // of the region
+  uint32_t version = 0;  // of the zone
 };
 
 class ObjectTable {
  public:
-  static constexpr uint64_t kRegion = uint64_t{1} << 32;
+  static constexpr uint64_t kZone = uint64_t{1} << 32;
   static constexpr uint32_t kMost = 1 << 20, kMostReaders = 1 << 15;
   static constexpr uint32_t kNone = 0;
 
@@ -90,9 +90,9 @@ class ObjectTable {
   uint32_t find(uint64_t address) const;
   uint32_t find_above(uint64_t address) const;
   Around around(uint64_t address) const;
-  // Counts changes of what is where in the address's region.
+  // Counts changes of what is where in the address's zone.
   uint32_t version(uint64_t address) const {
-    return __atomic_load_n(&version_[address / kRegion % kRegions], __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&version_[address / kZone % kZones], __ATOMIC_ACQUIRE);
   }
   // Without the lock, of any object that there has ever been: the address lies in it now.
   bool contains(uint32_t object, uint64_t address) const {
@@ -128,8 +128,8 @@ class ObjectTable {
   Around look(uint64_t address) const;
   void change(const Declared& object);
 
-  static constexpr uint64_t kRegions = 64;
-  uint32_t version_[kRegions] = {};
+  static constexpr uint64_t kZones = 64;
+  uint32_t version_[kZones] = {};
   uint32_t root_ = 0, count_ = 0, used_ = 0, free_ = 0;
   uint32_t readers_used_ = 0, readers_free_ = 0;
   Readers readers_[kMostReaders];
@@ -137,7 +137,7 @@ class ObjectTable {
 };
 static_assert(sizeof(ObjectTable) <= kDeclaredSize);
 
-// A task's own: what it has found lately in a region it mostly looks for again, and needs no lock
+// A task's own: what it has found lately in a zone it mostly looks for again, and needs no lock
 // for that. An object that the address still lies in is right whatever has changed beside it; that
 // there is none is right as long as nothing has.
 class FoundLately {
@@ -152,7 +152,7 @@ class FoundLately {
   }
   uint32_t find_above(const ObjectTable& table, uint64_t address) {
     const uint32_t found = around(table, address).object;
-    return found ? found : table.find_above(address);  // of another region
+    return found ? found : table.find_above(address);  // of another zone
   }
   uint32_t find(const ObjectTable& table, uint64_t address) {
     const Around found = around(table, address);

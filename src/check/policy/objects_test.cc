@@ -87,10 +87,10 @@ TEST_F(GuardedObjectsTest, WhatWasFoundLatelyIsFoundAsItIsNow) {
   EXPECT_EQ(found[0].find(table(), 0x4ff0), 0u);
 }
 
-// Regions have versions of their own: objects at their edges, and across them, are found from both
+// Zones have versions of their own: objects at their edges, and across them, are found from both
 // sides.
-TEST_F(GuardedObjectsTest, WhatWasFoundLatelyNearTheEdgesOfRegions) {
-  constexpr uint64_t kEdge = ObjectTable::kRegion * 5;
+TEST_F(GuardedObjectsTest, WhatWasFoundLatelyNearTheEdgesOfZones) {
+  constexpr uint64_t kEdge = ObjectTable::kZone * 5;
   std::mt19937 random(11);
   std::map<uint64_t, std::pair<uint64_t, uint32_t>> model;  // start: size, index
   for (int i = 0; i < 60000; i++) {

@@ -100,7 +100,7 @@ void open_for_step(const Task& task, const Touches& touches) {
 void close_after_step() {
   g_steps = false;
   for (uint32_t i = 0; i < g_stepped_count; i++) {
-    if (page::store_extent(g_stepped[i]) && replay::is_watched(g_stepped[i]))
+    if (page::backing_bytes_at(g_stepped[i]) && replay::is_watched(g_stepped[i]))
       page::demand::drop(g_stepped[i], kPageSize);
   }
   g_stepped_count = 0;

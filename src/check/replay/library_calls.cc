@@ -36,19 +36,19 @@ void begin_task() {
 namespace {
 
 uint64_t word_at(uint64_t address) {
-  return page::store_extent(address) >= 8
-             ? *reinterpret_cast<const volatile uint64_t*>(page::alias_of(address))
+  return page::backing_bytes_at(address) >= 8
+             ? *reinterpret_cast<const volatile uint64_t*>(page::shared_view_of(address))
              : 0;
 }
 uint8_t byte_at(uint64_t address) {
-  return *reinterpret_cast<const volatile uint8_t*>(page::alias_of(address));
+  return *reinterpret_cast<const volatile uint8_t*>(page::shared_view_of(address));
 }
 
-// As far as the store has it, and the same rule holds.
+// As far as the backing has it, and the same rule holds.
 template <typename Ends>
 uint64_t read_until(uint64_t from, uint64_t limit, Ends ends) {
   for (uint64_t at = from; at < limit; at++) {
-    if (!page::store_extent(at) || ends(byte_at(at))) return at + 1;
+    if (!page::backing_bytes_at(at) || ends(byte_at(at))) return at + 1;
   }
   return limit;
 }
@@ -122,8 +122,8 @@ bool clip(const Call& call, Touch& touch) {
       break;
     case CallKind::kCompare: {
       uint64_t read = 0;
-      while (read < call.most && page::store_extent(call.first + read) &&
-             page::store_extent(call.second + read)) {
+      while (read < call.most && page::backing_bytes_at(call.first + read) &&
+             page::backing_bytes_at(call.second + read)) {
         const uint8_t one = byte_at(call.first + read), other = byte_at(call.second + read);
         read++;
         if (!one || one != other) break;
@@ -201,11 +201,11 @@ uint64_t seen_word(uint64_t address) {
 }
 
 uint64_t block_size(uint64_t start) {
-  return heap_find(
-             start,
-             [](uint64_t address) {
-               return reinterpret_cast<const void*>(g_checked ? page::alias_of(address) : address);
-             })
+  return heap_find(start,
+                   [](uint64_t address) {
+                     return reinterpret_cast<const void*>(g_checked ? page::shared_view_of(address)
+                                                                    : address);
+                   })
       .size();
 }
 

@@ -11,7 +11,7 @@ namespace {
 using findings::Pass;
 using findings::Touched;
 using page::demand::drop;
-using page::demand::fill_store;
+using page::demand::fill_backing;
 using page::demand::map_closed;
 
 constexpr uint32_t kMostPages = 64;
@@ -119,7 +119,7 @@ void note_code(uint64_t address) {
 
 void open(uint64_t address, bool to_write) {
   const uint64_t at = page_down(address);
-  fill_store(at, kPageSize);
+  fill_backing(at, kPageSize);
   map_closed(at, kPageSize, to_write);
 }
 
@@ -198,7 +198,7 @@ void publish() {
   Watcher& watcher = watcher_of(self());
   for (uint32_t i = 0; i < g_unseen_count; i++) {
     const uint64_t at = page_down(g_unseen[i]);
-    if (!page::store_extent(at)) continue;
+    if (!page::backing_bytes_at(at)) continue;
     drop(at, kPageSize);
     if (at == g_unseen[i]) continue;
     Page& page = page_of(at);
@@ -243,7 +243,7 @@ void lend(uint64_t address, bool to_write) {
 void close_lent() {
   if (!g_lent_count) return;
   for (uint32_t i = 0; i < g_lent_count; i++) {
-    if (page::store_extent(g_lent[i]) && is_watched(g_lent[i]) && !is_unseen(g_lent[i]))
+    if (page::backing_bytes_at(g_lent[i]) && is_watched(g_lent[i]) && !is_unseen(g_lent[i]))
       drop(g_lent[i], kPageSize);
   }
   g_lent_count = 0;

@@ -34,7 +34,7 @@ struct ScanArguments {
 constexpr unsigned long kPagemapScan = _IOWR('f', 16, ScanArguments);
 constexpr uint64_t kPageIsWritten = 1u << 1;
 
-constexpr size_t kReservedAddresses = size_t{2} << 40;  // the store and its alias
+constexpr size_t kReservedAddresses = size_t{2} << 40;  // the backing and its shared view
 
 // Runs `test` in a child; true where it returned true there.
 bool in_child(const std::function<bool()>& test) {

@@ -1,5 +1,5 @@
-// Memory is reached through the store's alias, so nothing is mapped, and no second trap is needed:
-// a third of what a single step costs.
+// Memory is reached through the backing's shared view, so nothing is mapped, and no second trap is
+// needed: a third of what a single step costs.
 //
 // Whatever is not exactly one of the forms below is left to a single step; so it is with operands
 // that lie on two pages.
@@ -326,18 +326,20 @@ bool emulate(ucontext_t& context, uint64_t address, uint64_t size) {
   const auto* code = reinterpret_cast<const uint8_t*>(rip);
   Shape shape;
   if (!read_shape(code, 15, shape) || shape.has_lock || shape.has_67) return false;
-  if (address / kPageSize != (address + size - 1) / kPageSize || page::store_extent(address) < size)
+  if (address / kPageSize != (address + size - 1) / kPageSize ||
+      page::backing_bytes_at(address) < size)
     return false;
   if (shape.is_vector) {
-    if (!emulate_vector(context, shape, code, reinterpret_cast<uint8_t*>(page::alias_of(address)),
-                        size))
+    if (!emulate_vector(context, shape, code,
+                        reinterpret_cast<uint8_t*>(page::shared_view_of(address)), size))
       return false;
     rip += shape.length;
     return true;
   }
   bool has_f2 = false;
   for (unsigned i = 0; i < shape.opcode_at; i++) has_f2 |= code[i] == 0xf2;
-  Machine machine{context, shape, code, reinterpret_cast<uint8_t*>(page::alias_of(address)), 4};
+  Machine machine{context, shape, code, reinterpret_cast<uint8_t*>(page::shared_view_of(address)),
+                  4};
   machine.size = shape.rex & 8 ? 8 : shape.has_66 ? 2 : 4;
   bool done = false, jumps = false;
   if (shape.map == OpcodeMap::kOneByte && shape.opcode == 0xff && shape.reg() == 4 &&

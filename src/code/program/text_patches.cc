@@ -129,7 +129,7 @@ void patch_all(PatchKinds kinds) {
   }
   // An object is what lies between its mapping at file offset 0 and the last one of that name: the
   // tables that say where its functions and jumps lead are behind the text. Its data may be the
-  // store's by now.
+  // backing's by now.
   sys::MapLine line;
   static struct {
     Range text;
@@ -173,7 +173,7 @@ void patch_all(PatchKinds kinds) {
     }
     if (!is_data && !equal_strings(name, line.name)) continue;
     object.limit = line.range.limit;
-    is_gone = is_gone || (is_data && page::store_extent(line.range.start) == 0);
+    is_gone = is_gone || (is_data && page::backing_bytes_at(line.range.start) == 0);
     if (!is_data && line.readable && pieces.count < Pieces::kMost)
       pieces.piece[pieces.count++] = {line.range, line.offset};
     if (line.executable && line.range.contains(libc::code())) g_libc = line.range;

@@ -188,18 +188,19 @@ bool Call::is_unseen(const void* at, size_t size) const {
 // Memory whose protection the program has changed is left to the hardware.
 uint64_t Call::place(uint64_t at, size_t size) const {
   if (!is_on_) return at;
-  const uint64_t alias = page::alias_of(at);
-  return alias == at || page::store_extent(at) < size || page::has_protection(at, size) ? at
-                                                                                        : alias;
+  const uint64_t shared_view = page::shared_view_of(at);
+  return shared_view == at || page::backing_bytes_at(at) < size || page::has_protection(at, size)
+             ? at
+             : shared_view;
 }
 
 Text Call::text(const char* at, size_t most) const {
   const auto address = reinterpret_cast<uint64_t>(at);
-  const uint64_t alias = is_on_ ? page::alias_of(address) : address;
-  if (alias != address) {
-    const uint64_t extent = page::store_extent(address);
+  const uint64_t shared_view = is_on_ ? page::shared_view_of(address) : address;
+  if (shared_view != address) {
+    const uint64_t extent = page::backing_bytes_at(address);
     const size_t limit = most < extent ? most : extent;
-    const auto* seen = reinterpret_cast<const char*>(alias);
+    const auto* seen = reinterpret_cast<const char*>(shared_view);
     const size_t length = g_library.strnlen(seen, limit);
     const size_t read = length < limit ? length + 1 : length;
     if ((length < limit || limit == most) && !page::has_protection(address, read))

@@ -18,7 +18,7 @@ struct alignas(kPageSize) Page {
 
 TEST(Diff, CarriesExactlyTheBytesThatDiffer) {
   std::mt19937 random(7);
-  Page twin, mine, store;
+  Page twin, mine, backing;
   PageDiff diff;
   for (int round = 0; round < 300; round++) {
     for (auto& byte : twin.bytes) byte = static_cast<uint8_t>(random() % 4);
@@ -31,14 +31,14 @@ TEST(Diff, CarriesExactlyTheBytesThatDiffer) {
     EXPECT_EQ(make_diff(&mine, &twin, &diff), differing);
     for (size_t i = 0; i < kPageSize; i++)
       EXPECT_EQ(diff.mask[i / 64] >> (i % 64) & 1, mine.bytes[i] != twin.bytes[i]);
-    store = twin;
-    apply_diff(diff, &mine, &store);
-    EXPECT_EQ(memcmp(&store, &mine, sizeof store), 0);
+    backing = twin;
+    apply_diff(diff, &mine, &backing);
+    EXPECT_EQ(memcmp(&backing, &mine, sizeof backing), 0);
   }
 }
 
 TEST(Diff, NeighbouringBytesOfTwoWritersBothSurvive) {
-  Page twin{}, first, second, store;
+  Page twin{}, first, second, backing;
   PageDiff a, b;
   for (size_t width : {1, 2, 4}) {
     first = second = twin;
@@ -46,17 +46,17 @@ TEST(Diff, NeighbouringBytesOfTwoWritersBothSurvive) {
       (i / width % 2 ? first : second).bytes[i] = static_cast<uint8_t>(1 + i % 200);
     make_diff(&first, &twin, &a);
     make_diff(&second, &twin, &b);
-    store = twin;
-    apply_diff(a, &first, &store);
-    apply_diff(b, &second, &store);
+    backing = twin;
+    apply_diff(a, &first, &backing);
+    apply_diff(b, &second, &backing);
     for (size_t i = 0; i < kPageSize; i++)
-      EXPECT_EQ(store.bytes[i], 1 + i % 200) << "width " << width << " at " << i;
+      EXPECT_EQ(backing.bytes[i], 1 + i % 200) << "width " << width << " at " << i;
   }
 }
 
 TEST(Diff, PointersStoredByTwoWritersAreNeverMixed) {
   std::mt19937_64 random(11);
-  Page twin{}, first, second, store;
+  Page twin{}, first, second, backing;
   PageDiff a, b;
   for (int round = 0; round < 1000; round++) {
     auto pointer = [&] { return 0x100000000000 + (random() % 5 << 26) + (random() & 0xffff0); };
@@ -67,11 +67,11 @@ TEST(Diff, PointersStoredByTwoWritersAreNeverMixed) {
     memcpy(second.bytes + 64, &y, 8);
     make_diff(&first, &twin, &a);
     make_diff(&second, &twin, &b);
-    store = twin;
-    apply_diff(a, &first, &store);
-    apply_diff(b, &second, &store);
+    backing = twin;
+    apply_diff(a, &first, &backing);
+    apply_diff(b, &second, &backing);
     uint64_t result;
-    memcpy(&result, store.bytes + 64, 8);
+    memcpy(&result, backing.bytes + 64, 8);
     const bool meets = ((x ^ old) != 0 && (y ^ old) != 0);
     if (meets && ((x ^ old) & 0xff00) && ((y ^ old) & 0xff00)) { EXPECT_EQ(result, y); }
   }

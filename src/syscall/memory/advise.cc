@@ -17,29 +17,29 @@ namespace weir::syscalls {
 
 namespace {
 
-// The store's, so that the kernel knows nothing of what the program has there.
-bool is_store(uint64_t start, uint64_t size) {
-  if (is_reserved_store(start, size)) return true;
-  return page::store_extent(start) != 0;
+// The backing's, so that the kernel knows nothing of what the program has there.
+bool is_backed(uint64_t start, uint64_t size) {
+  if (is_reserved_backed(start, size)) return true;
+  return page::backing_bytes_at(start) != 0;
 }
 
 // What a forked child is to get. Of memory that is the kernel's the kernel is told, too: it may
-// become the store's later.
+// become the backing's later.
 long advise_fork(const Call& call, uint64_t start, uint64_t size, page::Forked how) {
   if (start % kPageSize) return -EINVAL;
-  const long result = is_store(start, size) ? 0 : call_kernel(call);
+  const long result = is_backed(start, size) ? 0 : call_kernel(call);
   return result == 0 && !page::remember_forked(start, size, how) ? -ENOMEM : result;
 }
 
-// Of the store, in one piece or several; what lies between is the kernel's.
+// Of the backing, in one piece or several; what lies between is the kernel's.
 long empty_range(const Call& call, uint64_t start, uint64_t limit) {
   for (uint64_t at = start; at < limit;) {
-    uint64_t extent = page_up(page::store_extent(at));
+    uint64_t extent = page_up(page::backing_bytes_at(at));
     if (extent > limit - at) extent = limit - at;
     if (extent) {
       empty_pages(at, extent);
     } else {
-      while (at + extent < limit && !page::store_extent(at + extent)) extent += kPageSize;
+      while (at + extent < limit && !page::backing_bytes_at(at + extent)) extent += kPageSize;
       Call part = call;
       part.a = static_cast<long>(at);
       part.b = static_cast<long>(extent);
@@ -67,7 +67,7 @@ long on_madvise(const Call& call) {
     owned::give_range(start, size);
     return result;
   }
-  if (!is_store(start, size)) return call_kernel(call);
+  if (!is_backed(start, size)) return call_kernel(call);
   if (start % kPageSize) return -EINVAL;
   if (call.c != MADV_DONTNEED && call.c != MADV_REMOVE) return 0;
   if (page::in_reserve(start)) {

@@ -78,8 +78,8 @@ long map_anywhere(const Call& call, uint64_t size, int protection, bool from_fil
   return static_cast<long>(start);
 }
 
-// Writable private memory at a place outside the arena: a region of the store.
-long map_region(const Call& call, uint64_t start, uint64_t size, int protection) {
+// Writable private memory at a place outside the arena: a region of the backing.
+long map_memory_segment(const Call& call, uint64_t start, uint64_t size, int protection) {
   const bool from_file = !(call.d & MAP_ANONYMOUS);
   if (start % kPageSize) return -EINVAL;
   if (const long refused = from_file ? check_file(call) : 0) return refused;
@@ -88,15 +88,15 @@ long map_region(const Call& call, uint64_t start, uint64_t size, int protection)
     const long held = sys::raw(SYS_mmap, call.a, static_cast<long>(size), PROT_NONE, kHold, -1, 0);
     if (sys::failed(held)) return held;
   }
-  page::remove_region(start, size);
+  page::remove_memory_segment(start, size);
   begin_anew(start, size);
-  uint64_t offset = page::add_region(start, size, protection);
+  uint64_t offset = page::add_memory_segment(start, size, protection);
   if (!offset) return -ENOMEM;
   if (!page::map_private(start, page_up(size), offset, protection)) return -ENOMEM;
   view::current().track(start, page_up(size));
   const long wrong =
       from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0;
-  record_mapping({MappingKind::kMapStore, protection, 0, -1, start, page_up(size), offset, 0, 0});
+  record_mapping({MappingKind::kMapBacking, protection, 0, -1, start, page_up(size), offset, 0, 0});
   return wrong ? wrong : static_cast<long>(start);
 }
 
@@ -120,7 +120,7 @@ long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int pro
 
 // Code that is made at run time, and what it works on, lie where the program's code reaches them,
 // or below 4 GiB: a hint that says so is followed where there is room, as the kernel does, and
-// MAP_32BIT. Other hints are not: each such mapping is a region.
+// MAP_32BIT. Other hints are not: each such mapping is a memory segment.
 bool is_near_code(uint64_t hint) {
   constexpr uint64_t kReach = uint64_t{1} << 31;
   if (!hint || hint % kPageSize || page::in_arena(hint) || page::in_reserve(hint)) return false;
@@ -136,14 +136,14 @@ long map_near_code(Call call, uint64_t size, int protection) {
     const long placed = call_kernel(call);
     return sys::failed(placed) ? 0 : placed;
   }
-  if (shared().memory.region_count > kMaxRegions / 2) return 0;
+  if (shared().memory.segment_count > kMaxMemorySegments / 2) return 0;
   const long held = sys::raw(
       SYS_mmap, low ? 0 : call.a, static_cast<long>(size), PROT_NONE,
       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (low ? MAP_32BIT : MAP_FIXED_NOREPLACE), -1, 0);
   if (sys::failed(held)) return 0;
   call.a = held;
   call.d = (call.d & ~long{MAP_FIXED_NOREPLACE | MAP_32BIT}) | MAP_FIXED;
-  return map_region(call, address(held), size, protection);
+  return map_memory_segment(call, address(held), size, protection);
 }
 
 // Where the kernel puts a file's mapping depends on the file system too: a replay's copy of it lies
@@ -192,7 +192,7 @@ long map_plain(const Call& call, uint64_t size, int protection) {
   if (sys::failed(start)) {
     page::close_hidden(static_cast<int>(kept));
   } else {
-    page::remove_region(address(start), size);
+    page::remove_memory_segment(address(start), size);
     const int fixed =
         static_cast<int>((flags & ~long{MAP_FIXED_NOREPLACE | MAP_POPULATE}) | MAP_FIXED);
     record_mapping({MappingKind::kMapFile, protection, fixed, static_cast<int>(kept),
@@ -244,7 +244,7 @@ long on_mmap(Call& call) {
     return map_anywhere(call, size, protection, false);
   }
   if (!g_tasks_active) return call_kernel(call);
-  if (fixed && (anonymous || writable)) return map_region(call, start, size, protection);
+  if (fixed && (anonymous || writable)) return map_memory_segment(call, start, size, protection);
   if (anonymous || (writable && !(protection & PROT_EXEC)))
     return map_anywhere(call, size, protection, !anonymous);
   return map_plain(call, size, protection);
@@ -263,7 +263,7 @@ long on_munmap(const Call& call) {
   if (result == 0) owned::on_unmap(start, size);
   if (result == 0) begin_anew(start, size);
   if (g_tasks_active && result == 0) {
-    page::remove_region(start, size);
+    page::remove_memory_segment(start, size);
     record_mapping({MappingKind::kUnmap, 0, 0, -1, start, size, 0, 0, 0});
   }
   return result;
@@ -279,12 +279,13 @@ long on_mprotect(const Call& call) {
   }
   const bool is_owned = owned::overlaps(start, size);
   if (page::in_reserve(start) && !is_owned) return protect_reserved(start, size, protection);
-  if (g_tasks_active && (protection & PROT_WRITE) && !is_owned) {  // from now on it is store memory
+  if (g_tasks_active && (protection & PROT_WRITE) &&
+      !is_owned) {  // from now on it is memory of the backing
     if (!runtime::convert_late(Range{start, start + size})) return -ENOMEM;
     if (page::has_protection(start, size) && !page::remember_protection(start, size, protection))
       return -ENOMEM;
   }
-  if (g_tasks_active && page::store_extent(start))
+  if (g_tasks_active && page::backing_bytes_at(start))
     protection = page::unexecuted(protection);  // code of the program's own making
   long result = is_owned ? input::value(input::What::kShared,
                                         [&] { return page::protect(start, size, protection); })
@@ -296,7 +297,7 @@ long on_mprotect(const Call& call) {
   }
   if (g_tasks_active) {
     record_mapping({MappingKind::kProtect, protection, 0, -1, start, size, 0, 0, 0});
-    if ((protection & PROT_EXEC) && !page::store_extent(start)) {  // a library's text
+    if ((protection & PROT_EXEC) && !page::backing_bytes_at(start)) {  // a library's text
       shared().memory.text_pending = 1;
       runtime::patch_pending_text();
     }
@@ -347,7 +348,7 @@ long change(Call& call) {
     }
     case SYS_mprotect: {
       const long result = on_mprotect(call);
-      if (result == 0 && (page::store_extent(address(call.a)) || !g_tasks_active)) {
+      if (result == 0 && (page::backing_bytes_at(address(call.a)) || !g_tasks_active)) {
         page::note_code(address(call.a), address(call.b), static_cast<int>(call.c));
       }
       return result;
@@ -418,8 +419,8 @@ long on_memory(Call& call) {
   // is bounded.
   if (call.number == SYS_madvise && self().turn.state == TurnState::kKeptForEnd) return 0;
   begin_turn(EventKind::kMemory);
-  // Nested in a longer turn: what this task wrote goes to the store first, where the changes below
-  // work.
+  // Nested in a longer turn: what this task wrote goes to the backing first, where the changes
+  // below work.
   Task& task = self();
   if (!fits_creation(call)) need_turn();
   if (task.turn.depth > 1 && !is_creating(task)) {
@@ -428,7 +429,8 @@ long on_memory(Call& call) {
   }
   if (call.number == SYS_mincore) note_written();
   long result = change(call);
-  // The store may have changed. Everything was published, but by who creates a task without a turn.
+  // The backing may have changed. Everything was published, but by who creates a task without a
+  // turn.
   if (call.number != SYS_mincore && !is_creating(task)) view::current().refresh();
   end_turn();
   return result;

@@ -14,7 +14,7 @@ inline uint64_t address(long value) { return static_cast<uint64_t>(value); }
 void empty_pages(uint64_t start, uint64_t size);
 // A range will become something else: forgets what was asked for it.
 void begin_anew(uint64_t start, uint64_t size);
-// Store memory that began as a file's bytes, and has been emptied, has them again.
+// Memory of the backing that began as a file's bytes, and has been emptied, has them again.
 void restore_files(Range range);
 // Changes the protection of memory of the backing. Every page there is readable and writable except
 // what is remembered otherwise. `was_code`: some of it may be open otherwise than is remembered.
@@ -22,7 +22,7 @@ long change_protection(uint64_t start, uint64_t size, int protection, bool was_c
 // Whether a file can be mapped privately for writing: what the kernel would say, asked before
 // anything changes.
 long check_file(const Call& call);
-// Fills store memory at `start` from the file; 0 or -errno.
+// Fills memory of the backing at `start` from the file; 0 or -errno.
 long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset);
 
 // Memory of the arena is the program's no more.

@@ -1,5 +1,5 @@
-// Store memory that is a private copy of a file: its bytes are read, and where the program asks for
-// the file's once more (MADV_DONTNEED, a mapping that grows) they are read again.
+// Memory of the backing that is a private copy of a file: its bytes are read, and where the program
+// asks for the file's once more (MADV_DONTNEED, a mapping that grows) they are read again.
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ namespace weir::syscalls {
 namespace {
 
 long read_bytes(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
-  const uint64_t at = g_tasks_active ? page::alias_of(start) : start;
+  const uint64_t at = g_tasks_active ? page::shared_view_of(start) : start;
   for (uint64_t done = 0; done < size;) {
     const long got = input::call(SYS_pread64, descriptor, static_cast<long>(at + done),
                                  static_cast<long>(size - done), static_cast<long>(offset + done));

@@ -55,7 +55,7 @@ void restore_arena(uint64_t start, uint64_t size) {
     const uint64_t first = old.start > range.start ? old.start : range.start,
                    limit = old.limit < range.limit ? old.limit : range.limit;
     sys::raw(SYS_mmap, static_cast<long>(first), static_cast<long>(limit - first), kReadWrite,
-             MAP_SHARED | MAP_FIXED | MAP_NORESERVE, s.memory.store,
+             MAP_SHARED | MAP_FIXED | MAP_NORESERVE, s.memory.backing,
              static_cast<long>(first - kArena));
     s.memory.fixed_ranges[i] = s.memory.fixed_ranges[--s.memory.fixed_count];
     add({old.start, first});

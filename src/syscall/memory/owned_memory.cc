@@ -47,7 +47,7 @@ bool map_owned(const Call& call, uint64_t size, int protection, long& result) {
   const bool is_owned = owned::map(call.a, size, protection, flags, static_cast<int>(descriptor),
                                    address(offset), result);
   if (is_owned && !sys::failed(result) && g_tasks_active) {
-    page::remove_region(address(result), size);
+    page::remove_memory_segment(address(result), size);
     record_mapping({MappingKind::kMapOwned, protection, MAP_SHARED | MAP_FIXED,
                     static_cast<int>(kept), address(result), page_up(size), address(offset), 0, 0});
   } else if (kept >= 0) {

@@ -1,4 +1,4 @@
-// mremap. Memory of the store grows by a copy. A file or shared memory that the kernel maps is
+// mremap. Memory of the backing grows by a copy. A file or shared memory that the kernel maps is
 // moved by it, in each process of the program: the tasks' processes repeat it (MappingKind::kMove).
 //
 // The kernel moves no range of several mappings, and what grows has the protection of what was
@@ -51,9 +51,9 @@ long on_mremap(const Call& call) {
   if (!is_movable(old_size)) return -ENOMEM;
   if (owned::overlaps(start, old_size ? old_size : kPageSize))
     return move_owned(call, start, old_size, size);
-  if (is_reserved_store(start, old_size)) return move_reserved(call, old_size, size);
+  if (is_reserved_backed(start, old_size)) return move_reserved(call, old_size, size);
   if (!page::in_arena(start)) {
-    if (g_tasks_active && page::store_extent(start) == 0)
+    if (g_tasks_active && page::backing_bytes_at(start) == 0)
       return moved(start, old_size, call_kernel(call), size);
     return g_tasks_active ? -ENOMEM : call_kernel(call);
   }
@@ -70,7 +70,7 @@ long on_mremap(const Call& call) {
     return -ENOMEM;
   }
   const auto at = [](uint64_t a) {
-    return reinterpret_cast<uint8_t*>(g_tasks_active ? page::alias_of(a) : a);
+    return reinterpret_cast<uint8_t*>(g_tasks_active ? page::shared_view_of(a) : a);
   };
   copy_bytes(at(target), at(start), old_size);
   page::move_file({start, start + old_size}, {target, target + size});

@@ -1,9 +1,9 @@
 // Invariants
-// 1. All of a range that was reserved is mapped, in every process: by a region of the store, by a
+// 1. All of a range that was reserved is mapped, in every process: by a region of the backing, by a
 //    mapping of the kernel's, or closed (PROT_NONE). (not checkable: only the kernel knows what
 //    each process has mapped)
-// 2. With tasks, what is writable and private in it is store memory. (not checkable: only the
-//    kernel knows what each process has mapped)
+// 2. With tasks, what is writable and private in it is memory of the backing. (not checkable: only
+//    the kernel knows what each process has mapped)
 #include "syscall/memory/reserved.h"
 #include "syscall/transfer.h"
 
@@ -43,41 +43,43 @@ void close(uint64_t start, uint64_t size) {
 
 void close_all(uint64_t start, uint64_t size) {
   begin_anew(start, size);
-  page::each_part(start, size, [](uint64_t at, uint64_t length, bool is_store) {
-    if (!is_store) return close(at, length);
+  page::each_part(start, size, [](uint64_t at, uint64_t length, bool is_backed) {
+    if (!is_backed) return close(at, length);
     empty_pages(at, length);
     change_protection(at, length, PROT_NONE);
   });
 }
 
-// What no protection is remembered of any more: it is the store's no longer.
-void forget_store(uint64_t start, uint64_t size) {
-  page::each_part(start, page_up(size), [](uint64_t at, uint64_t length, bool is_store) {
-    if (is_store) empty_pages(at, length);
+// What no protection is remembered of any more: it is the backing's no longer.
+void forget_backing(uint64_t start, uint64_t size) {
+  page::each_part(start, page_up(size), [](uint64_t at, uint64_t length, bool is_backed) {
+    if (is_backed) empty_pages(at, length);
   });
-  page::remove_region(start, size);
+  page::remove_memory_segment(start, size);
   (void)page::remember_protection(start, size, kReadWrite);
 }
 
-// Store memory in place of what the kernel has there, with its bytes and its protection.
-bool make_store(Range range, int protection) {
+// Memory of the backing in place of what the kernel has there, with its bytes and its protection.
+bool make_backed(Range range, int protection) {
   page::protect(range.start, range.size(), PROT_READ);
   const uint64_t offset = page::adopt(range, kReadWrite);
   if (!offset) return false;
   view::current().track(range.start, range.size());
   record_mapping(
-      {MappingKind::kMapStore, kReadWrite, 0, -1, range.start, range.size(), offset, 0, 0});
+      {MappingKind::kMapBacking, kReadWrite, 0, -1, range.start, range.size(), offset, 0, 0});
   const int open_now = g_tasks_active ? page::unexecuted(protection) : protection;
   return change_protection(range.start, range.size(), open_now) == 0;
 }
 
-// Makes all private memory of the kernel's in the range store memory, and with it what lies around.
+// Makes all private memory of the kernel's in the range memory of the backing, and with it what
+// lies around.
 bool open(uint64_t start, uint64_t size) {
   constexpr uint64_t kMask = ~(page::kReserveChunk - 1);
   const Range wanted{start, start + size};
   for (;;) {
     bool is_whole = true;
-    page::each_part(start, size, [&](uint64_t, uint64_t, bool is_store) { is_whole &= is_store; });
+    page::each_part(start, size,
+                    [&](uint64_t, uint64_t, bool is_backed) { is_whole &= is_backed; });
     if (is_whole) return true;
     char* cursor;
     if (sys::read_maps(&cursor) < 0) return false;
@@ -93,16 +95,16 @@ bool open(uint64_t start, uint64_t size) {
                last < line.range.limit ? last : line.range.limit};
     }
     if (found.empty()) return true;
-    if (!make_store(found, protection)) return false;
+    if (!make_backed(found, protection)) return false;
   }
 }
 
-bool has_store(uint64_t start, uint64_t size) {
-  return page::next_store(start, start + size) != start + size;
+bool has_backing(uint64_t start, uint64_t size) {
+  return page::next_backed(start, start + size) != start + size;
 }
 
 uint8_t* bytes_of(uint64_t address) {
-  return reinterpret_cast<uint8_t*>(g_tasks_active ? page::alias_of(address) : address);
+  return reinterpret_cast<uint8_t*>(g_tasks_active ? page::shared_view_of(address) : address);
 }
 
 }  // namespace
@@ -128,7 +130,7 @@ long reserve(uint64_t size) {
 
 void claim_in_reserve(uint64_t start, uint64_t size, bool stays_kernels) {
   page::claim_reserved(start, size);
-  if (stays_kernels) forget_store(start, size);
+  if (stays_kernels) forget_backing(start, size);
 }
 
 // In the arena everything is readable and writable but what is remembered otherwise, so opening
@@ -185,24 +187,24 @@ long protect_reserved(uint64_t start, uint64_t size, int protection) {
   if (g_tasks_active)
     protection = page::unexecuted(protection);  // code of the program's own making
   long result = 0;
-  page::each_part(start, size, [&](uint64_t at, uint64_t length, bool is_store) {
+  page::each_part(start, size, [&](uint64_t at, uint64_t length, bool is_backed) {
     if (result != 0) return;
     const bool was_code = page::code_protection(at) != 0;
-    result = is_store ? change_protection(at, length, protection, was_code)
-                      : page::protect(at, length, protection);
-    if (result != 0 || is_store) return;
+    result = is_backed ? change_protection(at, length, protection, was_code)
+                       : page::protect(at, length, protection);
+    if (result != 0 || is_backed) return;
     record_mapping({MappingKind::kProtect, protection, 0, -1, at, length, 0, 0, 0});
   });
   return result;
 }
 
-bool is_reserved_store(uint64_t start, uint64_t size) {
-  return page::in_reserve(start) && has_store(start, size);
+bool is_reserved_backed(uint64_t start, uint64_t size) {
+  return page::in_reserve(start) && has_backing(start, size);
 }
 
 void empty_reserved(uint64_t start, uint64_t size) {
-  page::each_part(start, size, [](uint64_t at, uint64_t length, bool is_store) {
-    if (is_store) empty_pages(at, length);
+  page::each_part(start, size, [](uint64_t at, uint64_t length, bool is_backed) {
+    if (is_backed) empty_pages(at, length);
     else sys::raw(SYS_madvise, static_cast<long>(at), static_cast<long>(length), MADV_DONTNEED);
   });
 }
@@ -221,8 +223,8 @@ long move_reserved(const Call& call, uint64_t old_size, uint64_t size) {
     page::free_extent(target, size);
     return -ENOMEM;
   }
-  page::each_part(start, old_size, [&](uint64_t at, uint64_t length, bool is_store) {
-    if (is_store) copy_bytes(bytes_of(target + (at - start)), bytes_of(at), length);
+  page::each_part(start, old_size, [&](uint64_t at, uint64_t length, bool is_backed) {
+    if (is_backed) copy_bytes(bytes_of(target + (at - start)), bytes_of(at), length);
   });
   unmap_reserved(start, old_size);
   return static_cast<long>(target);

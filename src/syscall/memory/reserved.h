@@ -18,7 +18,7 @@ void unmap_reserved(uint64_t start, uint64_t size);
 long protect_reserved(uint64_t start, uint64_t size, int protection);
 void empty_reserved(uint64_t start, uint64_t size);
 long move_reserved(const Call& call, uint64_t old_size, uint64_t size);
-// Some of it is store memory.
-bool is_reserved_store(uint64_t start, uint64_t size);
+// Some of it is memory of the backing.
+bool is_reserved_backed(uint64_t start, uint64_t size);
 
 }  // namespace weir::syscalls

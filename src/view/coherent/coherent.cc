@@ -55,7 +55,7 @@ void remember(Task& task, uint64_t page) {
   if (h.held_count >= h.compact_at) {  // what it has lost since goes, and what is there twice
     uint64_t kept = 0;
     for (uint64_t i = 0; i < h.held_count; i++) {
-      if (!page::store_extent(h.held[i])) continue;  // it has been unmapped since
+      if (!page::backing_bytes_at(h.held[i])) continue;  // it has been unmapped since
       uint64_t& entry = entry_at(index_of(h.held[i]));
       if (!has_right(entry, task, false) || (entry & kSeen)) continue;
       entry |= kSeen;
@@ -170,7 +170,7 @@ uint64_t take_stretch(Task& task, uint64_t page, bool to_write) {
   Holder& h = holder_of(task);
   h.window =
       page == h.next && uses(Optimization::kAhead) ? (h.window < kMost ? h.window * 2 : kMost) : 1;
-  const uint64_t room = page::store_extent(page) / kPageSize;
+  const uint64_t room = page::backing_bytes_at(page) / kPageSize;
   uint64_t count = 1;
   while (count < h.window && count < room) {
     const uint64_t at = page + count * kPageSize;
@@ -188,7 +188,7 @@ uint64_t take_stretch(Task& task, uint64_t page, bool to_write) {
 }
 
 void map_with_right(Task& task, uint64_t page, uint64_t count) {
-  fill_store(page, count * kPageSize);
+  fill_backing(page, count * kPageSize);
   for (uint64_t i = 0; i < count;) {  // stretches of one right
     const bool to_write = writes_it(entry_at(index_of(page + i * kPageSize)), task);
     uint64_t same = 1;
@@ -212,7 +212,7 @@ void take_beside(Task& task, uint64_t page, Takes takes, Map map_stretch) {
   };
   for (uint64_t i = first; i < first + kBlockPages; i++) {
     const uint64_t at = page + (i - index) * kPageSize;
-    if (i == index || !page::store_extent(at) || page::has_protection(at, kPageSize) ||
+    if (i == index || !page::backing_bytes_at(at) || page::has_protection(at, kPageSize) ||
         index_of(at) != i || !takes(at, i)) {
       end_run();
       continue;
@@ -332,7 +332,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   for (bool again = true; again;) {
     again = false;
     for (uint64_t page = first; page < limit; page += kPageSize) {
-      if (!page::store_extent(page) || !page::may_access(page, writes)) continue;
+      if (!page::backing_bytes_at(page) || !page::may_access(page, writes)) continue;
       if (!has_right(entry_at(index_of(page)), task, writes)) {
         on_fault(task, page, writes);
         again = page != first;  // a page before it may have gone meanwhile
@@ -347,7 +347,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
 void map_again(Task& task, uint64_t start, uint64_t size) {
   if (!size || !page::demand::is_open()) return;
   for (uint64_t page = page_down(start); page < page_up(start + size); page += kPageSize) {
-    if (!page::store_extent(page) || !page::may_access(page, false)) continue;
+    if (!page::backing_bytes_at(page) || !page::may_access(page, false)) continue;
     if (has_right(entry_at(index_of(page)), task, false)) map_with_right(task, page, 1);
   }
 }
@@ -368,7 +368,7 @@ bool serve(Task& task, bool stays_mapped) {
   for (uint64_t i = 0; i < h.request_count; i++) {
     const uint64_t page = h.requests[i] & ~kForWriting;
     const bool all = (h.requests[i] & kForWriting) || !reader_bit(task);
-    if (!page::store_extent(page)) {
+    if (!page::backing_bytes_at(page)) {
       wake(key_of(page), ~0u, ~0u);
       continue;
     }
@@ -411,7 +411,7 @@ void hand_out(Task& task, bool stays_mapped) {
   uint64_t start = 0, limit = 0;
   for (uint64_t i = 0; i < h.held_count; i++) {
     const uint64_t page = h.held[i];
-    if (!page::store_extent(page)) continue;
+    if (!page::backing_bytes_at(page)) continue;
     uint64_t& entry = entry_at(index_of(page));
     if (!has_right(entry, task, false)) continue;
     entry &= ~(writes_it(entry, task) ? kWriterMask : reader_bit(task));

@@ -20,7 +20,7 @@ inline void close_tracking() { page::demand::close(); }
 // Memory that this process has mapped since.
 inline void track(uint64_t start, uint64_t size) { page::demand::track(start, size); }
 
-// The address is store memory, and this process tracks it.
+// The address is memory of the backing, and this process tracks it.
 inline bool is_ours(uint64_t address) { return page::demand::is_ours(address); }
 // The task has touched the address, in program code or in the runtime. Returns when it may access
 // it. This is an event if the task has no right to the page yet. If the task has the turn, that may

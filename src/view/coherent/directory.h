@@ -1,7 +1,7 @@
 // Within View coherent: the table of rights, and what this process has mapped of them.
 // Implemented in coherent.cc and lock_prefetch.cc.
 //
-// The table has a word for each page of the store, in control memory; what is mapped is in each
+// The table has a word for each page of the backing, in control memory; what is mapped is in each
 // process's page table. No right without an entry in the table, nothing mapped without a right; a
 // right need not be mapped.
 #pragma once
@@ -33,7 +33,9 @@ inline constexpr uint32_t kReaderShift = 16, kReaders = 48;
 inline uint64_t& entry_at(uint64_t index) {
   return reinterpret_cast<uint64_t*>(kPageOwners)[index];
 }
-inline uint64_t index_of(uint64_t page) { return (page::alias_of(page) - kAlias) / kPageSize; }
+inline uint64_t index_of(uint64_t page) {
+  return (page::shared_view_of(page) - kSharedView) / kPageSize;
+}
 inline uint64_t reader_bit(const Task& task) {
   return task.id < kReaders && uses(Optimization::kReaders)
              ? uint64_t{1} << (kReaderShift + task.id)
@@ -60,7 +62,7 @@ void note_use_in_section(const Task& task, uint64_t page, bool writes);
 
 using page::demand::drop;
 using page::demand::fail;
-using page::demand::fill_store;
+using page::demand::fill_backing;
 using page::demand::map;
 using page::demand::protect;
 

@@ -67,7 +67,7 @@ void enter_section(Task& task, uint64_t lock) {
     const uint64_t page = tape.page[i] & ~kForWriting;
     const uint64_t& entry = entry_at(index_of(page));
     const bool wants_write = tape.page[i] & kForWriting;
-    if (has_right(entry, task, wants_write) || !page::store_extent(page) ||
+    if (has_right(entry, task, wants_write) || !page::backing_bytes_at(page) ||
         page::has_protection(page, kPageSize))
       continue;
     if (!take(task, page, wants_write, false)) continue;

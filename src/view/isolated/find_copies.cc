@@ -72,7 +72,7 @@ long scan_pages(pm_scan_arg& arguments) {
   return count;
 }
 
-// The copies among unmarked pages; pages of the store found there are marked where it pays.
+// The copies among unmarked pages; pages of the backing found there are marked where it pays.
 void find_copies(AddPage add, Task& task, uint64_t start, uint64_t limit) {
   constexpr uint64_t kWorthMarking = 4;
   uint64_t only_read = 0;
@@ -166,12 +166,12 @@ void track(uint64_t start, uint64_t size) {
 
 namespace {
 
-// What can hold store pages outside the arena, made anew when it has changed. Small regions near
-// each other (the data of a program's libraries) are looked through together, page by page; large
-// ones each by itself, the short way.
+// What can hold pages of the backing outside the arena, made anew when it has changed. Small
+// segments near each other (the data of a program's libraries) are looked through together, page by
+// page; large ones each by itself, the short way.
 struct Ranges {
   static constexpr uint32_t kMost = 48;
-  uint64_t regions_version = ~uint64_t{0};
+  uint64_t segments_version = ~uint64_t{0};
   uint64_t brk_now = 0;
   uint32_t small_count = 0, large_count = 0;
   Range small[kMost], large[kMost];
@@ -201,12 +201,12 @@ void add_small(Range range) {
 void refresh_ranges() {
   constexpr uint64_t kLarge = 1 << 20;
   const Shared& s = shared();
-  g_ranges.regions_version = s.memory.regions_version;
+  g_ranges.segments_version = s.memory.segments_version;
   g_ranges.brk_now = s.memory.brk_now;
   g_ranges.small_count = g_ranges.large_count = 0;
-  for (uint32_t i = 0; i < s.memory.region_count; i++) {
-    if (!s.memory.regions[i].live) continue;
-    Range range{s.memory.regions[i].start, s.memory.regions[i].start + s.memory.regions[i].size};
+  for (uint32_t i = 0; i < s.memory.segment_count; i++) {
+    if (!s.memory.segments[i].live) continue;
+    Range range{s.memory.segments[i].start, s.memory.segments[i].start + s.memory.segments[i].size};
     if (range.limit == s.memory.brk_limit)
       range.limit = page_up(s.memory.brk_now);  // most of it is never used
     if (range.empty()) continue;
@@ -251,7 +251,8 @@ void scan_range(AddPage add, Task& task, uint32_t index, uint64_t start, uint64_
 void for_each_copy(Task& task, AddPage add) {
   Shared& s = shared();
   page::dump_used();
-  if (g_ranges.regions_version != s.memory.regions_version || g_ranges.brk_now != s.memory.brk_now)
+  if (g_ranges.segments_version != s.memory.segments_version ||
+      g_ranges.brk_now != s.memory.brk_now)
     refresh_ranges();
   for (uint32_t i = 0; i < g_ranges.small_count; i++)
     find_copies(add, task, g_ranges.small[i].start, g_ranges.small[i].limit);

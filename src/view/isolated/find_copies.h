@@ -1,4 +1,4 @@
-// Which pages of this process are private copies of store pages.
+// Which pages of this process are private copies of pages of the backing.
 #pragma once
 
 #include "control/task.h"

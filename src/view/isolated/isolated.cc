@@ -1,18 +1,18 @@
-// A task's copies become diffs, and the diffs the store.
+// A task's copies become diffs, and the diffs the backing.
 //
 // Invariants
 // 1. Between two publications of this process, diff buffer entries [0, dirty_count) name pages
-//    whose private copy holds bytes that the store does not, and no other page does. (checked in
+//    whose private copy holds bytes that the backing does not, and no other page does. (checked in
 //    publish)
 // 2. After publish() this process has no private copy but the residents, which are equal to the
-//    store. They are again whenever program code goes on, or the runtime reads program memory,
-//    after others may have published (refresh); in between the store's page is not their twin. A
+//    backing. They are again whenever program code goes on, or the runtime reads program memory,
+//    after others may have published (refresh); in between the backing's page is not their twin. A
 //    write to a hole that remembers a mark faults twice: the copy is made marked, then the mark
 //    lifts. A signal can come in between; then there is a copy that nothing reports. trap/ drops it
 //    before anybody publishes (drop_unwritten), or the write would go to a copy that lacks what
 //    others published meanwhile, and its diff would take that back. (checked in publish)
-// 3. The runtime stack, this buffer and the tables are no store memory: nothing here writes to what
-//    it scans. (checked in add_dirty)
+// 3. The runtime stack, this buffer and the tables are no memory of the backing: nothing here
+//    writes to what it scans. (checked in add_dirty)
 
 #include "view/isolated/isolated.h"
 
@@ -34,7 +34,7 @@ namespace weir::view::isolated {
 namespace {
 
 // Pages that a task got from its creator, as long as it has published nothing. While it has them
-// they are its twins, not the store's.
+// they are its twins, not the backing's.
 struct HandOver {
   static constexpr uint64_t kMost = 63;
   uint64_t count;
@@ -58,15 +58,15 @@ void add_dirty(Task& task, uint64_t page) {
            kMostDiffs * kPageSize >> 20);
     die(125);
   }
-  WEIR_DEBUG_CHECK(page::store_extent(page));  // invariant 3 of isolated.cc
+  WEIR_DEBUG_CHECK(page::backing_bytes_at(page));  // invariant 3 of isolated.cc
   diffs_of(task)[task.copies.dirty_count++].page = page;
 }
 
 // Per process: copies that stay. A copy that the kernel makes costs microseconds, as much again
 // when it is dropped; bringing one up to date costs a tenth. So what the last short intervals wrote
 // stays private from one interval to the next, as it is likely to be written again (a tape of one
-// interval), and is made equal to the store whenever the task has published and before it goes on.
-// Its twin is what it was made equal to.
+// interval), and is made equal to the backing whenever the task has published and before it goes
+// on. Its twin is what it was made equal to.
 struct Residents {
   static constexpr uint32_t kMost = 16;
   // Intervals that did not write it: that many refreshes cost what a copy does.
@@ -103,10 +103,10 @@ void remove_resident(uint32_t i) {
   copy_bytes(g_twins[i], g_twins[last], kPageSize);
 }
 
-// The copy and its twin become what the store holds.
+// The copy and its twin become what the backing holds.
 void refresh_one(uint32_t i) {
   const uint64_t page = g_residents.page[i];
-  copy_bytes(g_twins[i], reinterpret_cast<const void*>(page::alias_of(page)), kPageSize);
+  copy_bytes(g_twins[i], reinterpret_cast<const void*>(page::shared_view_of(page)), kPageSize);
   copy_bytes(reinterpret_cast<void*>(page), g_twins[i], kPageSize);
 }
 
@@ -128,7 +128,7 @@ bool add_resident(uint64_t page) {
   return true;
 }
 
-// Adds the residents and the pages of the store that have faulted. False: they are not all known.
+// Adds the residents and the pages of the backing that have faulted. False: they are not all known.
 bool add_known(Task& task) {
   constexpr uint32_t kMostFaults = 64;
   uint64_t pages[kMostFaults + Residents::kMost];
@@ -142,7 +142,7 @@ bool add_known(Task& task) {
     const uint64_t page = pages[i];
     uint32_t at = sorted;
     while (at > 0 && pages[at - 1] > page) at--;
-    if ((at > 0 && pages[at - 1] == page) || !page::store_extent(page)) continue;
+    if ((at > 0 && pages[at - 1] == page) || !page::backing_bytes_at(page)) continue;
     for (uint32_t k = sorted++; k > at; k--) pages[k] = pages[k - 1];
     pages[at] = page;
   }
@@ -155,7 +155,7 @@ uint64_t twin_of(const HandOver& given, uint64_t page) {
     if (given.page[i] == page) return reinterpret_cast<uint64_t>(given.bytes[i]);
   }
   if (const int i = resident(page); i >= 0) return reinterpret_cast<uint64_t>(g_twins[i]);
-  return page::alias_of(page);
+  return page::shared_view_of(page);
 }
 
 // A copy of a page that may not be read any more: it was published when the program closed it, and
@@ -235,7 +235,7 @@ void publish(Task& task) {
   for (uint64_t i = 0; i < count; i++) {
     if (!diffs[i].bytes) continue;
     page::apply_diff(diffs[i], reinterpret_cast<const void*>(diffs[i].page),
-                     reinterpret_cast<void*>(page::alias_of(diffs[i].page)));
+                     reinterpret_cast<void*>(page::shared_view_of(diffs[i].page)));
   }
   const bool is_short = count <= Residents::kMost;
   for (uint64_t i = 0; i < count; i++) {
@@ -290,8 +290,8 @@ void forget_copies() {
   g_residents.count = 0;
 }
 
-// Of copies that are equal to the store nobody needs one: it is not changed while the task has what
-// it is given here.
+// Of copies that are equal to the backing nobody needs one: it is not changed while the task has
+// what it is given here.
 bool hand_over(Task& from, const Task& to) {
   HandOver& given = hand_over_of(to);
   from.copies.dirty_count = 0;
@@ -304,7 +304,8 @@ bool hand_over(Task& from, const Task& to) {
     const uint64_t page = diffs[i].page;
     if (is_closed(page)) return given.count = 0, false;
     const auto* bytes = reinterpret_cast<const void*>(page);
-    if (!page::make_diff(bytes, reinterpret_cast<const void*>(page::alias_of(page)), &diffs[i]))
+    if (!page::make_diff(bytes, reinterpret_cast<const void*>(page::shared_view_of(page)),
+                         &diffs[i]))
       continue;
     if (given.count == HandOver::kMost) return given.count = 0, false;
     given.page[given.count] = page;
@@ -324,7 +325,7 @@ void take_over(const Task& task) {
 
 void drop_unwritten(uint64_t start, uint64_t size) {
   for_each_unwritten(start, size, [](uint64_t at, uint64_t length) {
-    if (page::store_extent(at)) drop(at, length);
+    if (page::backing_bytes_at(at)) drop(at, length);
   });
 }
 

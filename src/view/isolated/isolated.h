@@ -11,8 +11,8 @@
 
 namespace weir::view::isolated {
 
-// Per process, once it runs tasks: userfaultfd with asynchronous write protection on all store
-// memory. False with a report where the kernel lacks it.
+// Per process, once it runs tasks: userfaultfd with asynchronous write protection on all memory
+// of the backing. False with a report where the kernel lacks it.
 bool open_tracking();
 // Gives the descriptors of this process back.
 void close_tracking();
