@@ -26,12 +26,19 @@ using trace::Kind;
 constexpr size_t kMostShown = 48;  // bytes of memory in a line
 constexpr uint64_t kPage = 4096;
 
-const std::vector<std::pair<std::string, Kind>> kKinds = {
-    {"call", Kind::kCall},    {"memory", Kind::kMemory}, {"signal", Kind::kSignal},
-    {"order", Kind::kOrder},  {"turns", Kind::kTurns},   {"task", Kind::kTask},
-    {"file", Kind::kFile},    {"end", Kind::kEnd},       {"value", Kind::kValue},
-    {"image", Kind::kImage},  {"place", Kind::kPlace},   {"page", Kind::kPage},
-    {"points", Kind::kPoints}};
+const std::vector<std::pair<std::string, Kind>> kKinds = {{"call", Kind::kCall},
+                                                          {"memory", Kind::kMemory},
+                                                          {"signal", Kind::kSignal},
+                                                          {"order", Kind::kOrder},
+                                                          {"turns", Kind::kTurns},
+                                                          {"task", Kind::kTask},
+                                                          {"file", Kind::kFile},
+                                                          {"end", Kind::kEnd},
+                                                          {"value", Kind::kValue},
+                                                          {"image", Kind::kImage},
+                                                          {"place", Kind::kExecutionPoint},
+                                                          {"page", Kind::kPage},
+                                                          {"points", Kind::kPoints}};
 
 struct Filter {
   std::string directory, kind, page;
@@ -186,8 +193,8 @@ std::string words(const Entry& entry) {
     case Kind::kImage:
       return recording::escaped(std::string(payload, strnlen(payload, entry.size)));
     case Kind::kTurns: return turns_words(entry, payload);
-    case Kind::kPlace:
-      return fmt::format("stopped at {:#x}", front_of<Place>(payload, entry.size).rip);
+    case Kind::kExecutionPoint:
+      return fmt::format("stopped at {:#x}", front_of<ExecutionPoint>(payload, entry.size).rip);
     case Kind::kPage: {
       if (entry.number == static_cast<uint16_t>(trace::PageKind::kTaken)) {
         const auto from = front_of<trace::Giver>(payload, entry.size);

@@ -181,8 +181,8 @@ void look(Look& look, const TraceMemory& memory, Child& child, const std::string
           bool with_gdb) {
   const trace::Stop& stop = memory.header().stop;
   say(log, fmt::format("task {} is at event {}", name_of(stop), stop.at));
-  for (const std::string& place : places(memory.header())) say(log, "  in " + place);
-  memory.header().places = memory.header().place_is_taken = 0;  // for one that differs later
+  for (const std::string& line : stack_lines(memory.header())) say(log, "  in " + line);
+  memory.header().stack_frames = memory.header().stack_is_taken = 0;  // for one that differs later
   if (!with_gdb) {
     child.end_here(0);
     return;
@@ -216,7 +216,7 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
                                  ? trace::Stop{}
                                  : place_to_stop(options.stop.empty() ? "1" : options.stop);
   std::optional<Look> stand;
-  if (wanted.place) stand.emplace(memory, wanted, manifest.program);
+  if (wanted.progress) stand.emplace(memory, wanted, manifest.program);
   std::vector<std::string> damages = recording.damages;
   // A file for each stream: as many as may be, but the program has what it had.
   rlimit descriptors{};
@@ -276,8 +276,9 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
   }
   progress.reset();
   if (looked) return child.is_interrupted() ? child.end_alike() : 0;
-  if (stand) say(log, fmt::format("task {} never came to event {}", name_of(wanted), wanted.place));
-  for (const std::string& place : places(memory.header())) say(log, "  in " + place);
+  if (stand)
+    say(log, fmt::format("task {} never came to event {}", name_of(wanted), wanted.progress));
+  for (const std::string& line : stack_lines(memory.header())) say(log, "  in " + line);
   for (size_t i = told; i < damages.size(); i++)
     say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damages[i]));
   const std::string different =

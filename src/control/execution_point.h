@@ -1,13 +1,14 @@
-// A place in the middle of a computation: the state of a task before an instruction. A recording
-// keeps it where a task was stopped that had come to no event, and a replay finds it again by it
-// (record/stop_point.h). Part of the recording's format (docs/reference/recording-format.md).
+// An execution point, in the middle of a computation: the state of a task before an instruction. A
+// recording keeps it where a task was stopped that had come to no event, and a replay finds it
+// again by it (record/stop_point.h). Part of the recording's format
+// (docs/reference/recording-format.md).
 #pragma once
 
 #include <stdint.h>
 
 namespace weir {
 
-struct Place {
+struct ExecutionPoint {
   static constexpr unsigned kWords = 8;
   uint64_t rip;
   uint64_t general[16];      // as instructions number them (code/decode/registers.h)
@@ -19,6 +20,6 @@ struct Place {
   uint64_t stack;            // a hash of the stack that is in use
   uint64_t turns;            // of all tasks, before the one in which it was stopped
 };
-static_assert(sizeof(Place) == 424);
+static_assert(sizeof(ExecutionPoint) == 424);
 
 }  // namespace weir

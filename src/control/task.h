@@ -25,10 +25,10 @@ struct Task {
   uint32_t in_runtime;   // 0x30
   uint32_t pad1;         // 0x34 is written with in_runtime, as one word, where the runtime is left
   uint32_t heap;         // 0x38 heap index
-  uint32_t replays;  // 0x3c a handler begins, and goes through the runtime before: it may be where
-                     // a place is (record/stop_point.h)
-  uint32_t pending;  // 0x40 number of entries in pending_signals
-  uint32_t inbox_count;    // 0x44 signals in inbox. Guarded by: the order's lock
+  uint32_t replays;      // 0x3c a handler begins, and goes through the runtime before: it
+                         // may be at an execution point (record/stop_point.h)
+  uint32_t pending;      // 0x40 number of entries in pending_signals
+  uint32_t inbox_count;  // 0x44 signals in inbox. Guarded by: the order's lock
   uint64_t alone_section;  // 0x48 what in_runtime is where the runtime is left: 1 in an
                            // SoleSection (sync/sole_section.h)
 

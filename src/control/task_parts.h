@@ -287,7 +287,7 @@ struct TaskSpin {
 
 // Where the task stands in its recording (record/stream.h), while one is made or replayed.
 struct TaskRecorded {
-  uint64_t passes;  // times that it came into the runtime at a place of its own, in a recording
+  uint64_t entries;       // times that it came into the runtime on its own account, in a recording
   uint64_t deliver_mask;  // recorded: signals blocked when pending ones began to be raised
   uint64_t written;       // hash of what the call that it waits in writes; 0: there is none
   uint64_t raised_once;   // recorded: of these, those that do not queue and have not come yet
@@ -295,11 +295,11 @@ struct TaskRecorded {
   uint32_t ordinal;       // the process that it is a task of, in a recording
   uint32_t owned_sleeps;  // it waits (record/shared_memory.h), so many times over
   uint32_t owned_points;  // places since it took a page of such memory where it may have given some
-  uint32_t at_place;      // recording: it was stopped at `place`, which is not kept yet
-  uint32_t steps_to_place;  // single steps to a place where it can be stopped; 0: none are made
+  uint32_t at_point;      // recording: it was stopped at `point`, which is not logged yet
+  uint32_t steps_to_point;  // single steps to a point where it can be stopped; 0: none are made
   uint32_t in_look;  // in a replay that is checked: it is in the runtime for an access only, and
                      // may be asked what it does
-  Place place;
+  ExecutionPoint point;
 };
 
 // The task while the executor runs it on the backing (control/in_place_process.h).

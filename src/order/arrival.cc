@@ -289,7 +289,7 @@ int Arrival::wait_blocked(Task& task) {
 namespace {
 
 // Nobody runs while the turn is held: not one who awaits turns either, since before that is over
-// only its own turn can come (a place's).
+// only its own turn can come (an execution point's).
 bool all_stand(Shared& s) {
   if (__atomic_load_n(&s.order.running, __ATOMIC_ACQUIRE) == 0) return true;
   if (!replays()) return false;

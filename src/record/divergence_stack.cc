@@ -77,7 +77,7 @@ void read_texts(Texts& texts) {
 bool is_behind_call(uint64_t address) {
   uint8_t before[8];
   if (look(before, address - sizeof before) != 0) return false;
-  if (before[3] == 0xe8) return true;  // call of a place
+  if (before[3] == 0xe8) return true;  // call of a frame
   for (int i = 0; i <= 6; i++) {
     if (before[i] == 0xff && (before[i + 1] & 0x38) == 0x10)
       return true;  // call by a register or through memory
@@ -89,7 +89,7 @@ bool is_behind_call(uint64_t address) {
 
 void note_place(const Task& task) {
   trace::Header& h = header();
-  if (!task.frame || __atomic_exchange_n(&h.place_is_taken, 1u, __ATOMIC_ACQ_REL)) return;
+  if (!task.frame || __atomic_exchange_n(&h.stack_is_taken, 1u, __ATOMIC_ACQ_REL)) return;
   static Texts texts;
   read_texts(texts);
   uint32_t count = 0;
@@ -97,26 +97,26 @@ void note_place(const Task& task) {
   const auto note = [&](uint64_t address) {
     const Text* text = texts.at(address);
     if (!text) return;
-    trace::Place& place = h.place[count];
-    if (string_length(text->name) >= sizeof place.object) return;
-    place.address = address - text->base;
-    append_text(place.object, text->name);
+    trace::StackFrame& frame = h.stack_frame[count];
+    if (string_length(text->name) >= sizeof frame.object) return;
+    frame.address = address - text->base;
+    append_text(frame.object, text->name);
     in_program = in_program || equal_strings(text->name, texts.program);
     count++;
   };
   StubPlace stub;
   note(find_stub_place(task.frame->rip, stub) ? stub.program_address : task.frame->rip);
-  for (uint64_t i = 0; i < kWords && count < trace::kMostPlaces; i++) {
+  for (uint64_t i = 0; i < kWords && count < trace::kMaxStackFrames; i++) {
     uint64_t word;
     if (look(word, task.frame->rsp + i * sizeof word) != 0) break;
-    if (in_program && count >= trace::kMostPlaces / 2) break;
-    // The last places are the program's own.
+    if (in_program && count >= trace::kMaxStackFrames / 2) break;
+    // The last frames are the program's own.
     const Text* text = texts.at(word);
     if (!text || !is_behind_call(word)) continue;
-    if (count >= trace::kMostPlaces / 2 && !equal_strings(text->name, texts.program)) continue;
+    if (count >= trace::kMaxStackFrames / 2 && !equal_strings(text->name, texts.program)) continue;
     note(word);
   }
-  __atomic_store_n(&h.places, count, __ATOMIC_RELEASE);
+  __atomic_store_n(&h.stack_frames, count, __ATOMIC_RELEASE);
 }
 
 }  // namespace weir::recording

@@ -65,7 +65,7 @@ int last_signal(const Task& task) {
 bool stands(const Task& waiter) {
   const Shared& s = shared();
   const Header& h = header();
-  if (__atomic_load_n(&h.at_end, __ATOMIC_ACQUIRE) || h.stop.place || h.stop.pid) return false;
+  if (__atomic_load_n(&h.at_end, __ATOMIC_ACQUIRE) || h.stop.progress || h.stop.pid) return false;
   for (TaskId i = 0; i < s.order.high_task; i++) {
     const Task& task = s.tasks[i];
     if (&task != &waiter && task.order.state == TaskState::kRunning && !task.in_runtime)

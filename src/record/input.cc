@@ -394,7 +394,7 @@ bool comes(What what) {
   Task& task = self();
   const Entry* entry = recording::peek(task);
   return entry && entry->kind == Kind::kValue && entry->number == static_cast<uint16_t>(what) &&
-         entry->event == recording::place_of(task);
+         entry->event == recording::progress_of(task);
 }
 
 bool comes(What what, int64_t value) {

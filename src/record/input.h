@@ -108,11 +108,11 @@ bool execution_fails(Task& task);
 void note_waiting_signal(const Task& task, int signal);
 void note_signals_taken(const Task& task);
 // Logs the execution point at which the task was stopped; the task has come to no event.
-void keep_place(Task& task, const Place& place);
+void log_point(Task& task, const ExecutionPoint& point);
 // Replay only. Returns the execution point that is this task's next entry, or null if the next
-// entry is of another kind. take_place() consumes it.
-const Place* next_place(Task& task);
-void take_place(Task& task);
+// entry is of another kind. take_point() consumes it.
+const ExecutionPoint* next_point(Task& task);
+void take_point(Task& task);
 // Logs a signal that is handed to the program at the end of an event.
 void keep_signal(Task& task, int signal, const void* info);
 // Replay only. Returns the next signal that the recording hands to the task here, or 0 if there is

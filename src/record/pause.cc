@@ -17,7 +17,7 @@ namespace weir::recording {
 void stand_still(const Task& task) {
   trace::Header& h = header();
   note_place(task);
-  h.stop.at = place_of(task);
+  h.stop.at = progress_of(task);
   h.stop.tid = static_cast<int>(sys::raw(SYS_gettid));
   __atomic_store_n(&h.stop.pid, static_cast<int>(sys::raw(SYS_getpid)), __ATOMIC_RELEASE);
   trace::ring_bell(h);

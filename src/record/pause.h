@@ -8,13 +8,13 @@
 
 namespace weir::recording {
 
-// The task has come into the runtime at, or past, the place that is asked for, and nobody has stood
-// there yet.
+// The task has come into the runtime at, or past, the progress that is asked for, and nobody has
+// stood there yet.
 inline bool is_to_stop(const Task& task) {
   if (!input::replaying() || !runtime::g_intercepting) return false;
   const trace::Stop& stop = header().stop;
-  return stop.place && !stop.pid && task.recorded.ordinal == stop.process && task.id == stop.task &&
-         place_of(task) >= stop.place;
+  return stop.progress && !stop.pid && task.recorded.ordinal == stop.process &&
+         task.id == stop.task && progress_of(task) >= stop.progress;
 }
 // Somebody looks, or has looked, by a debugger, which changes text.
 inline bool is_looked_at() { return input::replaying() && header().stop.pid; }

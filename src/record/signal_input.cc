@@ -33,24 +33,25 @@ void keep_signal(Task& task, int signal, const void* info) {
   recording::put(task, Entry{Kind::kSignal, 0, static_cast<uint16_t>(signal), 128, 0, 0, 0}, info);
 }
 
-void keep_place(Task& task, const Place& place) {
-  recording::put(task, Entry{Kind::kPlace, 0, 0, sizeof place, 0, 0, 0}, &place);
+void log_point(Task& task, const ExecutionPoint& point) {
+  recording::put(task, Entry{Kind::kExecutionPoint, 0, 0, sizeof point, 0, 0, 0}, &point);
 }
 
-const Place* next_place(Task& task) {
+const ExecutionPoint* next_point(Task& task) {
   if (!replaying()) return nullptr;
   const Entry* entry = recording::peek(task);
-  if (!entry || entry->kind != Kind::kPlace || entry->event != recording::place_of(task) ||
-      entry->size != sizeof(Place))
+  if (!entry || entry->kind != Kind::kExecutionPoint ||
+      entry->event != recording::progress_of(task) || entry->size != sizeof(ExecutionPoint))
     return nullptr;
-  return reinterpret_cast<const Place*>(recording::payload(*entry));
+  return reinterpret_cast<const ExecutionPoint*>(recording::payload(*entry));
 }
 
-void take_place(Task& task) { recording::take(task, *recording::peek(task)); }
+void take_point(Task& task) { recording::take(task, *recording::peek(task)); }
 
 int take_signal(Task& task, void* info) {
   const Entry* entry = recording::peek(task);
-  if (!entry || entry->kind != Kind::kSignal || entry->event != recording::place_of(task)) return 0;
+  if (!entry || entry->kind != Kind::kSignal || entry->event != recording::progress_of(task))
+    return 0;
   const int signal = entry->number;
   copy_bytes(info, recording::payload(*entry), 128);
   recording::take(task, *entry);

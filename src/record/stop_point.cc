@@ -46,18 +46,18 @@ uint64_t look_at(const Task& task, uint64_t address) {
 }
 
 // Exactly what is named: beside it may lie what was left there, of which nothing need be the same.
-void note_word(const Task& task, Place& place, uint64_t address, uint64_t size) {
+void note_word(const Task& task, ExecutionPoint& point, uint64_t address, uint64_t size) {
   const auto length = static_cast<uint8_t>(size >= 8 ? 8 : size >= 4 ? 4 : size >= 2 ? 2 : 1);
   if (address % length) return;  // it may reach into another page
-  for (unsigned i = 0; i < Place::kWords; i++) {
-    if (place.address[i] == address) return;
-    if (place.address[i]) continue;
+  for (unsigned i = 0; i < ExecutionPoint::kWords; i++) {
+    if (point.address[i] == address) return;
+    if (point.address[i]) continue;
     uint64_t word = 0;
     const uint64_t from = look_at(task, address);
     if (!from || from_program(&word, static_cast<long>(from), length) != 0) return;
-    place.address[i] = address;
-    place.word[i] = word;
-    place.size[i] = length;
+    point.address[i] = address;
+    point.word[i] = word;
+    point.size[i] = length;
     return;
   }
 }
@@ -76,7 +76,7 @@ bool names_any(const Instruction& instruction, uint16_t registers) {
 // What the instructions read that come next, over branches where these are known. Not what they
 // name by registers that one of them has changed before: what is there now may be anything, such as
 // an object of pthreads, which changes in others' turns.
-void note_operands(const Task& task, const Registers& registers, Place& place) {
+void note_operands(const Task& task, const Registers& registers, ExecutionPoint& point) {
   uint64_t next[kInstructionsLooked + 2] = {registers.rip};
   uint16_t changed_at[kInstructionsLooked + 2] = {};
   unsigned ends = 1;
@@ -100,7 +100,7 @@ void note_operands(const Task& task, const Registers& registers, Place& place) {
       const bool is_known = !names_any(instruction, changed);
       for (size_t k = 0; k < list.count && is_known; k++) {
         const Access& access = list.accesses[k];
-        if (access.read && access.size) note_word(task, place, access.address, access.size);
+        if (access.read && access.size) note_word(task, point, access.address, access.size);
       }
       changed |= instruction.changed;
       if (instruction.is_branch && instruction.has_target && ends < kInstructionsLooked) {
@@ -116,17 +116,18 @@ void note_operands(const Task& task, const Registers& registers, Place& place) {
   }
 }
 
-// Of a place, what follows from the task alone.
-constexpr size_t kOwnLooks = offsetof(Place, stack);
+// What of an execution point follows from the task alone.
+constexpr size_t kOwnLooks = offsetof(ExecutionPoint, stack);
 
-Place place_at(const Task& task, const Registers& registers, const LowVectors& low) {
-  Place place{};
-  place.rip = registers.rip;
-  copy_bytes(place.general, registers.general, sizeof place.general);
-  place.vectors = hash_words(0, low.word[0], sizeof low / sizeof low.word[0][0]);
-  for (unsigned i = 0; i < 16; i++) place.vector[i] = low.word[i][0];
-  note_operands(task, registers, place);
-  return place;
+ExecutionPoint point_at_registers(const Task& task, const Registers& registers,
+                                  const LowVectors& low) {
+  ExecutionPoint point{};
+  point.rip = registers.rip;
+  copy_bytes(point.general, registers.general, sizeof point.general);
+  point.vectors = hash_words(0, low.word[0], sizeof low / sizeof low.word[0][0]);
+  for (unsigned i = 0; i < 16; i++) point.vector[i] = low.word[i][0];
+  note_operands(task, registers, point);
+  return point;
 }
 
 // As far as the task may look: callers' frames tell apart what a function does twice. Not the red
@@ -154,7 +155,7 @@ uint64_t hash_of_stack(const Task& task, uint64_t rsp) {
 // At View isolated a stop would need the turn, and at View direct others run in the same process.
 bool can_stop() { return input::recording() && (!g_tasks_active || plan().gives_pages()); }
 
-bool is_place(const Task& task, const Registers& registers) {
+bool is_point(const Task& task, const Registers& registers) {
   const uint64_t rip = registers.rip;
   Instruction instruction;
   if (!can_stop()) return false;
@@ -167,14 +168,14 @@ bool is_place(const Task& task, const Registers& registers) {
 }
 
 bool is_between(uint64_t rip) {
-  StubPlace place;
+  StubPlace point;
   Instruction instruction;
-  return page::own_image().contains(rip) || find_stub_place(rip, place) ||
+  return page::own_image().contains(rip) || find_stub_place(rip, point) ||
          (decode(rip, instruction) && instruction.repeat != Repeat::kNone);
 }
 
 void end_steps(Task& task, ucontext_t& context) {
-  task.recorded.steps_to_place = 0;
+  task.recorded.steps_to_point = 0;
   context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
 }
 
@@ -186,71 +187,71 @@ uint64_t shown_flags(uint64_t rip, uint64_t flags) {
   return flags & ~(kResumeFlag | count::dead_flags_at(rip));
 }
 
-bool stop_at_place(Task& task, ucontext_t& context, bool soon) {
-  if (task.spin.stepping || task.recorded.at_place) return false;
+bool stop_at_point(Task& task, ucontext_t& context, bool soon) {
+  if (task.spin.stepping || task.recorded.at_point) return false;
   if (on_signal_stack(task, context)) return false;
   const view::PeekScope peeks(task);
   const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
-  if (is_place(task, registers)) {
-    task.recorded.place = place_at(task, registers, low_vectors(context));
+  if (is_point(task, registers)) {
+    task.recorded.point = point_at_registers(task, registers, low_vectors(context));
     auto& flags = context.uc_mcontext.gregs[REG_EFL];
     flags = static_cast<greg_t>(shown_flags(registers.rip, static_cast<uint64_t>(flags)));
-    task.recorded.at_place = 1;
+    task.recorded.at_point = 1;
     enter_where_it_stands(task, context);
     return true;
   }
   // Some steps help where it is the runtime's code, or a repeated instruction, that it is in.
-  if (soon && can_stop() && !task.recorded.steps_to_place && !shared().memory.has_made_code &&
+  if (soon && can_stop() && !task.recorded.steps_to_point && !shared().memory.has_made_code &&
       is_between(registers.rip)) {
-    task.recorded.steps_to_place = kMostSteps;
+    task.recorded.steps_to_point = kMostSteps;
     context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
   }
   return false;
 }
 
-bool step_to_place(Task& task, ucontext_t& context) {
-  if (!task.recorded.steps_to_place) return false;
+bool step_to_point(Task& task, ucontext_t& context) {
+  if (!task.recorded.steps_to_point) return false;
   const auto rsp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
   const bool is_inside = task.in_runtime || on_runtime_stack(task, rsp);
-  if (is_inside || !--task.recorded.steps_to_place) {  // inside: the event that it was to make
+  if (is_inside || !--task.recorded.steps_to_point) {  // inside: the event that it was to make
     end_steps(task, context);
-  } else if (stop_at_place(task, context, false)) {
+  } else if (stop_at_point(task, context, false)) {
     end_steps(task, context);
   }
   return true;
 }
 
-uint64_t seek_place(Task& task, uint64_t rip) {
+uint64_t seek_point(Task& task, uint64_t rip) {
   if (task.identity.in_vfork) return rip;
-  const Place* place = input::next_place(task);
-  if (!place || !count::open_own_cache(reinterpret_cast<uint64_t>(&weir_site_entry),
+  const ExecutionPoint* point = input::next_point(task);
+  if (!point || !count::open_own_cache(reinterpret_cast<uint64_t>(&weir_site_entry),
                                        reinterpret_cast<uint64_t>(&weir_upcall)))
     return rip;
   count::add_door(reinterpret_cast<uint64_t>(&weir_told));
-  uint64_t seen_at[Place::kWords] = {};
-  for (unsigned i = 0; i < Place::kWords && place->address[i]; i++)
-    seen_at[i] = look_at(task, place->address[i]);
-  const uint64_t at = count::seek(task, rip, *place, seen_at);
+  uint64_t seen_at[ExecutionPoint::kWords] = {};
+  for (unsigned i = 0; i < ExecutionPoint::kWords && point->address[i]; i++)
+    seen_at[i] = look_at(task, point->address[i]);
+  const uint64_t at = count::seek(task, rip, *point, seen_at);
   return at ? at : rip;
 }
 
-void keep_place(Task& task) {
+void log_point(Task& task) {
   // Invariant 3 of stop_point.h.
   WEIR_DEBUG_CHECK(!g_tasks_active || shared().order.turn == task.id);
-  task.recorded.at_place = 0;
-  task.recorded.place.stack = hash_of_stack(task, task.recorded.place.general[kRsp]);
+  task.recorded.at_point = 0;
+  task.recorded.point.stack = hash_of_stack(task, task.recorded.point.general[kRsp]);
   if (g_tasks_active) {
-    task.recorded.place.turns = shared().order.decisions - 1;
+    task.recorded.point.turns = shared().order.decisions - 1;
     task.spent.counters.events--;  // it is found before the event that it makes
   }
-  input::keep_place(task, task.recorded.place);
+  input::log_point(task, task.recorded.point);
   if (g_tasks_active) task.spent.counters.events++;
 }
 
 void go_on_as_recorded(Task& task, Frame& frame) {
   task.pending = 0;  // what other tasks have sent comes where it came then
   take_recorded_signals(task);
-  if (!task.pending) frame.rip = seek_place(task, frame.rip);
+  if (!task.pending) frame.rip = seek_point(task, frame.rip);
 }
 
 void seek_beyond(Task& task, Frame& frame) {
@@ -259,7 +260,7 @@ void seek_beyond(Task& task, Frame& frame) {
   constexpr uint64_t kContext = 304;
   if (count::is_inside(frame.rip)) return;
   if (frame.rip - reinterpret_cast<uint64_t>(weir_sigreturn) > kCode) {
-    if (input::replaying()) frame.rip = seek_place(task, frame.rip);
+    if (input::replaying()) frame.rip = seek_point(task, frame.rip);
     return;
   }
   uint64_t words[kContext / 8];
@@ -268,7 +269,7 @@ void seek_beyond(Task& task, Frame& frame) {
   const auto back = static_cast<uint64_t>(rip);
   if (page::own_image().contains(back))
     return;  // handlers that the runtime called: it comes by itself
-  const uint64_t next = seek_place(task, back);
+  const uint64_t next = seek_point(task, back);
   if (next == back) return;
   rip = static_cast<greg_t>(next);
   const uint64_t copy = kCountState + kPageSize - sizeof words;
@@ -279,22 +280,22 @@ void seek_beyond(Task& task, Frame& frame) {
 namespace {
 
 // Objects of pthreads on the stack change in others' turns: all those that came before are over.
-bool has_stack_of(const Task& task, const Place& place) {
-  if (g_tasks_active && !order::await_turns(place.turns)) return false;
-  return place.stack == hash_of_stack(task, place.general[kRsp]);
+bool has_stack_of(const Task& task, const ExecutionPoint& point) {
+  if (g_tasks_active && !order::await_turns(point.turns)) return false;
+  return point.stack == hash_of_stack(task, point.general[kRsp]);
 }
 
 }  // namespace
 
 bool meet_gate(Task& task, Frame& frame) {
-  const Place* place = input::next_place(task);
-  frame.rip = place ? place->rip : 0;
-  const Place here = place_at(task, registers_of(frame), low_vectors_now());
-  if (!place || __builtin_memcmp(place, &here, kOwnLooks) != 0 || !has_stack_of(task, *place)) {
+  const ExecutionPoint* point = input::next_point(task);
+  frame.rip = point ? point->rip : 0;
+  const ExecutionPoint here = point_at_registers(task, registers_of(frame), low_vectors_now());
+  if (!point || __builtin_memcmp(point, &here, kOwnLooks) != 0 || !has_stack_of(task, *point)) {
     frame.rip = count::pass_gate(here);
     return false;
   }
-  input::take_place(task);
+  input::take_point(task);
   count::close_gate();
   frame.rflags = shown_flags(here.rip, frame.rflags);
   task.signals.preempted_rip = here.rip;
@@ -307,6 +308,6 @@ void note_code(Range text) {
   count::note_text(text);
 }
 
-void forget_places() { count::forget_own_cache(); }
+void forget_points() { count::forget_own_cache(); }
 
 }  // namespace weir::trap

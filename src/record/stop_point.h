@@ -15,9 +15,9 @@
 //    many turns are over. Of other memory the point holds only what the next instructions name.
 //    (not checkable: it is about two runs; a replay that differs says so)
 // 3. A stopped task makes an event (none if it is the program's only task), and then goes on.
-//    Signals are handed over at the event's end. (checked in keep_place)
+//    Signals are handed over at the event's end. (checked in log_point)
 // 4. An execution point lies in program text that can be translated. It is not in a repeated string
-//    instruction, whose middle is found nowhere else. (not checkable: is_place is the only way to
+//    instruction, whose middle is found nowhere else. (not checkable: is_point is the only way to
 //    one, and decides it)
 #pragma once
 
@@ -36,17 +36,17 @@ uint64_t shown_flags(uint64_t rip, uint64_t flags);
 // Recording only. A signal of the kernel has met the task in program code: the task must make an
 // event where it is. Returns false if it cannot do so there; with `soon` it does so some
 // instructions later.
-bool stop_at_place(Task& task, ucontext_t& context, bool soon);
+bool stop_at_point(Task& task, ucontext_t& context, bool soon);
 // Logs the execution point: in the turn of the task's event, before anything else is done in it,
 // or, without turns, when the task comes in.
-void keep_place(Task& task);
+void log_point(Task& task);
 // A single step on the way to such a point. Returns false if it was none.
-bool step_to_place(Task& task, ucontext_t& context);
+bool step_to_point(Task& task, ucontext_t& context);
 
 // Replay only. Program code is about to go on at `rip`. If the task's next entry is an execution
 // point, returns the address of the translated code in which the task looks for it; otherwise
 // `rip`.
-uint64_t seek_place(Task& task, uint64_t rip);
+uint64_t seek_point(Task& task, uint64_t rip);
 // Site number: handlers of signals have run, and the task goes on where it was (Task::resume).
 inline constexpr uint64_t kResumed = ~uint64_t{5};
 // At the end of an event in a replay: what the recording hands over here becomes pending, or the
@@ -62,6 +62,6 @@ bool meet_gate(Task& task, Frame& frame);
 // A library was mapped there: its code can be translated.
 void note_code(Range text);
 // In a process that has just been made.
-void forget_places();
+void forget_points();
 
 }  // namespace weir::trap

@@ -160,7 +160,7 @@ void attach() {
   page::keep_hidden(descriptor);
   take_options(
       {(h.options & trace::kWithStat) != 0, (h.options & trace::kWithFingerprint) != 0, h.log});
-  if (h.mode == trace::Mode::kReplay && h.stop.place) {
+  if (h.mode == trace::Mode::kReplay && h.stop.progress) {
     sys::g_probe_signal = sys::kProbeSignalDebugged;
     runtime::begin_process();
   }
@@ -248,7 +248,7 @@ void put(Task& task, Entry entry, const void* first, const void* second, uint32_
   WEIR_DEBUG_CHECK(&task == &self() || task.identity.in_vfork || self().identity.in_vfork);
   Ring ring;
   stream_of(task, ring);
-  entry.event = place_of(task);
+  entry.event = progress_of(task);
   put_into(ring, entry, first, second ? first_size : entry.size, second);
 }
 
@@ -289,7 +289,8 @@ void end_if_gone() {
 const Entry& next(Task& task) {
   const Entry* entry = peek(task);
   if (!entry) ended(task);
-  if (entry->event != place_of(task)) diverged(task, *entry, "it asks here, at", place_of(task));
+  if (entry->event != progress_of(task))
+    diverged(task, *entry, "it asks here, at", progress_of(task));
   return *entry;
 }
 
@@ -318,7 +319,7 @@ void diverged(const Task& task, const Entry& recorded, const char* what, int64_t
   report(
       "the replay differs from the recording in process %u, task %u, event %u (recorded at event "
       "%u):",
-      uint64_t{task.recorded.ordinal}, uint64_t{task.id}, uint64_t{place_of(task)},
+      uint64_t{task.recorded.ordinal}, uint64_t{task.id}, uint64_t{progress_of(task)},
       uint64_t{recorded.event});
   report("  recorded: %s, number %u, result %d, check %x",
          kind < sizeof kNames / sizeof kNames[0] ? kNames[kind] : "?", uint64_t{recorded.number},
@@ -330,7 +331,7 @@ void diverged(const Task& task, const Entry& recorded, const char* what, int64_t
 
 void point_differs(const Task& task, const char* recorded, const char* now) {
   report("the replay differs from the recording in process %u, task %u, event %u:",
-         uint64_t{task.recorded.ordinal}, uint64_t{task.id}, uint64_t{place_of(task)});
+         uint64_t{task.recorded.ordinal}, uint64_t{task.id}, uint64_t{progress_of(task)});
   report("  recorded: %s", recorded);
   report("  now: %s", now);
   note_place(task);

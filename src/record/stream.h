@@ -78,8 +78,8 @@ void begin_borrower(Task& task, uint32_t ordinal);
 
 // Returns the task's progress: its count of entries into the runtime, and of events. It is the same
 // in every replay.
-inline uint32_t place_of(const Task& task) {
-  return static_cast<uint32_t>(task.recorded.passes + task.spent.counters.events);
+inline uint32_t progress_of(const Task& task) {
+  return static_cast<uint32_t>(task.recorded.entries + task.spent.counters.events);
 }
 // Returns the number of the task's stream among all streams. REQUIRES: recording.
 uint32_t stream_number(Task& task);

@@ -85,7 +85,7 @@ void on_call(Frame& frame) {
 void on_site(Frame& frame) {
   frame.shown = frame.rip;
   if (frame.site != trap::kPreempted && frame.site != trap::kLeaveExecutor)
-    self().recorded.passes++;
+    self().recorded.entries++;
   if (frame.site == kUpcall) {
     on_call(frame);
     return;
@@ -141,7 +141,7 @@ void on_told(Frame& frame) {
   frame.rip = frame.shown = told.back;
   Task& task = self();
   if (!task.identity.in_vfork) happens::on_told(frame, told);
-  frame.rip = trap::seek_place(task, frame.rip);
+  frame.rip = trap::seek_point(task, frame.rip);
 }
 
 // View coherent: who makes calls that are no events, in a loop, is asked for pages, too.

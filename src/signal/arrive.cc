@@ -1,8 +1,9 @@
 // Problem: one handler of the kernel's gets every signal. Some are faults by which Weir gives
-// pages, looks at accesses or finds places; some are Weir's own calls between processes; the rest
-// is the program's, which may be in the runtime at the moment. Mechanism: those that concern Weir
-// claim their signals, in the order of a table; what nobody claims goes to the program's handler,
-// or waits until the task leaves the runtime. The invariants stand at the top of signals.cc.
+// pages, looks at accesses or finds execution points; some are Weir's own calls between processes;
+// the rest is the program's, which may be in the runtime at the moment. Mechanism: those that
+// concern Weir claim their signals, in the order of a table; what nobody claims goes to the
+// program's handler, or waits until the task leaves the runtime. The invariants stand at the top of
+// signals.cc.
 #include "signal/arrive.h"
 
 #include <signal.h>
@@ -303,7 +304,7 @@ void give_to_program(const Arrived& a) {
     if (input::is_on()) fix_sender(a.info);
     note_pending(task, a.signal, a.info);
     if (in_runtime(task, *a.context)) redirect(task, *a.context);
-    else if (!stop_at_place(task, *a.context, true)) input::note_waiting_signal(task, a.signal);
+    else if (!stop_at_point(task, *a.context, true)) input::note_waiting_signal(task, a.signal);
     return;
   }
   if (!input::is_on()) fix_sender(a.info);

@@ -28,10 +28,10 @@ bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_owned)
   if (input::replaying()) {
     task.pending = 0;
     auto& rip = context.uc_mcontext.gregs[REG_RIP];
-    rip = static_cast<greg_t>(seek_place(task, static_cast<uint64_t>(rip)));
+    rip = static_cast<greg_t>(seek_point(task, static_cast<uint64_t>(rip)));
   }
   if (task.pending && input::recording())
-    stop_at_place(task, context, true);  // it has come with the event, or meanwhile
+    stop_at_point(task, context, true);  // it has come with the event, or meanwhile
   return true;
 }
 

@@ -1,5 +1,5 @@
-// The event of a task that a signal met in program code: it spins, is asked to stand aside, or was
-// stopped at a place.
+// The event of a task that a signal met in program code: it spins, is asked to stand aside, or
+// was stopped at an execution point.
 
 #include "control/control.h"
 #include "control/process.h"
@@ -67,7 +67,7 @@ void stand_aside_if_asked(Task& task) {
 void on_preempted(Frame& frame) {
   Task& task = self();
   frame.rip = frame.shown = task.signals.preempted_rip;
-  if (task.recorded.at_place && !g_tasks_active) keep_place(task);
+  if (task.recorded.at_point && !g_tasks_active) log_point(task);
   const bool spins = task.spin.spinning, aside = task.identity.asked_in;
   task.spin.spinning = task.identity.asked_in = 0;
   if (!g_tasks_active) {

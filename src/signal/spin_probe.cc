@@ -119,8 +119,8 @@ void anchor_at(Probe& p, const Registers& registers, const ucontext_t& context) 
 bool seems_to_wait(Task& task, const Registers& registers) {
   constexpr uint32_t kSamples = sizeof task.spin.samples / sizeof task.spin.samples[0];
   if (sys::cycles() - task.spin.sampled_at < kLookGap) return false;
-  if (task.spin.sampled_event != task.spent.counters.events + task.recorded.passes) {
-    task.spin.sampled_event = task.spent.counters.events + task.recorded.passes;
+  if (task.spin.sampled_event != task.spent.counters.events + task.recorded.entries) {
+    task.spin.sampled_event = task.spent.counters.events + task.recorded.entries;
     task.spin.sampled = task.spin.repeats = task.spin.vain_steppings = 0;
   }
   const uint64_t hash =
@@ -283,7 +283,7 @@ void on_step(Task& task, ucontext_t& context) {
   if (task.pending && plan().gives_pages() &&
       input::recording()) {  // a signal has come meanwhile, and need not wait for a proof
     stop(task, context);
-    stop_at_place(task, context, true);
+    stop_at_point(task, context, true);
     return;
   }
   p.steps++;
@@ -392,7 +392,7 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
     on_step(task, context);
     return true;
   }
-  if (is_step && step_to_place(task, context)) return true;
+  if (is_step && step_to_point(task, context)) return true;
   if (is_step &&
       (has_short_turns() ||
        input::is_on())) {  // the flag was in a frame that was taken while a probe stepped
@@ -431,7 +431,7 @@ bool is_in_the_way(Task& task) {
 
 void on_probe(Task& task, ucontext_t& context) {
   if (task.spin.stepping) return;
-  if (task.inbox_count && stop_at_place(task, context, true)) return;
+  if (task.inbox_count && stop_at_point(task, context, true)) return;
   const bool is_alone = !g_tasks_active;  // asked by another process: of what both share
   if (is_alone && (!owned::g_active || !owned::is_awaited(task))) return;
   if (!is_alone && plan().checks_races()) {  // it has lost pages, or the holder of the turn waits
@@ -450,7 +450,7 @@ void on_probe(Task& task, ucontext_t& context) {
   Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   const bool waits = seems_to_wait(task, registers);
   if (!waits || task.spin.vain_steppings > 1 || !uses(Optimization::kSpins)) {
-    if (is_in_the_way(task) && stop_at_place(task, context, false)) return;
+    if (is_in_the_way(task) && stop_at_point(task, context, false)) return;
     if (!waits || !uses(Optimization::kSpins)) return;
   }
   if (__atomic_exchange_n(&g_probing, 1u, __ATOMIC_ACQUIRE)) return;

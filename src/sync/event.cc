@@ -150,7 +150,7 @@ void enter(Task& task, EventKind kind) {
   {
     const owned::SleepScope sleeps(task);
     order::current().take_turn(task, kind);
-    if (task.recorded.at_place) trap::keep_place(task);
+    if (task.recorded.at_point) trap::log_point(task);
   }
   WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 3 of turn.h
   fast_path().on_turn(task);

@@ -33,7 +33,7 @@ void make_entry(const Task& task, OpenPoints& open) {
                            0,
                            size,
                            0,
-                           recording::place_of(task),
+                           recording::progress_of(task),
                            static_cast<int64_t>(open.first)};
   recording::put_into(ring, entry, open.word, size, nullptr);
   __atomic_store_n(&open.state, open.state >> 32 << 32, __ATOMIC_RELEASE);

@@ -162,7 +162,7 @@ void fork_child(uint64_t argument) {
   me->pending = me->inbox_count = 0;
   me->signals.inbox = SignalList{};
   trap::set_mask(work->mask);
-  trap::forget_places();
+  trap::forget_points();
   if (input::replaying()) trap::go_on_as_recorded(*me, *me->frame);
   if (request.flags & CLONE_SETTLS)
     sys::raw(SYS_arch_prctl, ARCH_SET_FS, static_cast<long>(request.tls));

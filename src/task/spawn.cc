@@ -180,7 +180,7 @@ void begin(uint64_t process) {
       die(125);  // the monitor died before the line above
     runtime::begin_process();
     runtime::g_process = static_cast<uint32_t>(process);
-    trap::forget_places();
+    trap::forget_points();
     if (!view::current().open_tracking()) {
       slot.pid =
           static_cast<int>(sys::raw(SYS_gettid));  // so that the monitor knows whose end it is

@@ -10,7 +10,7 @@
 //    backing, or in a single step with its pages open.
 //
 // Nothing of 2 is an event, and nothing of it is seen afterwards. The task goes on as it would
-// have: also to an execution point that the recording names next (seek_place), and under a probe
+// have: also to an execution point that the recording names next (seek_point), and under a probe
 // that steps it (signal/spin_probe.cc).
 
 #include "check/replay/fault.h"
@@ -48,15 +48,15 @@ bool g_asked =
     false;  // the task has been asked what it does while it was here (TaskRecorded::in_look)
 uint32_t g_foreign = 0;  // accesses of the C library's own in a row
 
-// Where the recording has a place for the task next it goes on translated. On its way into the
-// runtime or out of it that is done there.
+// If an execution point is next in the recording for the task it goes on translated. On its way
+// into the runtime or out of it that is done there.
 void go_on(Task& task, ucontext_t& context) {
   auto& rip = context.uc_mcontext.gregs[REG_RIP];
   const auto at = static_cast<uint64_t>(rip), begin = reinterpret_cast<uint64_t>(&weir_upcall),
              end = reinterpret_cast<uint64_t>(weir_entry_end);
   if (at >= begin && at < end) return;
   task.pending = 0;
-  rip = static_cast<greg_t>(seek_place(task, at));
+  rip = static_cast<greg_t>(seek_point(task, at));
 }
 
 bool writes(const Touch& touch) {

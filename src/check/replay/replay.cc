@@ -172,7 +172,7 @@ bool is_long_stretch(const Task& task) {
   // each time.
   const uint64_t looks = watcher_of(task).looks;
   const uint32_t most = looks < 1'000'000 ? 50'000 : looks < 4'000'000 ? 5'000 : 1'000;
-  const uint64_t stretch = task.recorded.passes + task.spent.counters.events;
+  const uint64_t stretch = task.recorded.entries + task.spent.counters.events;
   if (stretch != g_stretch) g_stretch_looks = 0;
   g_stretch = stretch;
   return ++g_stretch_looks > most;

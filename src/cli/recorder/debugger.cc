@@ -146,8 +146,8 @@ trace::Stop place_to_stop(const std::string& text) {
   }
   is_good =
       is_good &&
-      number(text.substr(colon == std::string::npos ? 0 : colon + 1), UINT32_MAX, stop.place) &&
-      stop.place != 0;
+      number(text.substr(colon == std::string::npos ? 0 : colon + 1), UINT32_MAX, stop.progress) &&
+      stop.progress != 0;
   if (!is_good)
     throw Failure(
         kWeirFailed,

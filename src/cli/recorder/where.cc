@@ -20,10 +20,10 @@ std::string asked(const std::string& object, uint64_t address) {
   });
 }
 
-std::string words(const trace::Place& place) {
-  const std::string object(place.object, strnlen(place.object, sizeof place.object));
-  const std::string there = fmt::format("{}+{:#x}", object, place.address);
-  const std::string text = asked(object, place.address - 1);  // in the call, not behind it
+std::string words(const trace::StackFrame& frame) {
+  const std::string object(frame.object, strnlen(frame.object, sizeof frame.object));
+  const std::string there = fmt::format("{}+{:#x}", object, frame.address);
+  const std::string text = asked(object, frame.address - 1);  // in the call, not behind it
   const size_t middle = text.find('\n');
   if (middle == std::string::npos) return there;
   const std::string function = text.substr(0, middle);
@@ -37,11 +37,11 @@ std::string words(const trace::Place& place) {
 
 }  // namespace
 
-std::vector<std::string> places(const trace::Header& header) {
+std::vector<std::string> stack_lines(const trace::Header& header) {
   std::vector<std::string> all;
   const uint32_t count =
-      std::min(__atomic_load_n(&header.places, __ATOMIC_ACQUIRE), trace::kMostPlaces);
-  for (uint32_t i = 0; i < count; i++) all.push_back(words(header.place[i]));
+      std::min(__atomic_load_n(&header.stack_frames, __ATOMIC_ACQUIRE), trace::kMaxStackFrames);
+  for (uint32_t i = 0; i < count; i++) all.push_back(words(header.stack_frame[i]));
   return all;
 }
 

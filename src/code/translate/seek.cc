@@ -61,8 +61,8 @@ void rewrite_gate() {
 namespace {
 
 // One more pass has been looked at.
-void note_pass(const Place& here) {
-  const Place &wanted = g_wanted.place, &last = g_wanted.last;
+void note_pass(const ExecutionPoint& here) {
+  const ExecutionPoint &wanted = g_wanted.point, &last = g_wanted.last;
   auto told = [](uint64_t value, uint64_t other, uint64_t before) {
     return (value != other ? 2u : 0u) + (value != before ? 1u : 0u);
   };
@@ -84,28 +84,28 @@ unsigned best_register() {
 
 }  // namespace
 
-uint64_t seek(Task& task, uint64_t rip, const Place& place,
-              const uint64_t (&seen_at)[Place::kWords]) {
+uint64_t seek(Task& task, uint64_t rip, const ExecutionPoint& point,
+              const uint64_t (&seen_at)[ExecutionPoint::kWords]) {
   constexpr uint64_t kBudget = 1;  // which nobody spends
-  const bool is_same = g_is_open && __builtin_memcmp(&g_wanted.place, &place, sizeof place) == 0;
+  const bool is_same = g_is_open && __builtin_memcmp(&g_wanted.point, &point, sizeof point) == 0;
   if (!is_same) {
     close_gate();
     g_wanted = {};
-    g_wanted.place = g_wanted.last = place;
-    g_wanted.flags_are_dead = dead_flags_at(place.rip) == kStatusFlags;
+    g_wanted.point = g_wanted.last = point;
+    g_wanted.flags_are_dead = dead_flags_at(point.rip) == kStatusFlags;
     __builtin_memcpy(g_wanted.seen_at, seen_at, sizeof seen_at);
     g_is_open = true;
-    if (g_address == place.rip) {
+    if (g_address == point.rip) {
       rewrite_gate();
     } else {
-      g_address = place.rip;
+      g_address = point.rip;
       empty_cache();  // of blocks that go on over it
     }
   }
   return enter(task, rip, kBudget);
 }
 
-uint64_t pass_gate(const Place& here) {
+uint64_t pass_gate(const ExecutionPoint& here) {
   if (g_wanted.passes < Wanted::kPassesSeen) {
     note_pass(here);
     if (++g_wanted.passes == Wanted::kPassesSeen) {
@@ -123,8 +123,8 @@ void close_gate() {
 }
 
 bool can_seek(uint64_t rip) {
-  StubPlace place;
-  if (find_stub_place(rip, place)) return false;
+  StubPlace point;
+  if (find_stub_place(rip, point)) return false;
   Trace trace;
   follow(rip, trace);
   return trace.count != 0;

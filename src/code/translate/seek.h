@@ -14,7 +14,7 @@
 namespace weir::count {
 
 // Site number by which a gate enters the runtime: the sum is right, and the program stands at the
-// place's address.
+// point's address.
 inline constexpr uint64_t kAtGate = ~uint64_t{4};
 
 // This process has a cache of its own from here on; as start() in counted.h.
@@ -22,12 +22,12 @@ inline constexpr uint64_t kAtGate = ~uint64_t{4};
 // Looks for `place` from here on, whose words of memory are at `seen_at`. Returns where to go on
 // (Frame::rip) so that the program goes on from `rip`, or 0 if that is no known text, so that the
 // point cannot be looked for. REQUIRES: open_own_cache(); no other task in this process.
-[[nodiscard]] uint64_t seek(Task& task, uint64_t rip, const Place& place,
-                            const uint64_t (&seen_at)[Place::kWords]);
-// At the gate, when it was not the place after all: where to go on.
+[[nodiscard]] uint64_t seek(Task& task, uint64_t rip, const ExecutionPoint& point,
+                            const uint64_t (&seen_at)[ExecutionPoint::kWords]);
+// At the gate, when it was not the point after all: where to go on.
 // The first times it is asked each time, and finds out what tells the passes from the wanted one,
 // and from each other: that is compared first from then on.
-[[nodiscard]] uint64_t pass_gate(const Place& here);
+[[nodiscard]] uint64_t pass_gate(const ExecutionPoint& here);
 // It was found.
 void close_gate();
 // Whether translated code can stop before the instruction at `rip`. Signal-safe.

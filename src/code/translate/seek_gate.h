@@ -11,14 +11,14 @@ namespace weir::count {
 
 // What a gate compares.
 struct Wanted {
-  Place place;
-  uint64_t seen_at[Place::kWords];  // where its words are to be seen; 0: there are no more
-  bool flags_are_dead;              // at its address
+  ExecutionPoint point;
+  uint64_t seen_at[ExecutionPoint::kWords];  // where its words are to be seen; 0: there are no more
+  bool flags_are_dead;                       // at its address
   unsigned passes;  // how often it was passed and looked at: the first times, each time
   unsigned first;  // the register to compare first, general or, from kVector on, of vectors; kNone:
                    // the words
-  Place last;      // what it looked like when it was passed last
-  unsigned told[32];  // how well each of these registers told those passes apart
+  ExecutionPoint last;  // what it looked like when it was passed last
+  unsigned told[32];    // how well each of these registers told those passes apart
 
   static constexpr unsigned kVector = 16, kNone = 32, kPassesSeen = 8;
 };

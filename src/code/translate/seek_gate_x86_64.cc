@@ -90,18 +90,19 @@ void write_gate(uint64_t block, const Wanted* wanted) {
     return;
   }
   if (wanted) {
-    uint32_t misses[Place::kWords + 2];  // the first, and all that come with rcx and rdx in use
+    uint32_t
+        misses[ExecutionPoint::kWords + 2];  // the first, and all that come with rcx and rdx in use
     unsigned count = 0, with_rcx = 0, with_both = 0;
     const bool is_general = wanted->first < Wanted::kVector;
     if (is_general && wanted->flags_are_dead) {
       misses[count++] =
-          put_plain_comparison(code, wanted->first, wanted->place.general[wanted->first]);
+          put_plain_comparison(code, wanted->first, wanted->point.general[wanted->first]);
       with_rcx = with_both = 1;
     }
     code.save(kRcx, kSavedRcx);
     if (is_general && !wanted->flags_are_dead) {
       code.put({0x48, 0xb9});
-      code.put64(-wanted->place.general[wanted->first]);
+      code.put64(-wanted->point.general[wanted->first]);
       put_add(code, wanted->first);
       code.put({0xe3, 0x05, 0xe9});  // jrcxz over jmp
       code.put32(0);
@@ -113,18 +114,18 @@ void write_gate(uint64_t block, const Wanted* wanted) {
     if (!is_general && wanted->first != Wanted::kNone) {
       const unsigned vector = wanted->first - Wanted::kVector;
       put_load_vector(code, vector);
-      misses[count++] = put_comparison(code, wanted->place.vector[vector]);
+      misses[count++] = put_comparison(code, wanted->point.vector[vector]);
     }
-    for (unsigned i = 0; i < Place::kWords && wanted->seen_at[i]; i++) {
+    for (unsigned i = 0; i < ExecutionPoint::kWords && wanted->seen_at[i]; i++) {
       code.put({0x48, 0xba});
       code.put64(wanted->seen_at[i]);
-      put_load(code, wanted->place.size[i]);
-      misses[count++] = put_comparison(code, wanted->place.word[i]);
+      put_load(code, wanted->point.size[i]);
+      misses[count++] = put_comparison(code, wanted->point.word[i]);
     }
     code.load(kRcx, kSavedRcx);
     code.load(kRdx, kSavedRdx);
     put_sum(code);
-    misses[count++] = put_comparison(code, sum_of(wanted->place.general));
+    misses[count++] = put_comparison(code, sum_of(wanted->point.general));
     code.load(kRcx, kSavedRcx);
     code.load(kRdx, kSavedRdx);
     code.put_enter(static_cast<uint32_t>(kAtGate));

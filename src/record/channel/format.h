@@ -35,8 +35,8 @@ enum class Kind : uint8_t {
   kImage = 10,
   kTurns = 11,  // of the order stream, by arrival: payload the tasks that had the turns, two bytes
                 // each (docs/reference/recording-format.md)
-  kPlace = 12,  // the task was stopped in the middle of a computation: payload a Place
-                // (control/execution_point.h)
+  kExecutionPoint = 12,  // the task was stopped in the middle of a computation: payload an
+                         // ExecutionPoint (control/execution_point.h)
   kPage = 13,  // of memory that processes share: `number` a PageKind, `result` the address, payload
                // the bytes
   kPoints = 14,  // of a task's stream of points (order only): payload Points, eight bytes each;

@@ -51,11 +51,11 @@ struct Slot {
 };
 
 // An address in the program's text: in a file, by the file's own numbering.
-struct Place {
+struct StackFrame {
   uint64_t address;
   char object[504];  // its path
 };
-inline constexpr uint32_t kMostPlaces = 8;
+inline constexpr uint32_t kMaxStackFrames = 8;
 
 // Recording: a signal that waits for its task's next event.
 struct WaitingSignal {
@@ -89,7 +89,7 @@ struct OpenPoints {
 // Replaying: where a task is to stand still, so that somebody can look.
 struct Stop {
   uint32_t process, task;  // as in Slot
-  uint64_t place;          // where it first comes into the runtime at this event or a later one
+  uint64_t progress;       // where it first comes into the runtime at this event or a later one
                            // (Entry::event); 0: nowhere
   uint64_t at;             // where it stands
   int32_t pid;             // of the kernel's process in which it does; 0: it has not come there yet
@@ -144,9 +144,9 @@ struct Header {
                                 // finds its streams so
   Image image[kMostProcesses];  // by ordinal
   // Replaying: a task that differs, or stops, has begun to say where it stands.
-  uint32_t place_is_taken;
-  uint32_t places;
-  Place place[kMostPlaces];  // the innermost first
+  uint32_t stack_is_taken;
+  uint32_t stack_frames;
+  StackFrame stack_frame[kMaxStackFrames];  // the innermost first
   Stop stop;
   int32_t findings;  // replaying: the command's descriptor of the memory for what is found, 0 none
                      // (check/findings/findings.h)

@@ -132,7 +132,7 @@ void note_lost(Task& task, PageKind where) {
 void give_as_recorded(Task& task, PageKind where) {
   while (const Entry* entry = recording::peek(task)) {
     const bool is_here =
-        entry->event == recording::place_of(task) && entry->check == task.recorded.owned_points;
+        entry->event == recording::progress_of(task) && entry->check == task.recorded.owned_points;
     if (entry->kind != Kind::kPage || entry->number != static_cast<uint16_t>(where) || !is_here)
       return;
     if (where == PageKind::kGivenAtSpin) come_by(task);
@@ -158,7 +158,7 @@ void look_ahead(Task& task) {
   const Entry* entry = g_tasks_active ? nullptr : recording::peek(task);
   const bool expects = entry && entry->kind == Kind::kPage &&
                        entry->number == static_cast<uint16_t>(PageKind::kGivenAtSpin) &&
-                       entry->event == recording::place_of(task);
+                       entry->event == recording::progress_of(task);
   if (!expects && !g_expects_spin) return;
   const auto me = static_cast<int32_t>(sys::raw(SYS_gettid));
   if (expects == g_expects_spin && timer_of == me) return;
