@@ -20,7 +20,7 @@ struct Shared {
   MonitorCall monitor_call;
   ExecRequest exec;
   HeapState heap;
-  Executor executor;
+  InPlaceProcess in_place_process;
   RecordingState recording;
   ProgramSpent spent;
 

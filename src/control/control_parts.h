@@ -94,8 +94,8 @@ inline constexpr int kContinued = 0xffff;  // the wait status of a continuation
 struct ProcessSlot {
   int32_t pid;     // 0 = slot free
   uint32_t idle;   // 1 while it waits in the pool
-  uint32_t taken;  // a task's, the pool's or the executor's (where tasks are processes). Changes in
-                   // turns
+  uint32_t taken;  // a task's, the pool's or the in-place process's (where tasks are processes).
+                   // Changes in turns
   uint32_t given_up;  // how many had been given up when this was, 0: never
   uint32_t go;  // futex: kGoTask, a task was put into `task`; kGoCatchUp, apply what was missed
   TaskId task;
@@ -129,7 +129,7 @@ struct ChildProcess {  // a process that the program itself made while tasks are
   uint8_t usage[144];  // struct rusage
 };
 
-// A task's registers while it moves between its process and the executor
+// A task's registers while it moves between its process and the in-place process
 // (control/in_place_process.h).
 struct MovedState {
   uint64_t rsp;
@@ -152,7 +152,7 @@ struct CountState {
   uint32_t unused;
 };
 
-struct Executor {
+struct InPlaceProcess {
   Task record;  // what %gs points to while no task is there
   uint32_t made, tried;
   int32_t tid;

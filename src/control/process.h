@@ -21,8 +21,9 @@ namespace runtime {
 extern uint32_t g_processors;  // that it may use; known from the first thread on
 extern bool g_intercepting;    // system call sites are patched
 extern uint32_t g_process;     // index of this process among those that run tasks
-extern bool g_executor;        // this process is the executor (control/in_place_process.h)
-extern bool g_away;            // this process's task is in the executor
+extern bool
+    g_is_in_place_process;  // this process is the in-place process (control/in_place_process.h)
+extern bool g_away;         // this process's task is in the in-place process
 
 // A debugger is to look at this replay.
 inline bool is_debuggable() { return sys::g_probe_signal == sys::kProbeSignalDebugged; }

@@ -86,7 +86,7 @@ struct TaskCounters {
   uint64_t prefetched;  // pages that were copied before they were written, as they had been written
                         // before
   uint64_t foretold;    // of these, written
-  uint64_t moves;       // into the executor
+  uint64_t moves;       // into the in-place process
   uint64_t transactions;  // stretches of program code that ended with a publication. Counted with
                           // the phases
   uint64_t refreshed;     // copies that stay, made equal to the backing: the page and its twin are
@@ -302,17 +302,17 @@ struct TaskRecorded {
   ExecutionPoint point;
 };
 
-// The task while the executor runs it on the backing (control/in_place_process.h).
+// The task while the in-place process runs it on the backing (control/in_place_process.h).
 struct TaskInPlace {
-  uint64_t mask;        // the kernel's of its own process, while it is in the executor
+  uint64_t mask;        // the kernel's of its own process, while it is in the in-place process
                         // (control/in_place_process.h)
   uint32_t mask_holds;  // 1: mask is about to be, 2: it is what the task blocks, whatever
                         // its process does
   uint32_t word;        // futex: 1 = it comes back
   uint32_t sleeps;
-  uint32_t away;         // the executor runs it
-  uint32_t in_executor;  // it waits there for its turn
-  uint32_t wanted_back;  // a signal waits there, or the program ends
+  uint32_t away;            // the in-place process runs it
+  uint32_t waits_in_place;  // it waits there for its turn
+  uint32_t wanted_back;     // a signal waits there, or the program ends
 };
 
 // What the task has spent its time on.

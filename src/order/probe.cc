@@ -69,7 +69,7 @@ uint64_t probe(const Task* waiter) {
       s.order.stall_told = 1;
       stalled = &task;
     }
-    sys::raw(SYS_tkill, task.in_place.away ? s.executor.tid : task.identity.tid,
+    sys::raw(SYS_tkill, task.in_place.away ? s.in_place_process.tid : task.identity.tid,
              sys::g_probe_signal);
   }
   s.order.lock.unlock();

@@ -163,8 +163,8 @@ void start_serial(Shared& s) {
 namespace {
 
 // The program ends (exit was called) and a task that computes for ever holds the end up: it is
-// asked in where it stands, publishes, and stands aside (signal/spin_probe.cc). One in the executor
-// is asked back first.
+// asked in where it stands, publishes, and stands aside (signal/spin_probe.cc). One in the in-place
+// process is asked back first.
 void ask_in(const Task& waiter, uint64_t now) {
   Shared& s = shared();
   SpinGuard guard(s.order.lock);
@@ -182,7 +182,7 @@ void ask_in(const Task& waiter, uint64_t now) {
       continue;
     __atomic_store_n(task.in_place.away ? &task.in_place.wanted_back : &task.identity.asked_in, 1u,
                      __ATOMIC_RELEASE);
-    sys::raw(SYS_tkill, task.in_place.away ? s.executor.tid : task.identity.tid,
+    sys::raw(SYS_tkill, task.in_place.away ? s.in_place_process.tid : task.identity.tid,
              sys::g_probe_signal);
   }
 }

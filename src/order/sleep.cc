@@ -7,8 +7,8 @@
 
 namespace weir::order {
 
-void call_executor() {
-  Executor& e = shared().executor;
+void call_in_place_process() {
+  InPlaceProcess& e = shared().in_place_process;
   __atomic_store_n(&e.calls, 1u, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&e.sleeps, __ATOMIC_SEQ_CST)) sys::futex_wake(&e.calls);
 }
@@ -16,8 +16,8 @@ void call_executor() {
 void wake_sleeper(Task& task) {
   // seq_cst: either the sleeper sees the word, or this sees that it sleeps.
   const bool is_called = __atomic_exchange_n(&task.order.wake_word, 1u, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&task.in_place.in_executor, __ATOMIC_SEQ_CST)) {
-    call_executor();
+  if (__atomic_load_n(&task.in_place.waits_in_place, __ATOMIC_SEQ_CST)) {
+    call_in_place_process();
     return;
   }
   if (is_called) return;  // who set the word wakes it, and it sleeps no more

@@ -7,7 +7,7 @@ namespace weir::order {
 
 void wake_sleeper(Task& task);
 // The process that runs tasks that wait there (control/in_place_process.h) looks who is called.
-void call_executor();
+void call_in_place_process();
 // Returns what futex_wait does; 0 when the word was set.
 long sleep(Task& task, uint64_t nanoseconds);
 

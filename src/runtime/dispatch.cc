@@ -84,7 +84,7 @@ void on_call(Frame& frame) {
 
 void on_site(Frame& frame) {
   frame.shown = frame.rip;
-  if (frame.site != trap::kPreempted && frame.site != trap::kLeaveExecutor)
+  if (frame.site != trap::kPreempted && frame.site != trap::kLeaveInPlaceProcess)
     self().recorded.entries++;
   if (frame.site == kUpcall) {
     on_call(frame);
@@ -94,9 +94,9 @@ void on_site(Frame& frame) {
     trap::on_preempted(frame);
     return;
   }
-  if (frame.site == trap::kLeaveExecutor) {
+  if (frame.site == trap::kLeaveInPlaceProcess) {
     frame.rip = self().signals.preempted_rip;
-    leave_executor();
+    leave_in_place_process();
     release_turn(self(), ReleaseReason::kIsCalledBack);
     return;
   }
@@ -122,7 +122,8 @@ void on_site(Frame& frame) {
   recording::stop_if_asked(self());
   switch (site->kind) {
     case SiteKind::kSyscall:
-      if (runtime::g_executor && !syscalls::is_same_anywhere(frame.rax)) leave_executor();
+      if (runtime::g_is_in_place_process && !syscalls::is_same_anywhere(frame.rax))
+        leave_in_place_process();
       syscalls::on_syscall(frame, *site);
       break;
     case SiteKind::kAtomic: runtime::on_atomic(frame, *site); break;

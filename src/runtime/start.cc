@@ -59,7 +59,7 @@ namespace runtime {
 
 bool g_intercepting = false;
 uint32_t g_process = 0;
-bool g_executor = false;
+bool g_is_in_place_process = false;
 bool g_away = false;
 uint32_t g_processors = 1;
 

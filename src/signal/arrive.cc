@@ -69,7 +69,7 @@ void redirect(Task& task, ucontext_t& context) {
 [[noreturn]] void enter_handler(Task& task, int signal, siginfo_t* info, ucontext_t* context) {
   // Invariant 2 of signals.cc.
   WEIR_DEBUG_CHECK(!g_tasks_active || !in_runtime(task, *context));
-  WEIR_CHECK(!runtime::g_executor);  // invariant 3 of in_place_process.h
+  WEIR_CHECK(!runtime::g_is_in_place_process);  // invariant 3 of in_place_process.h
   KernelSigaction action = shared().signals.actions[signal];
   if (action.flags & SA_RESETHAND) {
     KernelSigaction reset{};
@@ -241,7 +241,7 @@ bool claim_trap_site(const Arrived& a) {
 // This process runs code of tasks that have processes of their own: what concerns the task alone it
 // is to meet there.
 bool claim_for_own_process(const Arrived& a) {
-  if (!runtime::g_executor || in_runtime(a.task, *a.context)) return false;
+  if (!runtime::g_is_in_place_process || in_runtime(a.task, *a.context)) return false;
   if (!is_ours(a.signal) && !is_of_instruction(a.signal, *a.info) && !a.task.in_place.wanted_back)
     return false;
   if (a.is(sys::g_probe_signal) && !a.task.in_place.wanted_back) return false;
@@ -335,7 +335,8 @@ constexpr Claim kClaims[] = {
 };
 
 [[maybe_unused]] bool is_on_own_signal_stack(const void* local) {
-  const uint64_t top = runtime::g_executor ? stack_top_of(runtime::g_process) : self().stack_top;
+  const uint64_t top =
+      runtime::g_is_in_place_process ? stack_top_of(runtime::g_process) : self().stack_top;
   return top - kStackSize - reinterpret_cast<uint64_t>(local) < kStackSize;
 }
 

@@ -124,7 +124,7 @@ bool meet_cpuid(Task& task, ucontext_t& context) {
   if (sys::read_guarded(code, rip, sizeof code) != sizeof code ||
       __builtin_memcmp(code, kCpuid, sizeof code) != 0)
     return false;
-  if (runtime::g_executor) {
+  if (runtime::g_is_in_place_process) {
     interrupt_for_own(task, context);
   } else {
     enter_at_cpuid(task, context);

@@ -14,7 +14,7 @@
 //    a signal is noted by one handler at a time. (not checkable: the mask is the kernel's, and to
 //    ask for it costs a call each time)
 // 5. While a handler of Weir's is on the signal stack the task is not led away from it: the next
-//    signal would begin at its top. (checked in go_to_executor)
+//    signal would begin at its top. (checked in enter_in_place_process)
 
 #include "signal/signals.h"
 
@@ -84,7 +84,8 @@ bool on_runtime_stack(const Task& task, uint64_t rsp) {
 }
 
 bool on_signal_stack(const Task& task, const ucontext_t& context) {
-  const uint64_t top = runtime::g_executor ? stack_top_of(runtime::g_process) : task.stack_top;
+  const uint64_t top =
+      runtime::g_is_in_place_process ? stack_top_of(runtime::g_process) : task.stack_top;
   return top - kStackSize - static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]) < kStackSize;
 }
 

@@ -351,7 +351,7 @@ void enter_at_cpuid(Task& task, ucontext_t& context) {
 
 void interrupt_for_own(Task& task, ucontext_t& context) {
   if (task.spin.stepping) stop(task, context);
-  enter_runtime(task, context, kLeaveExecutor);
+  enter_runtime(task, context, kLeaveInPlaceProcess);
 }
 
 void forget_started(const ucontext_t& context) {

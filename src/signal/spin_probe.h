@@ -19,7 +19,7 @@ void stand_aside_if_asked(Task& task);
 
 // Site number of an involuntary event of a task in the in-place process, which goes on in its own
 // process.
-inline constexpr uint64_t kLeaveExecutor = 0xfffffffd;
+inline constexpr uint64_t kLeaveInPlaceProcess = 0xfffffffd;
 
 // Site number: cpuid in code that the program has made.
 inline constexpr uint64_t kMadeCpuid = 0xfffffffc;
@@ -29,7 +29,7 @@ void enter_at_cpuid(Task& task, ucontext_t& context);
 // SIGTRAP: a patched one-byte site, or a single step of a probe. Returns false if it is the
 // program's own.
 bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context);
-// From program code in the executor: it goes on where it stands, in its own process.
+// From program code in the in-place process: it goes on where it stands, in its own process.
 void interrupt_for_own(Task& task, ucontext_t& context);
 // A signal has come before the instruction at rip was complete: copies that it has had made but has
 // not written yet are dropped, since an event may follow before it goes on. View isolated.

@@ -28,7 +28,7 @@ namespace weir {
 inline constexpr uint64_t kNear = 600'000;
 inline constexpr uint64_t kNearPerPage = 60'000;
 inline constexpr uint32_t kMostInGap = 1000;  // events
-// Events of one turn: then it goes on in the executor (control/in_place_process.h)
+// Events of one turn: then it goes on in the in-place process (control/in_place_process.h)
 inline constexpr uint32_t kWorthMoving = 2;
 inline constexpr uint32_t kMostDoubt = 7;
 inline constexpr uint16_t kSure = 32, kMostSure = 60'000;

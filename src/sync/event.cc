@@ -60,7 +60,7 @@ constexpr int32_t kAwaitedStart = -2;
 constexpr uint32_t kMostKept = 100;
 // A loop that has more is not seen to come back to where it was.
 constexpr uint32_t kSpinBlocks = 24;
-// Times that a task would have gone to the executor: a process costs a millisecond.
+// Times that a task would have gone to the in-place process: a process costs a millisecond.
 constexpr uint32_t kWorthMaking = 12;
 
 // Where the backing shows the byte, however deep the task is in events: at the beginning of a turn
@@ -220,9 +220,11 @@ void stay(Task& task) {
   const bool is_worth_it = task.turn.kept_events >= kWorthMoving ||
                            task.turn.gap_events >= kWorthMoving ||
                            shared().order.gaps[task.turn.gap].pages >= kWorthMoving;
-  Executor& executor = shared().executor;
-  const bool is_there = executor.tried || (is_worth_it && executor.wishes++ >= kWorthMaking);
-  if (!runtime::g_executor && (!is_worth_it || !is_there || !tasks::go_to_executor(task))) {
+  InPlaceProcess& in_place_process = shared().in_place_process;
+  const bool is_there =
+      in_place_process.tried || (is_worth_it && in_place_process.wishes++ >= kWorthMaking);
+  if (!runtime::g_is_in_place_process &&
+      (!is_worth_it || !is_there || !tasks::enter_in_place_process(task))) {
     go_on();
     note_written();
   }
@@ -306,7 +308,7 @@ void begin_turn(EventKind kind) {
   if (ends_kept_turn(task, kind)) release_turn(task, ReleaseReason::kOtherEvent);
   if (task.turn.depth) {
     if (!is_part_of_life(kind)) need_turn();
-    if (runtime::g_executor && !goes_on_in_gap(kind)) leave_executor();
+    if (runtime::g_is_in_place_process && !goes_on_in_gap(kind)) leave_in_place_process();
     if (is_in_gap(task) && task.turn.depth == 1) {
       task.spent.counters.events++;
       task.turn.kept_events++;
@@ -396,7 +398,7 @@ void end_turn() {
   stay(task);
 }
 
-void leave_executor() {
+void leave_in_place_process() {
   tasks::return_to_own();
   go_on();
   note_written();
@@ -407,11 +409,11 @@ void go_on() {
   if (!plan().has_processes()) return;
   runtime::apply_mappings(task);
   page::dump_used();
-  if (!runtime::g_executor) view::current().refresh();
+  if (!runtime::g_is_in_place_process) view::current().refresh();
 }
 
 void see_change(uint64_t address) {
-  if (!runtime::g_executor) view::current().refresh_page(address);
+  if (!runtime::g_is_in_place_process) view::current().refresh_page(address);
 }
 
 void publish_and_go_on() {

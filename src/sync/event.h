@@ -39,9 +39,9 @@ void need_turn();
 // publishes first.
 void go_on();
 void publish_and_go_on();
-// A task that runs in the executor (control/in_place_process.h) goes on in its own process, with
-// the turn.
-void leave_executor();
+// A task that runs in the in-place process (control/in_place_process.h) goes on in its own process,
+// with the turn.
+void leave_in_place_process();
 // Program code goes on within the turn, which wrote through shared_view() to the page of `address`
 // only.
 void see_change(uint64_t address);

@@ -49,7 +49,7 @@ void pass_turn_and_wait(Task& task) {
 }  // namespace
 
 void publish_now(Task& task) {
-  if (runtime::g_executor) return;
+  if (runtime::g_is_in_place_process) return;
   view::current().find_writes(task);
   view::current().publish(task);
 }
@@ -72,7 +72,7 @@ void release_turn(Task& task, ReleaseReason why) {
     publish_now(task);
   }
   // Invariant 2 of event.cc.
-  WEIR_DEBUG_CHECK(!plan().is_isolated() || runtime::g_executor ||
+  WEIR_DEBUG_CHECK(!plan().is_isolated() || runtime::g_is_in_place_process ||
                    view::isolated::has_only_residents(task));
   const bool by_arrival = has_short_turns();
   const bool is_alone = shared().order.live == 1;

@@ -42,19 +42,19 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
   const uint32_t depth = task.turn.depth;
   task.turn.depth = 1;
   task.spent.counters.serial_cycles += sys::cycles();
-  const bool away = runtime::g_executor;
-  if (away) tasks::will_wait_in_executor(task);
+  const bool away = runtime::g_is_in_place_process;
+  if (away) tasks::will_wait_in_place(task);
   view::current().serve_before_sleep(task);
   const bool sleeps = owned::g_active;
   if (sleeps) owned::begin_sleep(task);
   order::current().pass_turn(task, TaskState::kBlocked);
-  if (away) tasks::wait_in_executor(task);
+  if (away) tasks::wait_in_place(task);
   const int result = order::current().wait_blocked(task);
-  if (runtime::g_executor && s.executor.closed) tasks::return_to_own();
+  if (runtime::g_is_in_place_process && s.in_place_process.closed) tasks::return_to_own();
   if (sleeps) owned::end_sleep(task);
   // Who waited for long did so in its own process. Where the task goes on must not depend on that:
   // more depends on it (sync/coalesce.h).
-  if (away && !runtime::g_executor) tasks::go_to_executor(task);
+  if (away && !runtime::g_is_in_place_process) tasks::enter_in_place_process(task);
   task.spent.counters.serial_cycles -= sys::cycles();
   task.turn.depth = depth;
   return result;
@@ -141,7 +141,7 @@ void outside_begin(const char* what) {
   Task& task = self();
   need_turn();
   publish_now(task);
-  if (runtime::g_executor) {
+  if (runtime::g_is_in_place_process) {
     tasks::return_to_own();
     go_on();  // the kernel is to read what was written there
   }

@@ -85,7 +85,7 @@ long create_in_monitor(const Call& call) {
     }
   }
   const long clock = watched_clock(static_cast<clockid_t>(call.a));
-  if (clock != call.a) s.executor.closed = 1;
+  if (clock != call.a) s.in_place_process.closed = 1;
   const long result = tasks::send_errand(SYS_timer_create, clock,
                                          call.b ? reinterpret_cast<long>(s.monitor_call.given) : 0,
                                          reinterpret_cast<long>(s.monitor_call.answer));

@@ -120,7 +120,7 @@ void become_single_after_fork() {
   s.processes.slots[task.identity.process].pid = task.identity.tid;
   s.processes.slots[task.identity.process].taken = 1;
   g_tasks_active = false;
-  forget_executor();
+  forget_in_place_process();
 }
 
 void fork_child(uint64_t argument) {

@@ -90,8 +90,8 @@ void bring_up_to_date(const Task& target, int tid) {
   __atomic_fetch_sub(&s.mapping_log.catch_up, 1u, __ATOMIC_SEQ_CST);
 }
 
-// One in the executor: its process blocks everything, and takes the signal when the task comes back
-// (control/in_place_process.h).
+// One in the in-place process: its process blocks everything, and takes the signal when the task
+// comes back (control/in_place_process.h).
 bool lets_through(const Task& task, int signal) {
   for (int looks = 0; looks < 1000; looks++) {
     const uint32_t holds = __atomic_load_n(&task.in_place.mask_holds, __ATOMIC_SEQ_CST);

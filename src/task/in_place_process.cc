@@ -57,12 +57,12 @@ uint32_t components() {
 // The task that waits here and is called; where `anybody`, one that is not.
 Task* waiting_task(bool anybody) {
   Shared& s = shared();
-  if (!s.executor.waiting) return nullptr;
+  if (!s.in_place_process.waiting) return nullptr;
   const TaskId turn = __atomic_load_n(&s.order.turn, __ATOMIC_ACQUIRE);
-  if (turn != kNoTask && s.tasks[turn].in_place.in_executor) return &s.tasks[turn];
+  if (turn != kNoTask && s.tasks[turn].in_place.waits_in_place) return &s.tasks[turn];
   for (TaskId i = 0; i < s.order.high_task; i++) {
     Task& task = s.tasks[i];
-    if (task.in_place.in_executor &&
+    if (task.in_place.waits_in_place &&
         (anybody || __atomic_load_n(&task.order.wake_word, __ATOMIC_ACQUIRE)))
       return &task;
   }
@@ -71,24 +71,24 @@ Task* waiting_task(bool anybody) {
 
 // The time that the task ran here is not in the processor time of its own process.
 void count_time(Task& task) {
-  const Executor& e = shared().executor;
+  const InPlaceProcess& e = shared().in_place_process;
   task.identity.cpu_offset += static_cast<int64_t>((sys::cycles() - e.since) * e.ns_a_cycle >> 32);
 }
 
 [[noreturn]] void run(Task& task) {
-  shared().executor.since = sys::cycles();
+  shared().in_place_process.since = sys::cycles();
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
   set_base(ARCH_SET_FS, moved(task).fs_base);
   runtime::apply_mappings(task);
   weir_arrive(&moved(task));
 }
 
-// The opposite of will_wait_in_executor().
+// The opposite of will_wait_in_place().
 void waits_no_more(Task& task) {
   // Invariant 1 of in_place_process.h.
-  WEIR_CHECK(task.in_place.in_executor && shared().executor.waiting > 0);
-  task.in_place.in_executor = 0;
-  shared().executor.waiting--;
+  WEIR_CHECK(task.in_place.waits_in_place && shared().in_place_process.waiting > 0);
+  task.in_place.waits_in_place = 0;
+  shared().in_place_process.waiting--;
 }
 
 [[noreturn]] void resume(Task& task) {
@@ -98,7 +98,7 @@ void waits_no_more(Task& task) {
 }
 
 [[noreturn]] void serve() {
-  Executor& e = shared().executor;
+  InPlaceProcess& e = shared().in_place_process;
   for (;;) {
     __atomic_exchange_n(&e.calls, 0u, __ATOMIC_SEQ_CST);
     if (const TaskId number = __atomic_exchange_n(&e.request, 0u, __ATOMIC_ACQUIRE))
@@ -118,13 +118,13 @@ void waits_no_more(Task& task) {
 
 void wait_here() {
   count_time(self());
-  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&shared().executor.record));
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&shared().in_place_process.record));
   serve();
 }
 
 void send_back() {
   Task& task = self();
-  Executor& e = shared().executor;
+  InPlaceProcess& e = shared().in_place_process;
   count_time(task);
   set_base(ARCH_SET_GS,
            reinterpret_cast<uint64_t>(&e.record));  // a signal that comes now is none of the task's
@@ -134,18 +134,18 @@ void send_back() {
   serve();
 }
 
-// Signals of the program wait in the kernel meanwhile. Long in the executor is only who computes
-// with the turn: it is asked to come back for them.
+// Signals of the program wait in the kernel meanwhile. Long in the in-place process is only who
+// computes with the turn: it is asked to come back for them.
 void ask_back(Task& task) {
   uint64_t waiting = 0;
   sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&waiting), 8);
   if (!(waiting & ~task.in_place.mask)) return;
   __atomic_store_n(&task.in_place.wanted_back, 1u, __ATOMIC_RELEASE);
-  if (__atomic_load_n(&task.in_place.in_executor, __ATOMIC_ACQUIRE)) {
+  if (__atomic_load_n(&task.in_place.waits_in_place, __ATOMIC_ACQUIRE)) {
     order::wake_sleeper(task);
     return;
   }
-  sys::raw(SYS_tkill, shared().executor.tid, sys::g_probe_signal);
+  sys::raw(SYS_tkill, shared().in_place_process.tid, sys::g_probe_signal);
 }
 
 void wait_in_own() {
@@ -153,8 +153,8 @@ void wait_in_own() {
   WEIR_CHECK(task.in_place.mask_holds == 2);  // invariant 2 of in_place_process.h
   runtime::g_away = true;
   task.in_place.away = 1;
-  __atomic_store_n(&shared().executor.request, task.id + 1, __ATOMIC_SEQ_CST);
-  order::call_executor();
+  __atomic_store_n(&shared().in_place_process.request, task.id + 1, __ATOMIC_SEQ_CST);
+  order::call_in_place_process();
   uint64_t since = 0;
   while (!__atomic_exchange_n(&task.in_place.word, 0u, __ATOMIC_SEQ_CST)) {
     if (order::worth_looking(&task.in_place.word)) continue;
@@ -166,7 +166,7 @@ void wait_in_own() {
     if (sys::failed(result)) {
       ask_back(task);
       order::probe_late();
-      if (__atomic_load_n(&task.in_place.in_executor, __ATOMIC_ACQUIRE))
+      if (__atomic_load_n(&task.in_place.waits_in_place, __ATOMIC_ACQUIRE))
         order::lose_patience(task, since);  // it waits there for another
     }
   }
@@ -176,15 +176,15 @@ void wait_in_own() {
   weir_arrive(&moved(task));
 }
 
-// The executor's process begins here, as a copy of the task that made it.
+// The in-place process's process begins here, as a copy of the task that made it.
 void begin(uint64_t process) {
   Shared& s = shared();
-  Executor& e = s.executor;
+  InPlaceProcess& e = s.in_place_process;
   sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   if (sys::raw(SYS_getppid) != s.program.monitor) die(125);
   runtime::begin_process();
   runtime::g_process = static_cast<uint32_t>(process);
-  runtime::g_executor = true;
+  runtime::g_is_in_place_process = true;
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&e.record));
   trap::set_signal_stack(static_cast<uint32_t>(process));
   page::map_in_place();
@@ -195,9 +195,9 @@ void begin(uint64_t process) {
   serve();
 }
 
-bool make_executor() {
+bool make_in_place_process() {
   Shared& s = shared();
-  Executor& e = s.executor;
+  InPlaceProcess& e = s.in_place_process;
   e.tried = 1;
   const uint32_t parts = components();
   if (!parts) return false;
@@ -228,15 +228,15 @@ bool make_executor() {
 
 }  // namespace
 
-bool go_to_executor(Task& task) {
+bool enter_in_place_process(Task& task) {
   // Invariant 1 of in_place_process.h.
   WEIR_DEBUG_CHECK(shared().order.turn == task.id && !task.in_place.away &&
                    task.copies.dirty_count == 0);
   // Invariant 5 of signals.cc.
   WEIR_DEBUG_CHECK(
       trap::on_runtime_stack(task, reinterpret_cast<uint64_t>(__builtin_frame_address(0))));
-  Executor& e = shared().executor;
-  if (e.closed || (!e.made && (e.tried || !make_executor()))) return false;
+  InPlaceProcess& e = shared().in_place_process;
+  if (e.closed || (!e.made && (e.tried || !make_in_place_process()))) return false;
   MovedState& state = moved(task);
   state.components = e.components;
   state.fs_base = sys::fs_base();
@@ -251,14 +251,14 @@ bool go_to_executor(Task& task) {
 }
 
 void return_to_own() {
-  if (!runtime::g_executor) return;
+  if (!runtime::g_is_in_place_process) return;
   Task& task = self();
   weir_leave(&moved(task), stack_top_of(runtime::g_process) - 1024, send_back);
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&task.in_place.mask), 0, 8);
   __atomic_store_n(&task.in_place.mask_holds, 0u, __ATOMIC_SEQ_CST);
 }
 
-void wait_in_executor(Task& task) {
+void wait_in_place(Task& task) {
   if (__atomic_load_n(&shared().order.turn, __ATOMIC_ACQUIRE) == task.id) {
     waits_no_more(task);
     return;
@@ -267,6 +267,6 @@ void wait_in_executor(Task& task) {
   if (__atomic_load_n(&shared().order.turn, __ATOMIC_ACQUIRE) != task.id) return_to_own();
 }
 
-void forget_executor() { shared().executor = Executor{}; }
+void forget_in_place_process() { shared().in_place_process = InPlaceProcess{}; }
 
 }  // namespace weir::tasks

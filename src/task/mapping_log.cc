@@ -96,7 +96,7 @@ void apply(const MappingRecord& r) {
     case MappingKind::kMapBacking:
       owned::on_unmap(r.start, r.size);
       if (!page::map_private(r.start, r.size, r.offset, r.protection)) cannot_repeat(r, ENOMEM);
-      if (!g_executor) view::current().track(r.start, r.size);
+      if (!g_is_in_place_process) view::current().track(r.start, r.size);
       break;
     case MappingKind::kReserve:
       owned::on_unmap(r.start, r.size);

@@ -42,14 +42,15 @@ bool take_own() {
 
 void take_profiles() {
   if (!plan().has_processes()) return;
-  if (input::value(input::What::kFlags, take_own)) shared().executor.closed = 1;
+  if (input::value(input::What::kFlags, take_own)) shared().in_place_process.closed = 1;
 }
 
 void set_profile(int which, uint64_t value, uint64_t interval) {
   Shared& s = shared();
   s.signals.profiles[which].value = value;
   s.signals.profiles[which].interval = interval;
-  if (value) s.executor.closed = 1;  // what a task does there would count for another process
+  if (value)
+    s.in_place_process.closed = 1;  // what a task does there would count for another process
 }
 
 void arm_profiles() {

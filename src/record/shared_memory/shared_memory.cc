@@ -151,7 +151,7 @@ void remember(Range range, int protection, uint64_t object, uint64_t offset, uin
   page::protect(range.start, range.size(), PROT_NONE);
   add({range, object, file, offset, protection, 0});
   g_active = true;
-  shared().executor.closed = 1;  // what this process has mapped, that one has not
+  shared().in_place_process.closed = 1;  // what this process has mapped, that one has not
 }
 
 }  // namespace
@@ -397,7 +397,7 @@ void give_range(uint64_t start, uint64_t size) {
 void begin_process(Task& task) {
   if (!g_active) return;
   task.recorded.owned_sleeps = 0;
-  shared().executor.closed = 1;
+  shared().in_place_process.closed = 1;
   if (input::recording()) owners::leave(task);
   for (uint32_t i = 0; i < g_count; i++) {
     const Range& range = g_mappings[i].range;
