@@ -36,9 +36,9 @@ inline constexpr uint64_t kFaultLog = 0x30f300000000;  // each process its own (
 inline constexpr uint64_t kRedirected = 0x30f380000000;
 // Arguments of an execve that the monitor makes.
 inline constexpr uint64_t kExecBuffer = 0x30f100000000;
-inline constexpr uint64_t kExecBufferLimit = 8 << 20;  // the kernel takes no more than 6 MiB
-inline constexpr uint64_t kOwners = 0x30f200000000;    // OwnerTable
-inline constexpr uint64_t kOwnersSize = uint64_t{4} << 20;
+inline constexpr uint64_t kExecBufferLimit = 8 << 20;   // the kernel takes no more than 6 MiB
+inline constexpr uint64_t kBiasTable = 0x30f200000000;  // BiasTable
+inline constexpr uint64_t kBiasTableSize = uint64_t{4} << 20;
 inline constexpr uint64_t kMoved = 0x30f400000000;  // MovedState of each task
 // Who has which page (view/coherent): a word for each of the backing's.
 inline constexpr uint64_t kPageOwners = 0x30f500000000;

@@ -92,10 +92,10 @@ inline constexpr uint32_t kGoTask = 1, kGoCatchUp = 2;
 inline constexpr int kContinued = 0xffff;  // the wait status of a continuation
 
 struct ProcessSlot {
-  int32_t pid;     // 0 = slot free
-  uint32_t idle;   // 1 while it waits in the pool
-  uint32_t taken;  // a task's, the pool's or the in-place process's (where tasks are processes).
-                   // Changes in turns
+  int32_t pid;        // 0 = slot free
+  uint32_t idle;      // 1 while it waits in the pool
+  uint32_t taken;     // a task's, the pool's or the in-place process's (where tasks are processes).
+                      // Changes in turns
   uint32_t given_up;  // how many had been given up when this was, 0: never
   uint32_t go;  // futex: kGoTask, a task was put into `task`; kGoCatchUp, apply what was missed
   TaskId task;
@@ -218,10 +218,10 @@ struct OrderState {
   uint32_t idle_watch;     // a task sleeps until the earliest deadline
   uint32_t deadlock_told;
   uint32_t stall_told;
-  uint32_t phase_tasks;    // active tasks when the parallel phase began
-  TaskId phase_task;       // the last of them
-  uint32_t alone_first;    // the serial phase began with a task that had run alone, not with the
-                           // lowest number
+  uint32_t phase_tasks;             // active tasks when the parallel phase began
+  TaskId phase_task;                // the last of them
+  uint32_t began_with_sole_runner;  // the serial phase began with a task that had run alone, not
+                                    // with the lowest number
   TaskId made_ahead;       // the task of the parallel phase that made tasks without a turn, kNoTask
   TaskId first_running;    // the lowest number that went on into the parallel phase
   uint64_t clock;          // of the task that had the turn last (order/pace)

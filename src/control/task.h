@@ -29,8 +29,8 @@ struct Task {
                          // may be at an execution point (record/stop_point.h)
   uint32_t pending;      // 0x40 number of entries in pending_signals
   uint32_t inbox_count;  // 0x44 signals in inbox. Guarded by: the order's lock
-  uint64_t alone_section;  // 0x48 what in_runtime is where the runtime is left: 1 in an
-                           // SoleSection (sync/sole_section.h)
+  uint64_t fast_lock_section;  // 0x48 what in_runtime is where the runtime is left: 1 in an
+                               // SoleSection (sync/sole_section.h)
 
   uint64_t resume;  // 0x50 replaying: where it goes on when handlers have run, or where one begins
 
@@ -52,7 +52,7 @@ static_assert(offsetof(Task, frame) == 0x20 && offsetof(Task, jump_target) == 0x
 static_assert(offsetof(Task, in_runtime) == 0x30 && offsetof(Task, heap) == 0x38 &&
               offsetof(Task, pending) == 0x40);
 static_assert(offsetof(Task, replays) == 0x3c && offsetof(Task, inbox_count) == 0x44);
-static_assert(offsetof(Task, alone_section) == 0x48);
+static_assert(offsetof(Task, fast_lock_section) == 0x48);
 
 inline Task& self() {
   Task* task;

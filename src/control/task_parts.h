@@ -78,7 +78,7 @@ struct TaskCounters {
   uint64_t diffs;          // pages with bytes to publish
   uint64_t bytes;          // bytes published
   uint64_t atomics;        // locked instructions executed
-  uint64_t owned;          // operations on locks that were no events (sync/biased_lock.h)
+  uint64_t fast_locks;     // operations on locks that were no events (sync/biased_lock.h)
   uint64_t syscalls;       // system calls that were events
   uint64_t spins;          // provable spins parked
   uint64_t serial_cycles;  // holding the turn
@@ -178,8 +178,8 @@ struct TaskTurn {
   uint32_t gap_events;      // of the last turn that was kept for gaps
   uint32_t looks_for_spin;  // blocks that it may still execute to come to the same state again
   uint64_t gap_state;       // hash of registers
-  // Operations on objects that need no turn: no other task runs (see kSoloOperations)
-  uint32_t solo;
+  // Operations on objects that need no turn: no other task runs (see kMaxSoleOperations)
+  uint32_t sole_operations;
   uint64_t start_word;  // program address: to be looked at before the first publication (see
                         // runtime/dispatch.cc)
 };
@@ -191,10 +191,10 @@ struct TaskLocks {
   uint32_t release_count;
   uint32_t uses;  // in a row of used_object, the last lock of this task's own
   uint64_t used_object;
-  uint32_t owned_operations;  // operations on locks since the last publication that were no events
-  uint32_t failed_tries;      // trylocks in a row that found a mutex held
-  uint32_t tried_in_vain;     // the last one did
-  uint32_t failures;          // failed attempts in a row (note_failure)
+  uint32_t biased_operations;  // operations on locks since the last publication that were no events
+  uint32_t failed_tries;       // trylocks in a row that found a mutex held
+  uint32_t tried_in_vain;      // the last one did
+  uint32_t failures;           // failed attempts in a row (note_failure)
   uint64_t once;  // program address: innermost pthread_once that has not begun its routine (see
                   // interpose)
   uint32_t cancel_asked;  // pthread_cancel named this task

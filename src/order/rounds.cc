@@ -138,22 +138,22 @@ void start_serial(Shared& s) {
   WEIR_DEBUG_CHECK(s.order.running == 0 && !s.order.serial && s.order.turn == kNoTask);
   decide(s);
   // A task that ran alone may have done locked instructions and locks without a turn
-  // (TaskTurn::solo); before anybody else acts on what they changed it must have published them, so
-  // its turn comes first. So it is with one that has made tasks without a turn, or has begun to: it
-  // went through locks and lists of the C library, and a task with a lower number, woken late in
-  // the last phase, would change them in the backing; and the new tasks have what it has not
-  // published.
+  // (TaskTurn::sole_operations); before anybody else acts on what they changed it must have
+  // published them, so its turn comes first. So it is with one that has made tasks without a turn,
+  // or has begun to: it went through locks and lists of the C library, and a task with a lower
+  // number, woken late in the last phase, would change them in the backing; and the new tasks have
+  // what it has not published.
   if (s.order.made_ahead == kNoTask && s.order.phase_tasks == 1)
     s.order.made_ahead = s.order.phase_task;
-  const bool alone = s.order.made_ahead != kNoTask &&
-                     s.tasks[s.order.made_ahead].order.state == TaskState::kArrived;
-  Task* first = alone ? &s.tasks[s.order.made_ahead] : next_arrived(s, 0);
+  const bool starts_alone = s.order.made_ahead != kNoTask &&
+                            s.tasks[s.order.made_ahead].order.state == TaskState::kArrived;
+  Task* first = starts_alone ? &s.tasks[s.order.made_ahead] : next_arrived(s, 0);
   s.order.made_ahead = kNoTask;
   if (!first) {
     watch_idle(s);
     return;
   }
-  s.order.alone_first = alone;
+  s.order.began_with_sole_runner = starts_alone;
   s.order.serial = 1;
   s.order.serial_since = sys::cycles();
   for (uint32_t ahead = 1; ahead + 1 < runtime::g_processors; ahead++) call_ahead(s, *first, ahead);
@@ -278,9 +278,9 @@ void Rounds::arrived(Shared& s) {
 
 void Rounds::hand_on(Shared& s, Task& task, TaskState) {
   decide(s);
-  const TaskId from = s.order.alone_first ? 0 : task.id + 1;
+  const TaskId from = s.order.began_with_sole_runner ? 0 : task.id + 1;
   WEIR_DEBUG_CHECK(s.order.serial && s.order.turn == task.id);  // invariant 2 of rounds.cc
-  s.order.alone_first = 0;
+  s.order.began_with_sole_runner = 0;
   if (Task* following = next_arrived(s, from)) {
     grant(s, *following);
   } else {

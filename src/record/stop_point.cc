@@ -159,7 +159,7 @@ bool is_point(const Task& task, const Registers& registers) {
   const uint64_t rip = registers.rip;
   Instruction instruction;
   if (!can_stop()) return false;
-  if (task.identity.in_vfork || task.alone_section || task.turn.depth ||
+  if (task.identity.in_vfork || task.fast_lock_section || task.turn.depth ||
       page::own_image().contains(rip))
     return false;
   if (shared().memory.has_made_code)

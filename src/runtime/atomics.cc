@@ -42,7 +42,7 @@ bool is_own_word(Task& task, const Site& site, uint64_t address) {
   return true;
 }
 
-// libc's own locks may be owned; sync/biased_lock.cc says why no other locked word may, nor the
+// libc's own locks may be biased; sync/biased_lock.cc says why no other locked word may, nor the
 // flags in the thread's own descriptor.
 bool is_lock_of_libc(const Site& site, uint64_t address) {
   return libc_text().contains(site.address) && site.atomic.size == 4 &&
@@ -99,7 +99,7 @@ class AtomicInstruction : public Operation {
   }
   Result make_unpublished(Task& task) override {
     const bool may = is_own_word(task, site_, object) ||
-                     (is_lock() && would_store_here() && operates_alone(task, object));
+                     (is_lock() && would_store_here() && operates_by_bias(task, object));
     return may ? make_sole(task) : Result::takes_turn();
   }
   bool may_succeed() const override {
@@ -223,8 +223,8 @@ class CheckedAtomic final : public AtomicInstruction {
 void make(Task& task, AtomicInstruction& instruction) {
   task.spent.counters.atomics++;
   // No other task runs until this one's next event, which publishes it.
-  if (task.turn.solo && !task.turn.depth) {
-    task.turn.solo--;
+  if (task.turn.sole_operations && !task.turn.depth) {
+    task.turn.sole_operations--;
     (void)instruction.make_sole(task).is_made();
     return;
   }

@@ -147,7 +147,7 @@ void on_told(Frame& frame) {
 
 // View coherent: who makes calls that are no events, in a loop, is asked for pages, too.
 void give_pages_if_asked(Task& task) {
-  if (task.turn.depth || task.identity.in_vfork || task.alone_section) return;
+  if (task.turn.depth || task.identity.in_vfork || task.fast_lock_section) return;
   if (!input::happens(input::What::kAskedForPages, [&] { return view::coherent::is_asked(task); }))
     return;
   begin_turn(EventKind::kOther);
@@ -157,11 +157,12 @@ void give_pages_if_asked(Task& task) {
 // Program code goes on within a turn that is kept as long as the next event is near.
 void go_on_counted(Frame& frame) {
   Task& task = self();
-  if (!is_in_gap(task) || task.turn.depth != 1 || (input::has_signals(task) && !task.alone_section))
+  if (!is_in_gap(task) || task.turn.depth != 1 ||
+      (input::has_signals(task) && !task.fast_lock_section))
     return;
-  const bool alone = !order::is_waited_for(task);
-  task.turn.counted = alone || task.turn.looks_for_spin || wants_count(task);
-  if (alone || !task.turn.counted) return;
+  const bool is_unawaited = !order::is_waited_for(task);
+  task.turn.counted = is_unawaited || task.turn.looks_for_spin || wants_count(task);
+  if (is_unawaited || !task.turn.counted) return;
   if (recording::is_looked_at()) {
     count::on_patched_text();
     if (count::is_breakpoint(frame.rip))
@@ -170,7 +171,7 @@ void go_on_counted(Frame& frame) {
   const uint64_t budget = task.turn.looks_for_spin ? 1 : gap_budget(task);
   if (const uint64_t at = count::enter(task, frame.rip, budget)) {
     frame.rip = at;
-  } else if (!task.alone_section) {
+  } else if (!task.fast_lock_section) {
     release_turn(task, ReleaseReason::kNextIsFar);
   }
 }

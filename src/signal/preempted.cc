@@ -52,7 +52,7 @@ constexpr uint64_t kAside = 1'000'000'000;  // virtual nanoseconds: tens of thou
 
 void stand_aside_if_asked(Task& task) {
   if ((task.turn.depth && (task.turn.state != TurnState::kGap || task.turn.depth > 1)) ||
-      task.alone_section)
+      task.fast_lock_section)
     return;
   if (!input::happens(input::What::kAskedIn, [&] {
         return __atomic_load_n(&task.identity.asked_in, __ATOMIC_ACQUIRE) != 0;

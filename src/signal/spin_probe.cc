@@ -257,7 +257,7 @@ void enter_runtime(Task& task, ucontext_t& context, uint64_t site) {
 // A signal that comes while the runtime sleeps in a call that is not handed over would only be
 // noted: the call is made here, where the program's handler can run. Not those that the return from
 // this handler would take back.
-bool makes_alone(const Site& site, uint64_t number) {
+bool makes_without_event(const Site& site, uint64_t number) {
   if (g_tasks_active || site.kind != SiteKind::kSyscall) return false;
   if (number < kSyscallNumbers && g_syscall_handled[number]) return false;
   return number != SYS_rt_sigprocmask && number != SYS_sigaltstack && number != SYS_rt_sigreturn;
@@ -404,7 +404,7 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   if (!site) return false;
   if (task.spin.stepping) stop(task, context);
   gregs[REG_RIP]--;
-  if (!input::is_on() && makes_alone(*site, static_cast<uint64_t>(gregs[REG_RAX]))) {
+  if (!input::is_on() && makes_without_event(*site, static_cast<uint64_t>(gregs[REG_RAX]))) {
     gregs[REG_RAX] = sys::raw(gregs[REG_RAX], gregs[REG_RDI], gregs[REG_RSI], gregs[REG_RDX],
                               gregs[REG_R10], gregs[REG_R8], gregs[REG_R9]);
     gregs[REG_RIP] = static_cast<greg_t>(site->resume);

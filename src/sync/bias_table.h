@@ -12,78 +12,78 @@
 
 namespace weir {
 
-struct OwnerEntry {
-  enum State : uint16_t { kFree, kShared, kOwned, kRevoked };
+struct BiasEntry {
+  enum State : uint16_t { kFree, kShared, kBiased, kRevoked };
 
   uint64_t object;  // program address
-  uint64_t user;    // creation number of the owner, or of the last user
+  uint64_t user;    // creation number of the task that it is biased to, or of the last user
   uint64_t round;   // of the last use that was an event; kRevoked: of the revocation
   State state;
   uint16_t task;        // the user's slot
   uint16_t in_a_row;    // kShared: uses by `user` with nobody else's in between
   uint16_t waited_for;  // so many releases more are to be events, since one was waited for
 };
-static_assert(sizeof(OwnerEntry) == 32);
+static_assert(sizeof(BiasEntry) == 32);
 
-class OwnerTable {
+class BiasTable {
  public:
   static constexpr uint32_t kSets = 1u << 15, kWays = 4;
-  // Uses in a row after which a shared object is owned again.
-  static constexpr uint16_t kOwnAgain = 16384;
+  // Uses in a row after which a shared object is biased again.
+  static constexpr uint16_t kBiasAgain = 16384;
   static constexpr uint16_t kWaitedFor = 16;
 
   struct User {
     uint64_t creation;
     TaskId task;
   };
-  // Whether `user` lives and has yet to publish what it did to objects that it owns.
+  // Whether `user` lives and has yet to publish what it did to objects that are biased to it.
   using Unpublished = bool (*)(const User& user);
 
-  bool is_owner(uint64_t object, uint64_t creation) const {
-    const OwnerEntry* entry = find(object);
-    return entry && entry->user == creation && entry->state == OwnerEntry::kOwned;
+  bool is_biased_to(uint64_t object, uint64_t creation) const {
+    const BiasEntry* entry = find(object);
+    return entry && entry->user == creation && entry->state == BiasEntry::kBiased;
   }
-  // Another task owns it, or did when it last published.
-  bool is_foreign(uint64_t object, uint64_t creation) const {
-    const OwnerEntry* entry = find(object);
-    return entry && entry->user != creation && entry->state >= OwnerEntry::kOwned;
+  // It is biased to another task, or was when it last published.
+  bool is_biased_elsewhere(uint64_t object, uint64_t creation) const {
+    const BiasEntry* entry = find(object);
+    return entry && entry->user != creation && entry->state >= BiasEntry::kBiased;
   }
 
   // Somebody waited for the object of late, or nothing is known of it.
   bool is_waited_for(uint64_t object) const {
-    const OwnerEntry* entry = find(object);
+    const BiasEntry* entry = find(object);
     return !entry || entry->waited_for;
   }
   // Within a turn.
   void note_wait(uint64_t object) {
-    if (auto* entry = const_cast<OwnerEntry*>(find(object))) entry->waited_for = kWaitedFor;
+    if (auto* entry = const_cast<BiasEntry*>(find(object))) entry->waited_for = kWaitedFor;
   }
   void note_release(uint64_t object) {
-    auto* entry = const_cast<OwnerEntry*>(find(object));
+    auto* entry = const_cast<BiasEntry*>(find(object));
     if (entry && entry->waited_for) entry->waited_for--;
   }
 
-  // In its turn in `round`, `user` is about to use `object`. False: what its owner did to it is not
-  // in the backing yet, and the owner is no owner any more; ask again in the next round. `may_own`:
-  // the use may make `user` the owner.
-  [[nodiscard]] bool use(uint64_t object, const User& user, uint64_t round, bool may_own,
+  // In its turn in `round`, `user` is about to use `object`. False: what the task that it was
+  // biased to did to it is not in the backing yet, and the bias is revoked; ask again in the next
+  // round. `may_bias`: the use may bias the object to `user`.
+  [[nodiscard]] bool use(uint64_t object, const User& user, uint64_t round, bool may_bias,
                          Unpublished unpublished);
 
  private:
   static uint32_t set_of(uint64_t object) {
     return static_cast<uint32_t>((object >> 3) * 0x9E3779B97F4A7C15 >> 49);
   }
-  const OwnerEntry* find(uint64_t object) const {
-    const OwnerEntry* set = entries_[set_of(object)];
+  const BiasEntry* find(uint64_t object) const {
+    const BiasEntry* set = entries_[set_of(object)];
     for (uint32_t way = 0; way < kWays; way++) {
       if (set[way].object == object) return &set[way];
     }
     return nullptr;
   }
-  OwnerEntry* place_for(uint64_t object, uint64_t round, Unpublished unpublished);
+  BiasEntry* place_for(uint64_t object, uint64_t round, Unpublished unpublished);
 
-  OwnerEntry entries_[kSets][kWays];
+  BiasEntry entries_[kSets][kWays];
 };
-static_assert(uint64_t{OwnerTable::kSets} == uint64_t{1} << (64 - 49));
+static_assert(uint64_t{BiasTable::kSets} == uint64_t{1} << (64 - 49));
 
 }  // namespace weir

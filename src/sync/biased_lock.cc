@@ -2,16 +2,16 @@
 // nobody else ever takes.
 //
 // The mechanism: the first use of an object is an event like any other, and makes its task the
-// owner. From then on the owner changes the object in its own mapping, in the middle of the
+// holder. From then on the holder changes the object in its own mapping, in the middle of the
 // parallel phase, and publishes that at its next event with all else. Anybody else's use is an
-// event still, and ends the ownership. Turns go by task number, so the other's turn may come before
-// the owner's, with the owner's changes not in the backing: then it stands aside until the round is
-// over, in which the owner has had its turn. A shared object is owned again after a number of uses
-// by one task alone.
+// event still, and ends the bias. Turns go by task number, so the other's turn may come before
+// the holder's, with the holder's changes not in the backing: then it stands aside until the round
+// is over, in which the holder has had its turn. A shared object is biased again after a number of
+// uses by one task alone.
 //
-// Why this is a lock: what an owner did under it is published in the owner's next turn, as one with
-// the lock's own words; who takes the lock afterwards does so in a later turn, and sees it. Held
-// when it is revoked, it is found held. A task that is blocked, outside, or has ended has
+// Why this is a lock: what an holder did under it is published in the holder's next turn, as one
+// with the lock's own words; who takes the lock afterwards does so in a later turn, and sees it.
+// Held when it is revoked, it is found held. A task that is blocked, outside, or has ended has
 // published.
 //
 // Releases. Who holds a shared lock releases it in its own mapping too, and others see that with
@@ -27,16 +27,16 @@
 // 1. The table changes in turns only, and by what turns know: so in a parallel phase ownership is
 //    fixed, and who owns what is the same in every run. (checked in use_object)
 // 2. While a task that is in program code owns an object, nobody else changes it, except in turns
-//    whose effects are published before the task runs again. So the owner's own mapping shows it as
-//    it is. (not checkable: what a task has not published lies in its own process)
-// 3. TaskLocks::owned_operations > 0 while the task has operations on owned objects that are not
+//    whose effects are published before the task runs again. So the holder's own mapping shows it
+//    as it is. (not checkable: what a task has not published lies in its own process)
+// 3. TaskLocks::biased_operations > 0 while the task has operations on biased objects that are not
 //    published. (not checkable: nothing else counts them)
 // 4. Only operations that succeed at once are made without a turn. Who must wait, or fails, makes
 //    an event. (not checkable: where one waits without a turn, the program stands still)
 // 5. A lock in TaskLocks::releases is held in the backing, and free in the task's own mapping. (not
 //    checkable: by the turn that publishes a release, another may have taken the lock)
 //
-// What must not be owned: a word that tasks change by locked instructions in general. On x86 such
+// What must not be biased: a word that tasks change by locked instructions in general. On x86 such
 // an instruction is also a fence between the task's other stores and its later loads (Dekker's
 // algorithm, hazard pointers, epochs: one task's word, changed by that task alone, read by all),
 // and only an event is one here. A mutex promises no such thing, and neither do the locks that libc
@@ -52,10 +52,10 @@ namespace weir {
 
 namespace {
 
-bool is_unpublished(const OwnerTable::User& user) {
+bool is_unpublished(const BiasTable::User& user) {
   const Task& task = task_at(user.task);
   return task.order.state == TaskState::kArrived && task.identity.creation == user.creation &&
-         task.locks.owned_operations > 0;
+         task.locks.biased_operations > 0;
 }
 
 }  // namespace
@@ -63,17 +63,17 @@ bool is_unpublished(const OwnerTable::User& user) {
 void wake_released(Task& task) {
   for (uint32_t i = 0; i < task.locks.release_count; i++) {
     if (wake(task.locks.releases[i], 1, ~0u))
-      owners().note_wait(object_at_word(task.locks.releases[i]));
+      bias_table().note_wait(object_at_word(task.locks.releases[i]));
   }
   task.locks.release_count = 0;
 }
 
-void use_object(uint64_t address, bool may_own) {
+void use_object(uint64_t address, bool may_bias) {
   const Task& task = self();
   const uint64_t object = object_at_word(address);
   WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 1 of biased_lock.cc
-  while (!owners().use(object, {task.identity.creation, task.id}, shared().order.round, may_own,
-                       is_unpublished)) {
+  while (!bias_table().use(object, {task.identity.creation, task.id}, shared().order.round,
+                           may_bias, is_unpublished)) {
     block(0, 0, 1, "the end of the round: an object's owner has yet to publish");
   }
 }

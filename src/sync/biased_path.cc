@@ -14,9 +14,9 @@ class Biased final : public FastPath {
  public:
   bool is_sole(Task& task, uint64_t address) override {
     // A handler of a signal, while the task makes another: it has no turn.
-    if (is_creating(task)) return operates_alone(task, address);
-    if (!task.turn.depth) return takes_alone(task, address);
-    return FastPath::is_sole(task, address) && !is_owned_elsewhere(task, address);
+    if (is_creating(task)) return operates_by_bias(task, address);
+    if (!task.turn.depth) return takes_by_bias(task, address);
+    return FastPath::is_sole(task, address) && !has_bias_elsewhere(task, address);
   }
   Result try_in_program(Task& task, Operation& operation) override {
     return operation.make_unpublished(task);
@@ -31,7 +31,7 @@ class Biased final : public FastPath {
   }
   // What is none of the backing's is seen by all at once.
   void use(Task& task, uint64_t object, bool is_lock) override {
-    if (is_creating(task) && !is_owned_elsewhere(task, object)) return;
+    if (is_creating(task) && !has_bias_elsewhere(task, object)) return;
     need_turn();
     use_object(object, is_lock && page::backing_bytes_at(object) != 0);
   }

@@ -177,7 +177,7 @@ void enter(Task& task, EventKind kind) {
     const uint64_t word = task.turn.start_word;
     const bool awaited = word && *static_cast<int32_t*>(in_backing(word)) == kAwaitedStart;
     view::current().publish(task);
-    task.locks.owned_operations = 0;
+    task.locks.biased_operations = 0;
     runtime::apply_mappings(task);
     wake_released(task);
     if (awaited) order::wake(word, 1, ~0u);
@@ -244,7 +244,7 @@ bool tasks_active() { return g_tasks_active; }
 
 void count_exhausted(Task& task) {
   if (task.turn.state != TurnState::kGap || task.turn.depth != 1) return;
-  if (task.alone_section) return;  // a section is not cut
+  if (task.fast_lock_section) return;  // a section is not cut
   const Frame& frame = *task.frame;
   const uint64_t state =
       hash_words(frame.rip ^ frame.rsp << 1, reinterpret_cast<const uint64_t*>(&frame), 15);
@@ -350,7 +350,7 @@ void end_create() {
     set_turn_state(task, TurnState::kCreating, TurnState::kNone);
     task.turn.depth = 0;
     task.flags &= ~kWritten;
-    task.turn.solo = 0;
+    task.turn.sole_operations = 0;
     runtime::apply_mappings(task);
     trap::take_inbox(task);
   } else if (task.turn.state != TurnState::kHolding || task.turn.depth != 1) {

@@ -110,7 +110,7 @@ class Recorded final : public OrderedPath {
     Counter& counter = objects().counters[task.id];
     // Who counts it comes after it.
     __atomic_store_n(&counter.done, counter.done + 1, __ATOMIC_RELEASE);
-    task.spent.counters.owned++;
+    task.spent.counters.fast_locks++;
     give_slot_on(task, slot);
   }
   void give_up(Task& task, const char*) {

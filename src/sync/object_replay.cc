@@ -165,7 +165,7 @@ class Replayed final : public OrderedPath {
     Counter& counter = objects().counters[task.id];
     // Who counts it comes after it.
     __atomic_store_n(&counter.done, counter.done + 1, __ATOMIC_RELEASE);
-    task.spent.counters.owned++;
+    task.spent.counters.fast_locks++;
     give_slot_on(task, slot_of(task));
     call(counter.sleepers, counter.calls);
   }

@@ -19,7 +19,7 @@ namespace weir {
 inline void end_section(Task& task) {
   if (__builtin_expect(plan().has_keys(), 0)) happens::close_objects();
   asm volatile("" ::: "memory");
-  task.alone_section = 0;
+  task.fast_lock_section = 0;
   asm volatile("" ::: "memory");
   task.in_runtime = 0;
   asm volatile("" ::: "memory");
@@ -34,10 +34,10 @@ class SoleSection {
  public:
   explicit SoleSection(const void* object) : task_(self()) {
     task_.in_runtime = 1;
-    task_.alone_section = 1;
+    task_.fast_lock_section = 1;
     asm volatile("" ::: "memory");
-    if (task_.turn.solo && !task_.turn.depth) {
-      task_.turn.solo--;
+    if (task_.turn.sole_operations && !task_.turn.depth) {
+      task_.turn.sole_operations--;
       is_sole_ = true;
     } else {
       is_sole_ = fast_path().is_sole(task_, reinterpret_cast<uint64_t>(object));
@@ -70,7 +70,7 @@ inline bool let_go(Task& task) {
 class SignalsWait {
  public:
   explicit SignalsWait(bool on) : on_(on && !self().in_runtime && !self().identity.in_vfork) {
-    if (on_) self().in_runtime = 1, self().alone_section = 1;
+    if (on_) self().in_runtime = 1, self().fast_lock_section = 1;
     asm volatile("" ::: "memory");
   }
   ~SignalsWait() {

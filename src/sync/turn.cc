@@ -19,8 +19,8 @@ namespace {
 
 // Operations (tens of nanoseconds each) that a task alone may make between turns; time stands still
 // meanwhile, and who comes back from the kernel waits: about as long as order/'s quantum.
-constexpr uint32_t kSoloOperations = 1000;
-constexpr uint32_t kAloneForGood = 1u << 24;  // nobody can come
+constexpr uint32_t kMaxSoleOperations = 1000;
+constexpr uint32_t kSoleForGood = 1u << 24;  // nobody can come
 
 // The task has no turn from here on. Nobody else has it yet.
 void forget_turn(Task& task) {
@@ -84,11 +84,11 @@ void release_turn(Task& task, ReleaseReason why) {
   task.spent.counters.serial_cycles += sys::cycles();
   pass_turn_and_wait(task);
   if (by_arrival) {
-    task.turn.solo = is_alone ? kAloneForGood : 0;
+    task.turn.sole_operations = is_alone ? kSoleForGood : 0;
   } else {
-    task.turn.solo = !order::current().is_alone(task) ? 0
-                     : shared().order.live == 1       ? kAloneForGood
-                                                      : kSoloOperations;
+    task.turn.sole_operations = !order::current().is_alone(task) ? 0
+                                : shared().order.live == 1       ? kSoleForGood
+                                                                 : kMaxSoleOperations;
   }
   go_on();
   if (!by_arrival) trap::take_inbox(task);

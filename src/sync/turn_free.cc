@@ -42,7 +42,7 @@ class TurnFree : public OrderedPath {
     return false;
   }
   void end(Task& task) {
-    task.spent.counters.owned++;
+    task.spent.counters.fast_locks++;
     unlock_slot(task);
   }
   void give_up(Task& task, const char*) { unlock_slot(task); }

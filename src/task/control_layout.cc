@@ -43,7 +43,7 @@ constexpr Area kAreas[] = {
     {kWindowTable, kWindowTableSize, true},
     {kWindowPages, kWindowPagesSize, false},
     {kDeclared, kDeclaredSize, false},
-    {kOwners, kOwnersSize, false},        // a child has one task, and nobody owns anything
+    {kBiasTable, kBiasTableSize, false},  // a child has one task, and nobody owns anything
     {kCountCode, kCountCodeSize, false},  // ... and nothing is counted
     {kCountTargets, kCountTargetsSize, false},
     {kCountState, sizeof(CountState), false},

@@ -163,7 +163,7 @@ static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
   auto& gregs = context.uc_mcontext.gregs;
   const bool to_write = gregs[REG_ERR] & kWrite;
   const uint32_t in_runtime = task.in_runtime;
-  const bool is_alone = task.alone_section &&
+  const bool is_alone = task.fast_lock_section &&
                         !on_runtime_stack(task, static_cast<uint64_t>(gregs[REG_RSP])) &&
                         !on_signal_stack(task, context);
   if (is_in_runtime(task, context) && !is_alone) {

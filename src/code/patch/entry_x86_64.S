@@ -133,11 +133,11 @@ weir_site_exit:
 1:  mov FRAME_RIP(%rsp),%rax
     mov %rax,%gs:TASK_JUMP
     LOAD_REGISTERS
-    pushq %gs:TASK_ALONE_SECTION
+    pushq %gs:TASK_FAST_LOCK_SECTION
     popq %gs:TASK_IN_RUNTIME
     mov FRAME_RSP(%rsp),%rsp
     jmp *%gs:TASK_JUMP
-2:  cmpl $0,%gs:TASK_ALONE_SECTION              # signals wait for its end
+2:  cmpl $0,%gs:TASK_FAST_LOCK_SECTION              # signals wait for its end
     jne 1b
     jmp weir_exit_with_signals
     .globl weir_site_exit_end

@@ -28,7 +28,7 @@
 #define TASK_REPLAYS 0x3c
 #define TASK_PENDING 0x40
 #define TASK_INBOX 0x44
-#define TASK_ALONE_SECTION 0x48
+#define TASK_FAST_LOCK_SECTION 0x48
 #define TASK_RESUME 0x50
 #define SITE_RESUMED -6  // trap::kResumed
 #define SITE_TOLD -7     // kTold

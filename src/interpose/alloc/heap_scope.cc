@@ -15,7 +15,7 @@ void HeapScope::take() {
         while (shared().heap.user) wait_for_page(kHeapKey);
         WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 1 of heap_scope.h
         shared().heap.user = task.id + 1;
-        task.alone_section = 1;
+        task.fast_lock_section = 1;
         return 0;
       },
       0, 0, 0);
@@ -28,7 +28,7 @@ void HeapScope::give() {
         WEIR_CHECK(shared().heap.user == self().id + 1u);  // invariant 1 of heap_scope.h
         shared().heap.user = 0;
         wake(kHeapKey, 1, ~0u);
-        self().alone_section = 0;
+        self().fast_lock_section = 0;
         end_turn();
         return 0;
       },

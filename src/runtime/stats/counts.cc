@@ -75,7 +75,7 @@ const Column kColumn[kColumns] = {
     {"events", offsetof(TaskCounters, events), true, Unit::kCount},
     {"transactions", offsetof(TaskCounters, transactions), true, Unit::kCount},
     {"atomics", offsetof(TaskCounters, atomics), true, Unit::kCount},
-    {"owned", offsetof(TaskCounters, owned), true, Unit::kCount},
+    {"owned", offsetof(TaskCounters, fast_locks), true, Unit::kCount},
     {"calls", offsetof(TaskCounters, syscalls), true, Unit::kCount},
     {"spins", offsetof(TaskCounters, spins), true, Unit::kCount},
     {"copies", offsetof(TaskCounters, faults), true, Unit::kCount},
