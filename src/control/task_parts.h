@@ -204,16 +204,16 @@ struct TaskLocks {
 // Where the task stands in the order of one object (sync/object_order.h), where operations take no
 // turn.
 struct TaskPoint {
-  // Order only: it operates on an object: the slot's index + 1 (sync/object_order.h)
+  // Order only: it operates on an object: the bucket's index + 1 (sync/object_order.h)
   uint32_t object;
-  uint32_t in_row;        // in a row that took no turn
-  uint64_t at;            // cycles: when the last one was
-  uint64_t after;         // turns that had been given before the one that it is at,
-  uint64_t known_after;   // and before the last one that a word was kept of
-  uint32_t sleeps_apart;  // futex: it is among the sleepers of an object's slot
-                          // (sync/object_order.h). This, and the two: guarded by the slot
-  uint32_t next_apart;    // + 1: who sleeps after it in that slot; 0 none
-  uint64_t apart_key;     // what it sleeps for
+  uint32_t in_row;            // in a row that took no turn
+  uint64_t at;                // cycles: when the last one was
+  uint64_t after;             // turns that had been given before the one that it is at,
+  uint64_t known_after;       // and before the last one that a word was kept of
+  uint32_t sleeps_turn_free;  // futex: it is among the sleepers of an object's bucket
+                              // (sync/object_order.h). This, and the two: guarded by the bucket
+  uint32_t next_turn_free;    // + 1: who sleeps after it in that bucket; 0 none
+  uint64_t turn_free_key;     // what it sleeps for
 };
 
 // View coherent: the pages that the task waits for, holds on to, or was asked for.

@@ -17,10 +17,10 @@ namespace {
 using trace::OpenPoints;
 using trace::PointKind;
 
-constexpr uint32_t kSlotMask = 0xfff;  // of its index, as kept
+constexpr uint32_t kBucketMask = 0xfff;  // of its index, as kept
 constexpr uint32_t kMaxInRow = 256;
 constexpr uint64_t kFar = 200'000;  // cycles
-constexpr uint32_t kRoom = 4;       // words that a point may need while a slot is held
+constexpr uint32_t kRoom = 4;       // words that a point may need while a bucket is held
 
 // The steps are in this order: whenever it is killed, each word is in the entry or here, and
 // `first` says which it is where it is in both.
@@ -58,23 +58,23 @@ void count_expected(OpenPoints& open) {
   __atomic_store_n(&open.state, open.state + (uint64_t{1} << 32), __ATOMIC_RELEASE);
 }
 
-uint64_t number_word(const Task& task, const Slot& slot) {
-  return uint64_t{(task.point.object - 1) & kSlotMask} << trace::kPointNumberBits |
-         static_cast<uint32_t>(slot.number);
+uint64_t number_word(const Task& task, const Bucket& bucket) {
+  return uint64_t{(task.point.object - 1) & kBucketMask} << trace::kPointNumberBits |
+         static_cast<uint32_t>(bucket.number);
 }
 
-// A point at the object whose slot the task has.
-void keep_operation(OpenPoints& open, const Task& task, const Slot& slot) {
-  if (slot.last == task.id + 1) {
+// A point at the object whose bucket the task has.
+void keep_operation(OpenPoints& open, const Task& task, const Bucket& bucket) {
+  if (bucket.last == task.id + 1) {
     count_expected(open);
   } else {
-    put(open, PointKind::kNumber, number_word(task, slot));
+    put(open, PointKind::kNumber, number_word(task, bucket));
   }
 }
 
-void give_slot_on(Task& task, Slot& slot) {
-  slot.last = task.id + 1;
-  __atomic_store_n(&slot.number, slot.number + 1, __ATOMIC_RELEASE);
+void unlock_bucket(Task& task, Bucket& bucket) {
+  bucket.last = task.id + 1;
+  __atomic_store_n(&bucket.number, bucket.number + 1, __ATOMIC_RELEASE);
   unlock_slot(task);
 }
 
@@ -97,21 +97,21 @@ class Recorded final : public OrderedPath {
     return true;
   }
   void end(Task& task) {
-    Slot& slot = slot_of(task);
+    Bucket& bucket = bucket_of(task);
     OpenPoints& open = open_points(task);
     if (task.point.after != task.point.known_after) {
-      const bool is_last = slot.last == task.id + 1;
+      const bool is_last = bucket.last == task.id + 1;
       put(open, PointKind::kAfter, task.point.after, !is_last);
       task.point.known_after = task.point.after;
-      if (!is_last) put(open, PointKind::kNumber, number_word(task, slot));
+      if (!is_last) put(open, PointKind::kNumber, number_word(task, bucket));
     } else {
-      keep_operation(open, task, slot);
+      keep_operation(open, task, bucket);
     }
     Counter& counter = objects().counters[task.id];
     // Who counts it comes after it.
     __atomic_store_n(&counter.done, counter.done + 1, __ATOMIC_RELEASE);
     task.spent.counters.fast_locks++;
-    give_slot_on(task, slot);
+    unlock_bucket(task, bucket);
   }
   void give_up(Task& task, const char*) {
     put(open_points(task), PointKind::kTurn, 0);
@@ -140,9 +140,9 @@ class Recorded final : public OrderedPath {
     return true;
   }
   void leave(Task& task) override {
-    Slot& slot = slot_of(task);
-    keep_operation(open_points(task), task, slot);
-    give_slot_on(task, slot);
+    Bucket& bucket = bucket_of(task);
+    keep_operation(open_points(task), task, bucket);
+    unlock_bucket(task, bucket);
   }
 
   void on_turn(Task& task) override;

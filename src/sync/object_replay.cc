@@ -20,7 +20,7 @@ namespace {
 using trace::Point;
 using trace::PointKind;
 
-constexpr uint32_t kSlotMask = 0xfff;  // of its index, as kept
+constexpr uint32_t kBucketMask = 0xfff;  // of its index, as kept
 constexpr uint64_t kLooks = 200;
 constexpr uint64_t kLookAgain = 1'000'000;  // nanoseconds
 
@@ -101,24 +101,24 @@ void call(uint32_t& sleepers, uint32_t& calls) {
 }
 
 // Waits until it is the task's, as it was recorded.
-void take_slot(Task& task, uint32_t index, const Point* told) {
-  Slot& slot = objects().slots[index];
+void lock_bucket(Task& task, uint32_t index, const Point* told) {
+  Bucket& bucket = objects().buckets[index];
   if (told) {
     const auto wanted = static_cast<uint32_t>(told->value);
     const auto behind = [&] {
       return static_cast<int32_t>(
-          wanted - static_cast<uint32_t>(__atomic_load_n(&slot.number, __ATOMIC_ACQUIRE)));
+          wanted - static_cast<uint32_t>(__atomic_load_n(&bucket.number, __ATOMIC_ACQUIRE)));
     };
     if (told->kind != PointKind::kNumber ||
-        told->value >> trace::kPointNumberBits != (index & kSlotMask)) {
+        told->value >> trace::kPointNumberBits != (index & kBucketMask)) {
       differs(task, *told, "an operation on another object");
     }
     wait_until(
-        task, [&] { return behind() <= 0; }, &slot.sleepers, &slot.calls);
+        task, [&] { return behind() <= 0; }, &bucket.sleepers, &bucket.calls);
     if (behind() < 0) differs(task, *told, "the object has had more operations");
   }
-  slot.lock.lock();
-  if (!told && slot.last != task.id + 1)
+  bucket.lock.lock();
+  if (!told && bucket.last != task.id + 1)
     differs(task, {PointKind::kExpected, false, 0, 0},
             "an operation on an object that another task had before");
   task.point.object = index + 1;
@@ -142,17 +142,17 @@ bool begin_operation(Task& task, uint64_t address) {
     if (told && point.kind == PointKind::kEnd) recording::ended(task);
   }
   if (told) take(task);
-  take_slot(task, index_of(address), told ? &point : nullptr);
+  lock_bucket(task, index_of(address), told ? &point : nullptr);
   return true;
 }
 
-void give_slot_on(Task& task, Slot& slot) {
-  slot.last = task.id + 1;
-  __atomic_store_n(&slot.number, slot.number + 1, __ATOMIC_RELEASE);
+void unlock_bucket(Task& task, Bucket& bucket) {
+  bucket.last = task.id + 1;
+  __atomic_store_n(&bucket.number, bucket.number + 1, __ATOMIC_RELEASE);
   unlock_slot(task);
   // Against wait_until: either it sees the number, or we see that it sleeps.
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  call(slot.sleepers, slot.calls);
+  call(bucket.sleepers, bucket.calls);
 }
 
 class Replayed final : public OrderedPath {
@@ -166,7 +166,7 @@ class Replayed final : public OrderedPath {
     // Who counts it comes after it.
     __atomic_store_n(&counter.done, counter.done + 1, __ATOMIC_RELEASE);
     task.spent.counters.fast_locks++;
-    give_slot_on(task, slot_of(task));
+    unlock_bucket(task, bucket_of(task));
     call(counter.sleepers, counter.calls);
   }
   [[noreturn]] void give_up(Task& task, const char* why) {
@@ -189,10 +189,10 @@ class Replayed final : public OrderedPath {
     Point point;
     const bool told = is_told(task, point);
     if (told) take(task);
-    take_slot(task, index_of(object), told ? &point : nullptr);
+    lock_bucket(task, index_of(object), told ? &point : nullptr);
     return true;
   }
-  void leave(Task& task) override { give_slot_on(task, slot_of(task)); }
+  void leave(Task& task) override { unlock_bucket(task, bucket_of(task)); }
 
   void on_turn(Task& task) override;
 

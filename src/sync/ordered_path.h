@@ -3,7 +3,7 @@
 #pragma once
 
 #include "sync/fast_path.h"
-#include "sync/object_slots.h"
+#include "sync/object_buckets.h"
 
 namespace weir::object {
 

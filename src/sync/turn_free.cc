@@ -19,7 +19,7 @@ namespace {
 constexpr uint32_t kMaxPoints = 4096;  // in a row: heaps are exchanged in turns
 
 // What may only be done in a turn waits for one.
-bool counts_apart(Task& task) {
+bool is_turn_free(Task& task) {
   inject_delay(task);
   if (!task.pending && ++task.point.in_row < kMaxPoints) return true;
   task.point.in_row = 0;
@@ -31,7 +31,7 @@ class TurnFree : public OrderedPath {
   // What the object's last user has mapped is there before it is used.
   bool begin(Task& task, uint64_t object) {
     WEIR_CHECK(!task.point.object);  // invariant 1 of object_order.h; invariant 2 of fast_path.h
-    if (!counts_apart(task)) return false;
+    if (!is_turn_free(task)) return false;
     if (view::current().has_to_catch_up(task)) view::current().catch_up(task);
     lock_slot(task, object);
     // Signals that another task had sent before it made its last operation on the object are here:
@@ -55,7 +55,7 @@ class TurnFree : public OrderedPath {
   Result try_once(Task& task, Operation& operation) override {
     return operation.may_succeed() ? try_in_order(*this, task, operation) : Result::takes_turn();
   }
-  bool may_go(Task& task) override { return counts_apart(task) && !runtime::lacks_mappings(); }
+  bool may_go(Task& task) override { return is_turn_free(task) && !runtime::lacks_mappings(); }
 
   bool enter(Task& task, uint64_t object, Logging) override {
     WEIR_CHECK(!task.point.object);  // invariant 1 of object_order.h; invariant 2 of fast_path.h
@@ -67,7 +67,7 @@ class TurnFree : public OrderedPath {
   void count_waiting_at_word(Task& task, int by) override { count_waiting(task, by); }
   bool may_wait_in_turns(const Task& task) override { return has_waiting(task); }
   uint32_t wake_sleepers(const Task& task, uint64_t key, uint32_t count) override {
-    return wake_apart(task, key, count);
+    return wake_turn_free(task, key, count);
   }
   // The word may lie where its holder only can touch it.
   void wake_word(Task& task, uint32_t* word) override {
@@ -76,7 +76,7 @@ class TurnFree : public OrderedPath {
   }
   bool begin_sleep(Task& task, uint64_t object, uint64_t key) override {
     if (!begin(task, object)) return false;
-    begin_sleep_apart(task, key);
+    begin_turn_free_sleep(task, key);
     end(task);
     return true;
   }

@@ -269,8 +269,8 @@ long call_beside_hidden(Call& call) {
 long on_descriptor(Call& call) {
   const Way way = way_of(call.number);
   const bool is_short = call.number == SYS_fcntl && never_sleeps_fcntl(call.b);
-  if (goes_apart(self())) {
-    const long result = is_short ? call_kernel(call) : make_apart(call, way);
+  if (goes_turn_free(self())) {
+    const long result = is_short ? call_kernel(call) : make_turn_free(call, way);
     if (result != kInTurns) return result;
   }
   if (is_short) {

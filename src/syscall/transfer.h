@@ -25,8 +25,8 @@ enum class Way : uint8_t {
 // without_turn.cc: whether the task may make calls without a turn now; such a call, or kInTurns: it
 // has done nothing.
 inline constexpr long kInTurns = -100'000;  // no error number
-bool goes_apart(Task& task);
-long make_apart(Call& call, Way way);
+bool goes_turn_free(Task& task);
+long make_turn_free(Call& call, Way way);
 long make_ordered(Call& call);  // descriptor.cc: one that never sleeps for long
 // An open that sleeps until somebody opens the other end.
 bool opens_fifo(const Call& call);

@@ -109,7 +109,7 @@ long read_once(const Call& call) {
   return call_kernel(now);
 }
 
-long read_apart(const Call& call) {
+long read_turn_free(const Call& call) {
   for (;;) {
     const long result = read_once(call);
     if (result != -EAGAIN || never_waits(call)) return result;
@@ -154,7 +154,7 @@ long write_rest(const Call& call, msghdr& header, iovec* parts, size_t count, lo
   return result > 0 ? done + result : done;
 }
 
-long write_apart(const Call& call) {
+long write_turn_free(const Call& call) {
   const bool sends = call.number == SYS_sendto || call.number == SYS_sendmsg;
   if (!sends && !is_stream(call.a)) return call_kernel(call);
   msghdr header{};
@@ -197,7 +197,7 @@ long wait_for_any(Task& task, const Call& call, long wait) {
 }
 
 // What is longer than a while goes on in turns, for the time that is left.
-long poll_apart(Call& call) {
+long poll_turn_free(Call& call) {
   if (call.number != SYS_poll && call.number != SYS_epoll_wait &&
       !(call.number == SYS_epoll_pwait && !call.e))
     return kInTurns;
@@ -217,13 +217,13 @@ long poll_apart(Call& call) {
 
 }  // namespace
 
-bool goes_apart(Task& task) { return !task.turn.depth && fast_path().may_go(task); }
+bool goes_turn_free(Task& task) { return !task.turn.depth && fast_path().may_go(task); }
 
-long make_apart(Call& call, Way way) {
+long make_turn_free(Call& call, Way way) {
   switch (way) {
-    case Way::kReads: return read_apart(call);
-    case Way::kWrites: return write_apart(call);
-    case Way::kPolls: return poll_apart(call);
+    case Way::kReads: return read_turn_free(call);
+    case Way::kWrites: return write_turn_free(call);
+    case Way::kPolls: return poll_turn_free(call);
     case Way::kOrdered:
       if (call.number == SYS_sched_yield)
         return kInTurns;  // who yields in a loop waits for the others

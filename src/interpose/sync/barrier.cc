@@ -15,7 +15,7 @@
 #include "interpose/real.h"
 #include "interpose/sync/lock_balance.h"
 #include "interpose/sync/lock_words.h"
-#include "sync/object_slots.h"
+#include "sync/object_buckets.h"
 
 namespace weir::interpose {
 

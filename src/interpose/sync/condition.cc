@@ -9,11 +9,11 @@
 // In a section that keeps the turn (mutex.cc) neither releases it: a signal is part of the section,
 // and so is a wait, which passes the turn on while it lasts and has it again when it is over.
 //
-// View guarded, where nothing is kept: a wait sleeps without a turn for 50 ms, in its object's slot
-// (sync/object_order.h), and goes on in turns then, where signals, cancellation, time limits and
-// deadlocks are looked at. Who signals wakes sleepers of the slot first, and those in the queue,
-// who are counted in the slot, in its turn. Nobody is lost between: a task is among the sleepers
-// before it gives the mutex back, and goes from there to the queue with the slot held.
+// View guarded, where nothing is logged: a wait sleeps without a turn for 50 ms, in its object's
+// bucket (sync/object_order.h), and goes on in turns then, where signals, cancellation, time limits
+// and deadlocks are looked at. Who signals wakes sleepers of the bucket first, and those in the
+// queue, who are counted in the bucket, in its turn. Nobody is lost between: a task is among the
+// sleepers before it gives the mutex back, and goes from there to the queue with the bucket held.
 //
 // A signal while nobody waits has no effect, and under View isolated it is no event: who waits
 // changes in turns only, so in a parallel phase the answer is fixed. A task that begins to wait in
@@ -32,8 +32,8 @@
 #include "interpose/real.h"
 #include "interpose/sync/lock_balance.h"
 #include "interpose/sync/mutex.h"
+#include "sync/object_buckets.h"
 #include "sync/object_order.h"
-#include "sync/object_slots.h"
 #include "sync/turn.h"
 #include "sys/libc.h"
 
@@ -78,7 +78,7 @@ void count_waiting(uint64_t condition, int by) {
   fast_path().count_waiting(task, by);
 }
 
-enum class Apart {
+enum class TurnFreeWait {
   kNot,    // it has done nothing
   kHeld,   // the wait is over, and the mutex still held
   kWoken,  // the wait is over, and the mutex is not held
@@ -86,22 +86,23 @@ enum class Apart {
 };
 
 // Without a turn, for a while.
-Apart wait_apart(Task& task, const Wait& wait) {
+TurnFreeWait wait_turn_free(Task& task, const Wait& wait) {
   // Nanoseconds: then it waits in turns, where deadlocks are found.
   constexpr uint64_t kWhile = 50'000'000;
   const auto key = reinterpret_cast<uint64_t>(wait.condition);
-  if (!may_be_given_apart(task, wait.mutex) || (is_cancelled() && !wait.ignores_cancel))
-    return Apart::kNot;
+  if (!may_be_given_turn_free(task, wait.mutex) || (is_cancelled() && !wait.ignores_cancel))
+    return TurnFreeWait::kNot;
   // Before others can have the mutex, and signal.
-  if (!fast_path().begin_sleep(task, object_of(key), key)) return Apart::kNot;
-  if (!give_apart(task, wait.mutex)) {
+  if (!fast_path().begin_sleep(task, object_of(key), key)) return TurnFreeWait::kNot;
+  if (!give_turn_free(task, wait.mutex)) {
     const ObjectScope scope(task, object_of(key));
-    return object::end_sleep_apart(task) ? Apart::kNot : Apart::kHeld;
+    return object::end_turn_free_sleep(task) ? TurnFreeWait::kNot : TurnFreeWait::kHeld;
   }
   const uint64_t rest = remaining(wait.until);
   const bool is_short = rest && rest < kWhile;
-  object::sleep_apart(task, is_short ? rest : kWhile, is_short);
-  return __atomic_load_n(&task.point.sleeps_apart, __ATOMIC_ACQUIRE) ? Apart::kLate : Apart::kWoken;
+  object::sleep_turn_free(task, is_short ? rest : kWhile, is_short);
+  return __atomic_load_n(&task.point.sleeps_turn_free, __ATOMIC_ACQUIRE) ? TurnFreeWait::kLate
+                                                                         : TurnFreeWait::kWoken;
 }
 
 // Who has slept without a turn goes on waiting in its turn, or has been woken: what block()
@@ -110,7 +111,7 @@ long go_on_waiting(Task& task, const Wait& wait) {
   const auto key = reinterpret_cast<uint64_t>(wait.condition);
   {
     const ObjectScope scope(task, object_of(key));
-    if (!object::end_sleep_apart(task)) return 0;
+    if (!object::end_turn_free_sleep(task)) return 0;
     fast_path().count_waiting(task, 1);
   }
   const bool is_over = is_cancelled() && !wait.ignores_cancel;
@@ -150,17 +151,17 @@ long wait_event(long wait_at, long, long) {
   const auto key = reinterpret_cast<uint64_t>(wait.condition);
   const auto mutex = reinterpret_cast<long>(wait.mutex);
   Task& task = self();
-  const Apart apart = wait_apart(task, wait);
-  if (apart == Apart::kHeld ||
-      (apart == Apart::kWoken && !is_cancelled() && take_apart(task, wait.mutex)))
+  const TurnFreeWait wait_result = wait_turn_free(task, wait);
+  if (wait_result == TurnFreeWait::kHeld ||
+      (wait_result == TurnFreeWait::kWoken && !is_cancelled() && take_turn_free(task, wait.mutex)))
     return 0;
   SectionEvent section(task);
   if (section.of_more_than(static_cast<uint64_t>(mutex)))
     release_turn(task, ReleaseReason::kSectionIsOver);
   begin_turn(EventKind::kCondition);
   long result;
-  if (apart != Apart::kNot) {
-    result = end_wait(wait, apart == Apart::kWoken ? 0 : go_on_waiting(task, wait));
+  if (wait_result != TurnFreeWait::kNot) {
+    result = end_wait(wait, wait_result == TurnFreeWait::kWoken ? 0 : go_on_waiting(task, wait));
   } else if (is_cancelled() && !wait.ignores_cancel) {
     result = kCancelled;
   } else {

@@ -9,9 +9,9 @@
 //    does so for no mutex that is used here while it is used here, except before tasks exist.) (not
 //    checkable: programs change mutexes by glibc's own code too)
 // 2. If a task waits in the queue, __lock is 2, or 0 with the first waiter already woken and on its
-//    way. Where nothing is kept (weir check) waiters sleep on __lock itself for a while, as glibc's
-//    do; has_waiting() (sync/object_slots.h) counts the queue's. (not checkable: a program may
-//    write to a mutex as it likes)
+//    way. Where nothing is logged (weir check) waiters sleep on __lock itself for a while, as
+//    glibc's do; has_waiting() (sync/object_buckets.h) counts the queue's. (not checkable: a
+//    program may write to a mutex as it likes)
 // 3. unlock wakes the first waiter, which tries again in its turn; a task whose turn comes earlier
 //    may take the mutex first. Turns are in a fixed order, so who gets it is fixed too, and no task
 //    can pass a woken one twice. (not checkable: it is about two runs)
@@ -333,19 +333,19 @@ int release(long address, bool forget_user) {
   return 0;
 }
 
-bool may_be_given_apart(const Task& task, const pthread_mutex_t* mutex) {
+bool may_be_given_turn_free(const Task& task, const pthread_mutex_t* mutex) {
   const Mutex& words = *object_at<Mutex>(reinterpret_cast<long>(mutex));
   return !(words.__kind & (kMutexKind | kForeignKinds)) && words.__lock &&
          words.__owner == task.identity.virtual_tid;
 }
 
-bool give_apart(Task& task, const pthread_mutex_t* mutex) {
+bool give_turn_free(Task& task, const pthread_mutex_t* mutex) {
   UnlockMutex operation(mutex, false);
   const Result result = fast_path().try_in_runtime(task, operation);
   return result.is_made() && result.value() == 0;
 }
 
-bool take_apart(Task& task, const pthread_mutex_t* mutex) {
+bool take_turn_free(Task& task, const pthread_mutex_t* mutex) {
   LockMutex operation(mutex, false);
   const Result result = fast_path().try_in_runtime(task, operation);
   return result.is_made() && result.value() == 0;

@@ -30,9 +30,9 @@ int release(long address, bool forget_user);
 // View guarded, in the runtime and without a turn: the mutex of a wait for a condition. Whether it
 // may be: the plain kind, held by the task. False: it has not been given back, or taken, and takes
 // a turn.
-bool may_be_given_apart(const Task& task, const pthread_mutex_t* mutex);
-bool give_apart(Task& task, const pthread_mutex_t* mutex);
-bool take_apart(Task& task, const pthread_mutex_t* mutex);
+bool may_be_given_turn_free(const Task& task, const pthread_mutex_t* mutex);
+bool give_turn_free(Task& task, const pthread_mutex_t* mutex);
+bool take_turn_free(Task& task, const pthread_mutex_t* mutex);
 
 // On the program's stack, with whatever is_event() says.
 int lock_mutex(pthread_mutex_t* mutex);

@@ -15,8 +15,8 @@
 #include "interpose/real.h"
 #include "interpose/sync/lock_balance.h"
 #include "interpose/sync/lock_words.h"
+#include "sync/object_buckets.h"
 #include "sync/object_order.h"
-#include "sync/object_slots.h"
 
 namespace weir::interpose {
 
@@ -149,7 +149,7 @@ class TakeOrSleep final : public Operation {
     const int taken = try_take(lock, object, task.identity.virtual_tid, writes_);
     if (taken == 0) return 0;
     if (taken != EBUSY) return Result::takes_turn();
-    object::begin_sleep_apart(task, queue_);
+    object::begin_turn_free_sleep(task, queue_);
     return kSleeps;
   }
 
@@ -165,9 +165,9 @@ Result TakeLock::sleep_until_made(Task& task) {
     TakeOrSleep attempt(object, queue(), writes_);
     const Result result = fast_path().try_once(task, attempt);
     if (!result.is_made() || result.value() != TakeOrSleep::kSleeps) return result;
-    object::sleep_apart(task, kSleep, false);
+    object::sleep_turn_free(task, kSleep, false);
     const ObjectScope scope(task, object);
-    if (object::end_sleep_apart(task)) return Result::takes_turn();
+    if (object::end_turn_free_sleep(task)) return Result::takes_turn();
   }
 }
 

@@ -1,20 +1,20 @@
-// Within the order of objects: its slots, in memory that all tasks see.
+// Within the order of objects: its buckets, in memory that all tasks see.
 #pragma once
 
 #include "control/control.h"
 
 namespace weir::object {
 
-inline constexpr uint32_t kSlotBits = 14;
+inline constexpr uint32_t kBucketBits = 14;
 
-struct alignas(64) Slot {
+struct alignas(64) Bucket {
   SpinLock lock;
   TaskId last;        // + 1; 0 none
   uint64_t number;    // of operations
   uint32_t sleepers;  // replaying, on `calls`
   uint32_t calls;
   uint32_t waiting;
-  uint32_t first_apart;  // TaskId + 1; 0 none
+  uint32_t first_turn_free;  // TaskId + 1; 0 none
 };
 
 struct alignas(64) Counter {
@@ -26,32 +26,32 @@ struct alignas(64) Counter {
 
 // Shared: in memory that a forked child has anew.
 struct Objects {
-  Slot slots[1u << kSlotBits];
+  Bucket buckets[1u << kBucketBits];
   Counter counters[kMaxTasks];
 };
 static_assert(sizeof(Objects) <= kObjectsSize);
 
 inline Objects& objects() { return *reinterpret_cast<Objects*>(kObjects); }
-// The slot that the task has.
-inline Slot& slot_of(const Task& task) { return objects().slots[task.point.object - 1]; }
+// The bucket that the task has.
+inline Bucket& bucket_of(const Task& task) { return objects().buckets[task.point.object - 1]; }
 // Of the object at that address.
 inline uint32_t index_of(uint64_t address) {
-  return static_cast<uint32_t>((address >> 6) * 0x9E3779B97F4A7C15 >> (64 - kSlotBits));
+  return static_cast<uint32_t>((address >> 6) * 0x9E3779B97F4A7C15 >> (64 - kBucketBits));
 }
 
-// The task has the object's slot from here on; and has it no more.
+// The task has the object's bucket from here on; and has it no more.
 inline void lock_slot(Task& task, uint64_t address) {
   const uint32_t index = index_of(address);
-  objects().slots[index].lock.lock();
+  objects().buckets[index].lock.lock();
   task.point.object = index + 1;
 }
 inline void unlock_slot(Task& task) {
-  Slot& slot = slot_of(task);
+  Bucket& bucket = bucket_of(task);
   task.point.object = 0;
-  slot.lock.unlock();
+  bucket.lock.unlock();
 }
 
-// REQUIRES: the object. Tasks wait at objects of its slot, as told by count_waiting().
-inline bool has_waiting(const Task& task) { return slot_of(task).waiting != 0; }
+// REQUIRES: the object. Tasks wait at objects of its bucket, as told by count_waiting().
+inline bool has_waiting(const Task& task) { return bucket_of(task).waiting != 0; }
 
 }  // namespace weir::object
