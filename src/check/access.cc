@@ -13,7 +13,7 @@
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 namespace {
 
@@ -433,4 +433,4 @@ void catch_up(Task& task) {
   if (happens::g_checked && !keys::g_on) settle(task, watcher_of(task));
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

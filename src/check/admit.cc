@@ -18,7 +18,7 @@
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 namespace {
 
@@ -277,4 +277,4 @@ void look_at(Watcher& watcher, const Spot& spot, Touch touch) {
   }
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

@@ -117,7 +117,7 @@ uint64_t name_of(long number, long descriptor) {
 bool asks_itself(const Task& task) {
   constexpr uint64_t kLength = 96;
   return happens::library_orders() || !task.frame ||
-         !view::guarded::is_ignored(task.frame->shown) ||
+         !view::checked::is_ignored(task.frame->shown) ||
          task.frame->shown - reinterpret_cast<uint64_t>(&syscall) < kLength;
 }
 

@@ -13,7 +13,7 @@
 #include "control/task.h"
 #include "memory/demand.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 // Per process, once it runs tasks.
 inline bool open_tracking() { return page::demand::open("guarded"); }
@@ -103,4 +103,4 @@ void leave(Task& task);
 // In a turn: the pages have been emptied in the backing.
 void forget(uint64_t start, uint64_t size);
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

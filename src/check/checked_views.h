@@ -6,26 +6,26 @@
 #include "memory/demand.h"
 #include "view/view.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 // weir check: each task has page tables of its own.
 class Checked final : public View {
  public:
-  bool open_tracking() override { return guarded::open_tracking(); }
-  void close_tracking() override { guarded::close_tracking(); }
-  void track(uint64_t start, uint64_t size) override { guarded::track(start, size); }
+  bool open_tracking() override { return checked::open_tracking(); }
+  void close_tracking() override { checked::close_tracking(); }
+  void track(uint64_t start, uint64_t size) override { checked::track(start, size); }
   bool serve_unless_kept(Task& task) override {
-    if (!task.pages.holds_call) guarded::catch_up(task);
+    if (!task.pages.holds_call) checked::catch_up(task);
     return false;
   }
-  void serve_before_sleep(Task& task, bool) override { guarded::begin_wait(task); }
-  void catch_up(Task& task) override { guarded::catch_up(task); }
-  bool has_to_catch_up(const Task& task) override { return guarded::has_to_catch_up(task); }
-  void leave(Task& task) override { guarded::leave(task); }
+  void serve_before_sleep(Task& task, bool) override { checked::begin_wait(task); }
+  void catch_up(Task& task) override { checked::catch_up(task); }
+  bool has_to_catch_up(const Task& task) override { return checked::has_to_catch_up(task); }
+  void leave(Task& task) override { checked::leave(task); }
   void touch(uint64_t start, uint64_t size, bool writes) override {
-    guarded::touch(start, size, writes);
+    checked::touch(start, size, writes);
   }
-  void forget(uint64_t start, uint64_t size) override { guarded::forget(start, size); }
+  void forget(uint64_t start, uint64_t size) override { checked::forget(start, size); }
   void lend_all() override { page::demand::lend_all(); }
   void take_home() override { page::demand::take_home(); }
 };
@@ -33,12 +33,12 @@ class Checked final : public View {
 // weir check --enforcer=mpk: tasks are threads, and a register says what each may touch.
 class Keys final : public View {
  public:
-  void close_tracking() override { guarded::close_tracking(); }
+  void close_tracking() override { checked::close_tracking(); }
   void serve_before_sleep(Task& task, bool) override { open_keys(task); }
   void touch(uint64_t start, uint64_t size, bool writes) override {
-    guarded::touch(start, size, writes);
+    checked::touch(start, size, writes);
   }
-  void forget(uint64_t start, uint64_t size) override { guarded::forget(start, size); }
+  void forget(uint64_t start, uint64_t size) override { checked::forget(start, size); }
   void open_keys(Task& task) override {
     if (keys::g_on) keys::open(task);
   }
@@ -56,4 +56,4 @@ class Keys final : public View {
   }
 };
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

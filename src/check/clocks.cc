@@ -29,7 +29,7 @@ Calls g_calls = Calls::kPlain;
 
 }  // namespace weir::happens
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 namespace {
 
@@ -231,11 +231,11 @@ uint32_t lockset_of(Watcher& watcher) {
   return 0;
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked
 
 namespace weir::happens {
 
-using namespace view::guarded;
+using namespace view::checked;
 
 namespace {
 
@@ -462,7 +462,7 @@ bool is_unseen(uint64_t start, uint64_t size, bool writes) {
 
 }  // namespace weir::happens
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 void begin_first(Task& task) {
   Watcher& watcher = watcher_of(task);
@@ -472,4 +472,4 @@ void begin_first(Task& task) {
   if (!found().tasks) watcher.number = note_task(task, nullptr);  // else it was, for a report
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

@@ -20,7 +20,7 @@
 #include "sys/futex.h"
 #include "sys/report.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 namespace {
 
@@ -112,4 +112,4 @@ void meet_standing(const Watcher& watcher, Touch& touch, const Spot& spot) {
   }
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

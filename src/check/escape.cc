@@ -11,7 +11,7 @@
 #include "check/state.h"
 #include "memory/backing.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 namespace {
 
@@ -52,11 +52,11 @@ void escape(Task& task, Watcher& watcher, uint64_t address, uint64_t size) {
   }
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked
 
 namespace weir::happens {
 
-using namespace view::guarded;
+using namespace view::checked;
 
 void share_stack(uint64_t argument) {
   constexpr uint32_t kWords = 32;  // of what it points to

@@ -1,9 +1,9 @@
-// A task comes to a page that it has not, at View guarded: which bytes the instruction touches,
+// A task comes to a page that it has not, at the checked View: which bytes the instruction touches,
 // whether that may be an atomic operation, and how the instruction is made where the page stays
 // closed.
 //
 // Invariant: between the look at an instruction's accesses and its execution no program code of
-// this task runs, signal handlers included. (checked in meet_guarded)
+// this task runs, signal handlers included. (checked in on_checked_fault)
 
 #include "check/fault.h"
 
@@ -20,10 +20,10 @@ namespace weir::trap {
 
 namespace {
 
-namespace guarded = view::guarded;
+namespace checked = view::checked;
 
 // Per process.
-guarded::Touch g_touches[Touches::kMost];  // of the single step
+checked::Touch g_touches[Touches::kMost];  // of the single step
 uint32_t g_touch_count;
 uint64_t g_mask;
 [[maybe_unused]] uint64_t g_step_at;  // the instruction that is being stepped
@@ -32,21 +32,21 @@ constexpr uint32_t kMostIgnoredSteps = 64;
 
 // One that is not made step by step: where it goes on it may touch any of them, and would lose the
 // one for the other.
-void lend_all(Task& task, uint64_t address, const guarded::Touch* touches, uint32_t count) {
-  guarded::lend(task, address, false);
+void lend_all(Task& task, uint64_t address, const checked::Touch* touches, uint32_t count) {
+  checked::lend(task, address, false);
   for (uint32_t i = 0; i < count; i++) {
     const uint64_t ends[] = {touches[i].address, touches[i].address + touches[i].size - 1};
     for (const uint64_t at : ends) {
-      if (page_down(at) != page_down(address) && guarded::is_ours(at))
-        guarded::lend(task, at, false);
+      if (page_down(at) != page_down(address) && checked::is_ours(at))
+        checked::lend(task, at, false);
     }
   }
 }
 
-bool meet_guarded(Task& task, uint64_t address, ucontext_t& context) {
-  if (!guarded::is_ours(address)) return false;
+bool on_checked_fault(Task& task, uint64_t address, ucontext_t& context) {
+  if (!checked::is_ours(address)) return false;
   if (is_in_runtime(task, context)) {
-    guarded::lend(task, address, true);
+    checked::lend(task, address, true);
     return true;
   }
   auto& gregs = context.uc_mcontext.gregs;
@@ -55,29 +55,29 @@ bool meet_guarded(Task& task, uint64_t address, ucontext_t& context) {
   Touches touches;
   list_touches(task, context, address, Extent::kWhole, touches);
   // Invariant of check/fault.cc.
-  WEIR_DEBUG_CHECK(!guarded::is_stepping() || touches.spot.rip == g_step_at);
+  WEIR_DEBUG_CHECK(!checked::is_stepping() || touches.spot.rip == g_step_at);
   g_step_at = touches.spot.rip;
   const Instruction* instruction = touches.instruction;
-  const bool has_all = guarded::on_fault(task, touches.spot, address, touches.touch, touches.count);
+  const bool has_all = checked::on_fault(task, touches.spot, address, touches.touch, touches.count);
   if (!has_all) {
-    const bool is_ignored = guarded::is_ignored(touches.spot.rip);
+    const bool is_ignored = checked::is_ignored(touches.spot.rip);
     if (!is_ignored) {
       g_ignored_steps = 0;
-      guarded::linger(task, touches.spot, touches.touch, touches.count);
+      checked::linger(task, touches.spot, touches.touch, touches.count);
     }
     if (touches.is_listed && touches.count == 1 &&
         emulate(context, touches.touch[0].address, touches.touch[0].size)) {
-      if (!is_ignored) guarded::learn(task, touches.touch, touches.count);
+      if (!is_ignored) checked::learn(task, touches.touch, touches.count);
     } else if ((is_ignored && ++g_ignored_steps > kMostIgnoredSteps) ||
                (instruction && (instruction->repeat != Repeat::kNone || instruction->is_syscall)) ||
                touches.count >= Touches::kMost) {
       lend_all(task, address, touches.touch, touches.count);
     } else {
-      hold_signals(context, g_mask, guarded::is_stepping());
+      hold_signals(context, g_mask, checked::is_stepping());
       for (uint32_t i = 0; i < touches.count; i++) g_touches[i] = touches.touch[i];
       // What the C library reads tells the program nothing.
       g_touch_count = is_ignored ? 0 : touches.count;
-      guarded::begin_step(task, touches.touch, touches.count);
+      checked::begin_step(task, touches.touch, touches.count);
       gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
     }
   }
@@ -85,22 +85,22 @@ bool meet_guarded(Task& task, uint64_t address, ucontext_t& context) {
   return true;
 }
 
-bool end_guarded_step(Task& task, ucontext_t& context) {
-  if (!guarded::is_stepping()) return false;
+bool end_checked_step(Task& task, ucontext_t& context) {
+  if (!checked::is_stepping()) return false;
   context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
   let_signals_in(context, g_mask);
-  guarded::end_step(task);
-  guarded::learn(task, g_touches, g_touch_count);
+  checked::end_step(task);
+  checked::learn(task, g_touches, g_touch_count);
   return true;
 }
 
 }  // namespace
 
-bool meet_guarded_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) {
+bool on_checked_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) {
   const auto address = reinterpret_cast<uint64_t>(info.si_addr);
   const bool is_page = signal == SIGBUS || (signal == SIGSEGV && page::windows::contains(address));
-  if (is_page && info.si_code > 0 && meet_guarded(task, address, context)) return true;
-  return signal == SIGTRAP && end_guarded_step(task, context);
+  if (is_page && info.si_code > 0 && on_checked_fault(task, address, context)) return true;
+  return signal == SIGTRAP && end_checked_step(task, context);
 }
 
 }  // namespace weir::trap

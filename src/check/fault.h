@@ -8,8 +8,8 @@
 
 namespace weir::trap {
 
-// View guarded: a fault on a page that the task has to be given first, or the end of a single step
-// that was made for one. False: the signal is none of these.
-bool meet_guarded_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context);
+// The checked View: a fault on a page that the task has to be given first, or the end of a single
+// step that was made for one. False: the signal is none of these.
+bool on_checked_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context);
 
 }  // namespace weir::trap

@@ -20,7 +20,7 @@ namespace weir::happens {
 // signals, memory that processes share.
 inline constexpr uint64_t kAnyDescriptor = 1, kSignals = 2, kSharedMemory = 3;
 
-// Per process: View guarded, and tasks run.
+// Per process: the checked View, and tasks run.
 extern bool g_checked;
 // True in a replay that is checked. Program code then notifies the checker without a trace
 // (weir_tell), and otherwise does what it did in the recorded run.

@@ -11,7 +11,7 @@ namespace weir::trap {
 
 namespace {
 
-using view::guarded::kUnknownWrite;
+using view::checked::kUnknownWrite;
 
 // Per process.
 struct Known {

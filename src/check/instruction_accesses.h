@@ -13,8 +13,8 @@ namespace weir::trap {
 struct Touches {
   static constexpr uint32_t kMost = Instruction::kMaxOperands + 1;
   const Instruction* instruction;  // null: it is none that is known
-  view::guarded::Spot spot;
-  view::guarded::Touch touch[kMost];
+  view::checked::Spot spot;
+  view::checked::Touch touch[kMost];
   uint32_t count;
   bool is_listed;  // the address at which it faulted is among what its operands mean
 };

@@ -20,7 +20,7 @@
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 namespace {
 
@@ -384,4 +384,4 @@ void forget(uint64_t start, uint64_t size) {
   }
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

@@ -13,7 +13,7 @@
 #include "sys/memory.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 namespace {
 
@@ -45,7 +45,7 @@ uint32_t copy_thread_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
   if (self().id && !watcher.stack) watcher.stack = page_down(sys::fs_base_untouched()) + kPageSize;
   const uint64_t limit = self().id ? watcher.stack : shared().program.stack_begin;
   if (!is_on_thread_stack(rsp, limit, watcher.stack_known)) {
-    const long copied = sys::read_guarded(to, rsp, size);
+    const long copied = sys::read_safely(to, rsp, size);
     return sys::failed(copied) ? 0 : static_cast<uint32_t>(copied);
   }
   if (limit - rsp < size) size = static_cast<uint32_t>(limit - rsp);
@@ -401,4 +401,4 @@ uint32_t note_task(const Task& task, const Watcher* creator) {
   return number;
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

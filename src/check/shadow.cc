@@ -21,7 +21,7 @@
 #include "check/state.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 namespace {
 
@@ -228,4 +228,4 @@ void forget(uint32_t shadow, uint64_t offset, uint64_t size) {
   }
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

@@ -15,7 +15,7 @@
 #include "base/bytes.h"
 #include "check/state.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 namespace {
 
@@ -203,4 +203,4 @@ void renew_seen(uint64_t start, uint64_t size) {
   }
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

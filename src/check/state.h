@@ -1,4 +1,4 @@
-// Within View guarded: what all processes know, in control memory.
+// Within the checked View: what all processes know, in control memory.
 // Implemented in check/.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "memory/windows.h"
 #include "sys/spinlock.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 // The number of entries in a vector clock. The first task has one entry, and the others share the
 // rest by their numbers. Tasks that share an entry count as one task, which is ordered with itself.
@@ -202,9 +202,9 @@ struct State {
   uint32_t stream_buffers;                     // noted so far
   StreamBuffer stream_buffer[kStreamBuffers];  // the last of them
 };
-static_assert(sizeof(State) <= kGuardedSize);
+static_assert(sizeof(State) <= kCheckStateSize);
 
-inline State& state() { return *reinterpret_cast<State*>(kGuarded); }
+inline State& state() { return *reinterpret_cast<State*>(kCheckState); }
 inline Watcher& watcher_of(const Task& task) { return state().watchers[task.id]; }
 inline findings::Findings& found() { return *reinterpret_cast<findings::Findings*>(kFindings); }
 
@@ -264,7 +264,7 @@ inline constexpr int64_t kMostTokens = 100'000'000;
 inline int64_t tokens() { return __atomic_load_n(&state().tokens, __ATOMIC_RELAXED); }
 
 inline Page& page_at_shared_view(uint64_t shared_view) {
-  return reinterpret_cast<Page*>(kGuardedPages)[(shared_view - kSharedView) / kPageSize];
+  return reinterpret_cast<Page*>(kCheckPages)[(shared_view - kSharedView) / kPageSize];
 }
 // `shared_view`: where the backing has it.
 inline Page& page_at(uint64_t page, uint64_t shared_view) {
@@ -418,4 +418,4 @@ void report_policy(const Prior& prior, const Watcher& watcher, Touch& touch, con
                    findings::Why why, uint32_t fault, uint32_t change,
                    const findings::Object& object);
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

@@ -1,4 +1,4 @@
-// weir check: a program runs at View guarded, and the races that the runtime finds in it are
+// weir check: a program runs at the checked View, and the races that the runtime finds in it are
 // reported.
 #include <fmt/format.h>
 #include <unistd.h>

@@ -51,18 +51,18 @@ inline constexpr uint32_t kTapes = 1024;
 inline constexpr uint64_t kTapesSize = uint64_t{4} << 20;
 inline constexpr uint64_t kObjects = 0x30f600000000;  // sync/object_order.h
 inline constexpr uint64_t kObjectsSize = uint64_t{2} << 20;
-inline constexpr uint64_t kFindings = 0x30f700000000;  // check/findings/findings.h: the command's
-                                                       // memory, where the program is checked
-inline constexpr uint64_t kGuarded = 0x30f760000000;   // check/state.h
-inline constexpr uint64_t kGuardedSize = uint64_t{512} << 20;
-// What View guarded knows of each of the backing's pages.
-inline constexpr uint64_t kGuardedPages = 0x30f800000000;
-inline constexpr uint64_t kGuardedPagesSize = kBackingSize / kPageSize * 56;
+inline constexpr uint64_t kFindings = 0x30f700000000;    // check/findings/findings.h: the command's
+                                                         // memory, where the program is checked
+inline constexpr uint64_t kCheckState = 0x30f760000000;  // check/state.h
+inline constexpr uint64_t kCheckStateSize = uint64_t{512} << 20;
+// What the checked View knows of each of the backing's pages.
+inline constexpr uint64_t kCheckPages = 0x30f800000000;
+inline constexpr uint64_t kCheckPagesSize = kBackingSize / kPageSize * 56;
 inline constexpr uint64_t kShadows = 0x30fc00000000;  // of pages on which accesses are looked at
 inline constexpr uint64_t kShadowsSize = uint64_t{4} << 30;
 inline constexpr uint64_t kWindowTable = 0x30fe00000000;  // memory/windows.h
 inline constexpr uint64_t kWindowTableSize = uint64_t{4} << 20;
-inline constexpr uint64_t kWindowPages = 0x30fe10000000;  // as kGuardedPages, of windows
+inline constexpr uint64_t kWindowPages = 0x30fe10000000;  // as kCheckPages, of windows
 inline constexpr uint64_t kWindowPagesSize = kWindowsSize / kPageSize * 56;
 // Objects with a declared policy (check/policy/objects.h)
 inline constexpr uint64_t kDeclared = 0x30fe20000000;

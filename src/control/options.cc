@@ -66,7 +66,7 @@ void apply(Piece key, Piece value, Options* result) {
   } else if (key.is("view")) {
     if (value.is("isolated")) result->view = View::kIsolated;
     if (value.is("coherent")) result->view = View::kCoherent;
-    if (value.is("guarded")) result->view = View::kGuarded;
+    if (value.is("guarded")) result->view = View::kChecked;
     if (value.is("direct")) result->view = View::kDirect;
   } else if (key.is("stat")) {
     result->stat = number(value) != 0;

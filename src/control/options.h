@@ -12,13 +12,16 @@
 namespace weir {
 
 enum class Order : uint8_t { kFree, kToken, kRecord };  // kRecord: a replay's, too
-enum class View : uint8_t { kDirect, kIsolated, kCoherent, kGuarded };
+enum class View : uint8_t { kDirect, kIsolated, kCoherent, kCheckState };
 enum class Enforcer : uint8_t {
   kAuto,
   kProcess,
   kMpk
-};  // of View guarded: what changes the rights of tasks
-enum class Policies : uint8_t { kInferred, kDeclared };  // of View guarded: which memory is checked
+};  // of the checked View: what changes the rights of tasks
+enum class Policies : uint8_t {
+  kInferred,
+  kDeclared
+};  // of the checked View: which memory is checked
 
 // What the command adds to GLIBC_TUNABLES: 64 stacks of ended threads are kept for new ones, as
 // many as processes in the pool.
@@ -45,8 +48,8 @@ struct Options {
                       // (check/findings/findings.h), -1: none
   Enforcer enforcer = Enforcer::kAuto;
   Policies policies = Policies::kInferred;
-  bool exact = false;  // of View guarded: all that is shared stays watched; objects are closed at
-                       // each unlock of their lock
+  bool exact = false;  // of the checked View: all that is shared stays watched; objects are closed
+                       // at each unlock of their lock
   // Of the enforcer by protection keys: another hash function so often, 0 never.
   uint32_t rehash_ms = 1000;
   uint32_t domains = 0;      // likewise: domains at most, 0 for as many as there are
@@ -62,8 +65,9 @@ struct Options {
 
   bool counts() const { return stat || json_path[0]; }
 
-  // View guarded by protection keys: threads stay threads, and only what is declared is checked.
-  bool has_keys() const { return view == View::kGuarded && enforcer == Enforcer::kMpk; }
+  // The checked View by protection keys: threads stay threads, and only what is declared is
+  // checked.
+  bool has_keys() const { return view == View::kChecked && enforcer == Enforcer::kMpk; }
 
   // True where memory and threads stay the program's own and only counters may be wanted.
   bool passive() const { return order == Order::kFree && view == View::kDirect; }

@@ -31,7 +31,7 @@ TEST(OptionsTest, ReadsEveryKey) {
 TEST(OptionsTest, ReadsWhatACheckAsksFor) {
   Options read =
       parse_options("order=free,view=guarded,findings=000700,enforcer=mpk,policies=declared");
-  EXPECT_EQ(read.view, View::kGuarded);
+  EXPECT_EQ(read.view, View::kChecked);
   EXPECT_EQ(read.findings, 700);
   EXPECT_EQ(read.enforcer, Enforcer::kMpk);
   EXPECT_EQ(read.policies, Policies::kDeclared);
@@ -67,7 +67,7 @@ TEST(OptionsTest, CountsForEitherReport) {
   EXPECT_FALSE(parse_options("stat=0,json=").counts());
 }
 
-TEST(OptionsTest, ProtectionKeysAreViewGuardedsOnly) {
+TEST(OptionsTest, ProtectionKeysAreTheCheckedViewsOnly) {
   const Options keys = parse_options("view=guarded,enforcer=mpk,rehash=20,domains=2");
   EXPECT_TRUE(keys.has_keys());
   EXPECT_EQ(keys.rehash_ms, 20u);

@@ -54,12 +54,12 @@ constexpr Row kRows[] = {
      {"coherent", Scheduler::kArrival, Memory::kCoherent, Atomics::kNative, ObjectOrder::kNone}},
     // weir check
     {Order::kFree,
-     View::kGuarded,
+     View::kChecked,
      false,
      {"guarded", Scheduler::kArrival, Memory::kChecked, Atomics::kEvents, ObjectOrder::kTurnFree}},
     // weir check --enforcer=mpk
     {Order::kFree,
-     View::kGuarded,
+     View::kChecked,
      true,
      {"guarded", Scheduler::kArrival, Memory::kKeys, Atomics::kEvents, ObjectOrder::kTurnFree}},
 };

@@ -8,18 +8,18 @@
 #include <sys/uio.h>
 
 extern "C" {
-long weir_guarded_copy(void* to, const void* from, uint64_t size);
-long weir_guarded_string(char* to, const char* from, uint64_t capacity);
+long weir_safe_copy(void* to, const void* from, uint64_t size);
+long weir_safe_string(char* to, const char* from, uint64_t capacity);
 }
 
 namespace weir::trap {
 
 // 0 or -EFAULT; then some of the bytes may have been copied.
 [[nodiscard]] inline long from_program(void* to, long from, uint64_t size) {
-  return weir_guarded_copy(to, reinterpret_cast<const void*>(from), size);
+  return weir_safe_copy(to, reinterpret_cast<const void*>(from), size);
 }
 [[nodiscard]] inline long to_program(long to, const void* from, uint64_t size) {
-  return weir_guarded_copy(reinterpret_cast<void*>(to), from, size);
+  return weir_safe_copy(reinterpret_cast<void*>(to), from, size);
 }
 template <typename T>
 [[nodiscard]] long from_program(T& to, long from) {
@@ -31,7 +31,7 @@ template <typename T>
 }
 // Copies up to and with the NUL. Its length without it; `capacity` where none lies within; -EFAULT.
 [[nodiscard]] inline long string_from_program(char* to, long from, uint64_t capacity) {
-  return weir_guarded_string(to, reinterpret_cast<const char*>(from), capacity);
+  return weir_safe_string(to, reinterpret_cast<const char*>(from), capacity);
 }
 // The first `size` bytes of what `count` iovecs at `vector` name, as writev takes them:
 // visit(address, size) for each part.

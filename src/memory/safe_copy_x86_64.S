@@ -1,16 +1,16 @@
-# Copies and hashes that may fault: on_signal sends a SIGSEGV or SIGBUS between weir_guarded_begin
-# and weir_guarded_end to weir_guarded_fault. Nothing is on the stack there but the return address.
+# Copies and hashes that may fault: on_signal sends a SIGSEGV or SIGBUS between weir_safe_begin
+# and weir_safe_end to weir_safe_fault. Nothing is on the stack there but the return address.
 
     .text
-    .globl weir_guarded_begin
-    .hidden weir_guarded_begin
-weir_guarded_begin:
+    .globl weir_safe_begin
+    .hidden weir_safe_begin
+weir_safe_begin:
 
-# long weir_guarded_copy(to, from, size): 0 or -EFAULT. One word is the usual case.
-    .globl weir_guarded_copy
-    .hidden weir_guarded_copy
-    .type weir_guarded_copy,@function
-weir_guarded_copy:
+# long weir_safe_copy(to, from, size): 0 or -EFAULT. One word is the usual case.
+    .globl weir_safe_copy
+    .hidden weir_safe_copy
+    .type weir_safe_copy,@function
+weir_safe_copy:
     xor %eax,%eax
     cmp $4,%rdx
     jne 1f
@@ -25,13 +25,13 @@ weir_guarded_copy:
 2:  mov %rdx,%rcx
     rep movsb
     ret
-    .size weir_guarded_copy,.-weir_guarded_copy
+    .size weir_safe_copy,.-weir_safe_copy
 
-# long weir_guarded_string(to, from, capacity): length, `capacity` where no NUL came, or -EFAULT.
-    .globl weir_guarded_string
-    .hidden weir_guarded_string
-    .type weir_guarded_string,@function
-weir_guarded_string:
+# long weir_safe_string(to, from, capacity): length, `capacity` where no NUL came, or -EFAULT.
+    .globl weir_safe_string
+    .hidden weir_safe_string
+    .type weir_safe_string,@function
+weir_safe_string:
     xor %eax,%eax
 1:  cmp %rdx,%rax
     je 2f
@@ -42,7 +42,7 @@ weir_guarded_string:
     jne 1b
     dec %rax
 2:  ret
-    .size weir_guarded_string,.-weir_guarded_string
+    .size weir_safe_string,.-weir_safe_string
 
 # long weir_guarded_hash(from, size, lanes): the bytes go into four hashes side by side, as a
 # processor multiplies again before it has the last product. 0, or -EFAULT and nothing is changed.
@@ -96,12 +96,12 @@ weir_guarded_hash:
     ret
     .size weir_guarded_hash,.-weir_guarded_hash
 
-    .globl weir_guarded_end
-    .hidden weir_guarded_end
-weir_guarded_end:
-    .globl weir_guarded_fault
-    .hidden weir_guarded_fault
-weir_guarded_fault:
+    .globl weir_safe_end
+    .hidden weir_safe_end
+weir_safe_end:
+    .globl weir_safe_fault
+    .hidden weir_safe_fault
+weir_safe_fault:
     mov $-14,%rax                               # -EFAULT
     ret
     .section .note.GNU-stack,"",@progbits

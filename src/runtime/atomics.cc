@@ -165,13 +165,13 @@ void AtomicInstruction::make_event(Task& task) {
 void check_atomic(Task& task, const Frame& frame, const Site& site, uint64_t address) {
   constexpr uint64_t kWord = 7;
   if (!address) return;
-  if (view::guarded::is_ignored(site.address) && !happens::library_orders() &&
+  if (view::checked::is_ignored(site.address) && !happens::library_orders() &&
       !locks_stream(site.address))
     return;
-  view::guarded::Spot spot = view::guarded::spot_of(frame);
+  view::checked::Spot spot = view::checked::spot_of(frame);
   spot.rip = site.address;
   spot.is_call = false;
-  view::guarded::on_atomic(task, spot, address, site.atomic.size);
+  view::checked::on_atomic(task, spot, address, site.atomic.size);
   happens::acquire(address & ~kWord);
   happens::release(address & ~kWord);
 }
@@ -212,9 +212,9 @@ class CheckedAtomic final : public AtomicInstruction {
     const bool stores = would_store(site_.atomic, frame_, target);
     execute_atomic(site_.atomic, frame_, target);
     if (object) {
-      const view::guarded::Touch touch{object, site_.atomic.size,
+      const view::checked::Touch touch{object, site_.atomic.size,
                                        findings::kRead | findings::kAtomic};
-      view::guarded::learn(task, &touch, 1);
+      view::checked::learn(task, &touch, 1);
     }
     return stores;
   }

@@ -184,7 +184,7 @@ static void come_in(weir::Frame* frame) {
   // Invariants 1 and 3 of entry_x86_64.S.
   WEIR_DEBUG_CHECK(self().in_runtime &&
                    trap::on_runtime_stack(self(), reinterpret_cast<uint64_t>(frame)));
-  if (frame->site != kTold && view::guarded::replay::is_on()) view::guarded::replay::publish();
+  if (frame->site != kTold && view::checked::replay::is_on()) view::checked::replay::publish();
   if (frame->site == count::kCountMiss) {
     // Where it goes on natively the rest of the turn is not counted, and ends with the next event
     // that ends one or where a spin is proved, as in a gap that is not counted at all. That follows
@@ -219,5 +219,5 @@ static void come_in(weir::Frame* frame) {
 
 extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* frame) {
   come_in(frame);
-  if (weir::view::guarded::replay::is_on()) weir::view::guarded::replay::close_lent();
+  if (weir::view::checked::replay::is_on()) weir::view::checked::replay::close_lent();
 }

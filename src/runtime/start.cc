@@ -168,8 +168,8 @@ void go_multi() {
   g_tasks_active = true;
   choose_fast_path();
   order::start(self());
-  if (plan().checks_races()) view::guarded::start(self());
-  else if (checking::is_replayed()) view::guarded::replay::start(self());
+  if (plan().checks_races()) view::checked::start(self());
+  else if (checking::is_replayed()) view::checked::replay::start(self());
   if (plan().has_keys()) start_rehasher();
   note_first_thread();
   recording::end_start();
@@ -221,9 +221,9 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   runtime::ensure_memory();
   input::use_table();
   recording::attach();
-  if (!view::guarded::replay::attach()) checking::attach();
+  if (!view::checked::replay::attach()) checking::attach();
   runtime::use_view();
-  if (plan().has_keys() && !view::guarded::keys::take_keys()) die(125);
+  if (plan().has_keys() && !view::checked::keys::take_keys()) die(125);
   runtime::open_log();
   runtime::map_said();
   if (!libc::learn()) die(125);

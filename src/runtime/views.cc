@@ -12,9 +12,9 @@ namespace {
 
 constinit view::isolated::Isolated g_isolated;
 constinit view::coherent::Coherent g_coherent;
-constinit view::guarded::Checked g_checked;
-constinit view::guarded::Keys g_keys;
-constinit view::guarded::CheckedReplay g_checked_replay;
+constinit view::checked::Checked g_checked;
+constinit view::checked::Keys g_keys;
+constinit view::checked::CheckedReplay g_checked_replay;
 
 view::View& chosen() {
   switch (plan().memory) {

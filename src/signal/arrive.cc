@@ -34,7 +34,7 @@
 extern "C" {
 extern char weir_site_exit[], weir_site_exit_end[], weir_sigreturn[], weir_key_sigreturn[];
 extern char weir_interruptible_begin[], weir_interruptible_end[], weir_interrupted[];
-extern char weir_guarded_begin[], weir_guarded_end[], weir_guarded_fault[];
+extern char weir_safe_begin[], weir_safe_end[], weir_safe_fault[];
 [[noreturn]] void weir_run_handler(uint64_t stack, void* handler, long signal, void* info,
                                    void* context, uint64_t mask);
 }
@@ -121,10 +121,10 @@ void redirect(Task& task, ucontext_t& context) {
 }
 
 // The runtime copies from or to an address of the program's (memory/program_memory.h).
-bool in_guarded_copy(const ucontext_t& context) {
+bool in_safe_copy(const ucontext_t& context) {
   const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
-  return rip >= reinterpret_cast<uint64_t>(weir_guarded_begin) &&
-         rip < reinterpret_cast<uint64_t>(weir_guarded_end);
+  return rip >= reinterpret_cast<uint64_t>(weir_safe_begin) &&
+         rip < reinterpret_cast<uint64_t>(weir_safe_end);
 }
 
 // A fault or trap that is the program's own: its handler, or the kernel's default with the fault
@@ -206,11 +206,11 @@ bool claim_counted_code(const Arrived& a) {
 
 bool claim_checked_access(const Arrived& a) {
   return plan().memory == Plan::Memory::kChecked &&
-         meet_guarded_signal(a.task, a.signal, *a.info, *a.context);
+         on_checked_signal(a.task, a.signal, *a.info, *a.context);
 }
 
 bool claim_checked_replay(const Arrived& a) {
-  return view::guarded::replay::is_on() &&
+  return view::checked::replay::is_on() &&
          meet_replayed_signal(a.task, a.signal, *a.info, *a.context);
 }
 
@@ -227,10 +227,9 @@ bool claim_closed_page(const Arrived& a) {
   return a.is(SIGSEGV) && a.is_fault() && meet_closed(a.task, a.address(), *a.context);
 }
 
-bool claim_guarded_copy(const Arrived& a) {
-  if (!(a.is(SIGSEGV) || a.is(SIGBUS)) || !a.is_fault() || !in_guarded_copy(*a.context))
-    return false;
-  a.context->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_guarded_fault);
+bool claim_safe_copy(const Arrived& a) {
+  if (!(a.is(SIGSEGV) || a.is(SIGBUS)) || !a.is_fault() || !in_safe_copy(*a.context)) return false;
+  a.context->uc_mcontext.gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_safe_fault);
   return true;
 }
 
@@ -325,7 +324,7 @@ constexpr Claim kClaims[] = {
     claim_page,
     claim_cpuid,
     claim_closed_page,
-    claim_guarded_copy,  // after pages: a copy may touch one that its task can have
+    claim_safe_copy,  // after pages: a copy may touch one that its task can have
     claim_trap_site,
     claim_for_own_process,  // after what any process can do for the task
     claim_probe,

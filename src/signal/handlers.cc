@@ -15,7 +15,7 @@ void note_handler(Task& task, uint64_t frame) {
   is_in_handler(task, frame);  // those that have returned go
   if (task.signals.handler_count < kMost) task.signals.handlers[task.signals.handler_count] = frame;
   if (task.signals.handler_count <= kMost) task.signals.handler_count++;
-  if (happens::g_checked && !happens::g_replayed) view::guarded::pin(task, frame);
+  if (happens::g_checked && !happens::g_replayed) view::checked::pin(task, frame);
 }
 
 // A handler's stack grows down from its frame; when it has returned, the stack is elsewhere, or

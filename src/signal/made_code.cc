@@ -121,7 +121,7 @@ bool meet_cpuid(Task& task, ucontext_t& context) {
   uint8_t code[sizeof kCpuid];
   if (!sys::g_cpuid_faults || in_runtime(task, context) || on_signal_stack(task, context))
     return false;
-  if (sys::read_guarded(code, rip, sizeof code) != sizeof code ||
+  if (sys::read_safely(code, rip, sizeof code) != sizeof code ||
       __builtin_memcmp(code, kCpuid, sizeof code) != 0)
     return false;
   if (runtime::g_is_in_place_process) {

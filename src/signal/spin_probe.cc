@@ -97,7 +97,7 @@ bool load(uint64_t address, uint64_t size, uint64_t* value) {
     copy_bytes(value, reinterpret_cast<const void*>(page::shared_view_of(address)), size);
     return true;
   }
-  return sys::read_guarded(value, address, size) == static_cast<long>(size);
+  return sys::read_safely(value, address, size) == static_cast<long>(size);
 }
 
 bool holds(uint64_t address, uint64_t size, uint64_t value) {
@@ -437,7 +437,7 @@ void on_probe(Task& task, ucontext_t& context) {
   if (!is_alone && plan().checks_races()) {  // it has lost pages, or the holder of the turn waits
                                              // until all stand still
     task.in_runtime = 1;
-    view::guarded::catch_up(task);
+    view::checked::catch_up(task);
     task.in_runtime = 0;
     if (shared().order.turn == kNoTask && !task.identity.asked_in && !task.inbox_count) return;
   }

@@ -53,7 +53,7 @@ inline bool is_readable(uint64_t start, uint64_t size) {
 
 // Copies `size` bytes, or as many as can be read from `address` on, through the kernel: nothing
 // faults. Their number, or -errno.
-inline long read_guarded(void* to, uint64_t address, uint64_t size) {
+inline long read_safely(void* to, uint64_t address, uint64_t size) {
   struct {
     void* base;
     uint64_t size;

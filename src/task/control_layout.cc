@@ -37,8 +37,8 @@ constexpr Area kAreas[] = {
     {kContendedBlocks, kContendedBlocksSize, false},
     {kTapePlace, kTapesSize, false},
     {kObjects, kObjectsSize, false},
-    {kGuarded, kGuardedSize, false},  // a forked child has one task, and begins anew
-    {kGuardedPages, kGuardedPagesSize, false},
+    {kCheckState, kCheckStateSize, false},  // a forked child has one task, and begins anew
+    {kCheckPages, kCheckPagesSize, false},
     {kShadows, kShadowsSize, false},
     {kWindowTable, kWindowTableSize, true},
     {kWindowPages, kWindowPagesSize, false},

@@ -22,7 +22,7 @@
 #include "check/keys/domain_hash.h"
 #include "check/policy/policy.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 // What the kernel has for an object's pages: the key, and whether the page table allows writing.
 struct Tag {
@@ -211,4 +211,4 @@ class Domains {
   uint8_t domain_[kKeys] = {};
 };
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

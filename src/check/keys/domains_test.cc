@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 namespace {
 
 constexpr uint32_t kAllKeys = 0xfffe, kAsTheKernelBegins = 0x55555554;
@@ -349,4 +349,4 @@ TEST(DomainsTest, FewViolationsAreMissedByCollisionsAndMoreWithTwoDomains) {
 }
 
 }  // namespace
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

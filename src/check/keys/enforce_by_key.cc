@@ -49,7 +49,7 @@
 #include "sys/pkey_x86_64.h"
 #include "sys/report.h"
 
-namespace weir::view::guarded::keys {
+namespace weir::view::checked::keys {
 
 bool g_taken = false, g_on = false;
 constinit Domains g_domains;
@@ -151,7 +151,7 @@ void deallocate_slices(uint64_t start, uint64_t size, uint64_t count, uint64_t) 
 
 bool is_memory(uint64_t address) {
   uint8_t byte;
-  return sys::read_guarded(&byte, address, 1) == 1;
+  return sys::read_safely(&byte, address, 1) == 1;
 }
 
 // What the rule book lets the task do with it.
@@ -476,4 +476,4 @@ void open_in_child() {
   g_on = false;
 }
 
-}  // namespace weir::view::guarded::keys
+}  // namespace weir::view::checked::keys

@@ -1,10 +1,10 @@
-// Within View guarded: the enforcer of declared policies by protection keys.
+// Within the checked View: the enforcer of declared policies by protection keys.
 #pragma once
 
 #include "check/keys/rights.h"
 #include "check/policy/enforcer.h"
 
-namespace weir::view::guarded::keys {
+namespace weir::view::checked::keys {
 
 extern const Enforcer kEnforcer;
 // True if the task must call close() before program code goes on.
@@ -15,4 +15,4 @@ inline bool has_to_close(const Watcher& watcher) {
 // may be none.
 bool may_be_ordered_unseen();
 
-}  // namespace weir::view::guarded::keys
+}  // namespace weir::view::checked::keys

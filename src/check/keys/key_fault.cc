@@ -37,8 +37,8 @@ namespace weir::trap {
 
 namespace {
 
-namespace guarded = view::guarded;
-namespace keys = view::guarded::keys;
+namespace checked = view::checked;
+namespace keys = view::checked::keys;
 
 constexpr int kByProtection = 2, kByKey = 4;  // SEGV_ACCERR, SEGV_PKUERR
 constexpr uint32_t kMostTries = 1000;
@@ -52,7 +52,7 @@ struct Step {
 };
 Step g_steps[kMaxTasks];
 
-void begin_step(Task& task, Step& step, ucontext_t& context, const guarded::Touch* touches,
+void begin_step(Task& task, Step& step, ucontext_t& context, const checked::Touch* touches,
                 uint32_t count) {
   hold_signals(context, step.mask, step.is_on);
   step.is_on = true;
@@ -106,8 +106,8 @@ bool meet_key(Task& task, const siginfo_t& info, ucontext_t& context) {
   const bool is_known = decode(rip, instruction);
   Touches list;
   list_touches_of(is_known ? &instruction : nullptr, task, context, address, Extent::kWhole, list);
-  const guarded::Spot& spot = list.spot;
-  guarded::Touch* const touches = list.touch;
+  const checked::Spot& spot = list.spot;
+  checked::Touch* const touches = list.touch;
   const uint32_t count = list.count;
   bool any = false, once = false;
   for (uint32_t i = 0; i < count; i++) {
@@ -162,7 +162,7 @@ bool meet_key_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& 
 
 extern "C" __attribute__((visibility("hidden"))) void weir_on_key_sigreturn(ucontext_t* context) {
   using namespace weir;
-  const bool is_checked = view::guarded::keys::g_on && !self().identity.in_vfork;
-  sys::KeyRightsInFrame(*context).set(is_checked ? view::guarded::keys::rights_of(self())
+  const bool is_checked = view::checked::keys::g_on && !self().identity.in_vfork;
+  sys::KeyRightsInFrame(*context).set(is_checked ? view::checked::keys::rights_of(self())
                                                  : sys::kAllKeysOpen);
 }

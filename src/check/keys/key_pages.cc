@@ -5,7 +5,7 @@
 #include "check/state.h"
 #include "sys/maps.h"
 
-namespace weir::view::guarded::keys {
+namespace weir::view::checked::keys {
 
 Range pages_of(const Declared& object) {
   const bool own = has_own_pages(object.origin);
@@ -40,4 +40,4 @@ bool is_writable(const Declared& object) {
   return at >= object.limit();
 }
 
-}  // namespace weir::view::guarded::keys
+}  // namespace weir::view::checked::keys

@@ -1,10 +1,10 @@
-// Within View guarded, enforcer by protection keys: the pages of objects, which are an object's
+// Within the checked View, enforcer by protection keys: the pages of objects, which are an object's
 // alone, or other memory's too.
 #pragma once
 
 #include "check/policy/objects.h"
 
-namespace weir::view::guarded::keys {
+namespace weir::view::checked::keys {
 
 inline bool has_own_pages(Origin origin) {
   return origin != Origin::kDeclared && origin != Origin::kHeap;
@@ -31,4 +31,4 @@ inline bool is_far(const Around& around, uint64_t address, uint64_t limit) {
 // Whether its protection may be changed to reading and writing, and back.
 bool is_writable(const Declared& object);
 
-}  // namespace weir::view::guarded::keys
+}  // namespace weir::view::checked::keys

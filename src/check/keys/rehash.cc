@@ -7,7 +7,7 @@
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::view::guarded::keys {
+namespace weir::view::checked::keys {
 
 uint32_t g_rehashing;
 
@@ -93,4 +93,4 @@ void stand_if_asked(Task& task, bool in_program) {
   __atomic_store_n(&watcher.stands, 0u, __ATOMIC_RELEASE);
 }
 
-}  // namespace weir::view::guarded::keys
+}  // namespace weir::view::checked::keys

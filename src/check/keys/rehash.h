@@ -5,7 +5,7 @@
 #include "check/keys/domains.h"
 #include "check/policy/objects.h"
 
-namespace weir::view::guarded::keys {
+namespace weir::view::checked::keys {
 
 // Both per process.
 extern constinit Domains g_domains;
@@ -15,4 +15,4 @@ extern uint32_t g_rehashing;  // futex: invariant 5 of check/keys/enforce_by_key
 void follow_policy(Declared& object);
 void wait_for_rehash();
 
-}  // namespace weir::view::guarded::keys
+}  // namespace weir::view::checked::keys

@@ -27,7 +27,7 @@ void run(uint64_t) {
   uint32_t never = 0;
   for (;;) {
     sys::futex_wait(&never, 0, options().rehash_ms * kMillisecond);
-    view::guarded::keys::rehash();
+    view::checked::keys::rehash();
   }
 }
 

@@ -9,7 +9,7 @@
 
 #include "check/check.h"
 
-namespace weir::view::guarded::keys {
+namespace weir::view::checked::keys {
 
 extern bool g_taken;  // the keys are Weir's; in a forked child, too, where all are open for ever
 extern bool g_on;     // per process: it runs tasks whose registers follow what they hold
@@ -56,4 +56,4 @@ void hold_still();
 void go_on();
 void open_in_child();
 
-}  // namespace weir::view::guarded::keys
+}  // namespace weir::view::checked::keys

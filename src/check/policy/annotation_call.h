@@ -1,6 +1,5 @@
-// Within View guarded: a call of include/weir/weir.h, as it is answered, and the blocks that such
-// calls give out and take back.
-// Implemented in quarantine.cc.
+// Within the checked View: a call of include/weir/weir.h, as it is answered, and the blocks that
+// such calls give out and take back. Implemented in quarantine.cc.
 #pragma once
 
 #include "check/happens_before.h"
@@ -8,7 +7,7 @@
 #include "check/policy/declared.h"
 #include "check/policy/enforcer.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 class Call {
  public:
@@ -74,4 +73,4 @@ void take_over(Declared& object, uint32_t index, Call& call);
 // A block that the task has kept is in use again, as if it were new. 0: there is none of that size.
 uint64_t reuse_kept(uint64_t size, Policy policy, bool by_new, Call& call);
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

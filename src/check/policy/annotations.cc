@@ -14,7 +14,7 @@
 #include "memory/backing.h"
 #include "sys/memory.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 namespace {
 
@@ -84,7 +84,7 @@ bool is_memory(uint64_t address, uint64_t size) {
   if (last < address || page::own_image().overlaps(Range{address, address + size})) return false;
   if (happens::g_checked) return enforcer().is_memory(address) && enforcer().is_memory(last);
   uint8_t byte;
-  return sys::read_guarded(&byte, address, 1) == 1 && sys::read_guarded(&byte, last, 1) == 1;
+  return sys::read_safely(&byte, address, 1) == 1 && sys::read_safely(&byte, last, 1) == 1;
 }
 
 // 0: it overlaps another one.
@@ -205,11 +205,11 @@ void end_declared(uint64_t start, uint64_t size, const Spot* freed) {
   }
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked
 
 namespace weir::declared {
 
-using namespace view::guarded;
+using namespace view::checked;
 
 bool is_on() { return objects().is_on; }
 

@@ -1,4 +1,4 @@
-// The calls of include/weir/weir.h, on their way from the program to View guarded.
+// The calls of include/weir/weir.h, on their way from the program to the checked View.
 // Implemented in check/policy/.
 //
 // All: in program code, with the caller's signals waiting (sync/sole_section.h's

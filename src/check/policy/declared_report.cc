@@ -2,7 +2,7 @@
 #include "check/keys/enforce_by_key.h"
 #include "check/policy/enforcer.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 namespace {
 
@@ -76,4 +76,4 @@ bool is_declared(uint64_t address, findings::Object& found) {
   return true;
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

@@ -37,7 +37,7 @@
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 namespace {
 
@@ -438,4 +438,4 @@ void close_by_lock(Watcher& watcher, uint64_t lock) {
   }
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

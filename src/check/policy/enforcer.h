@@ -1,4 +1,4 @@
-// Within View guarded: objects with a declared policy, between the rule book that says what is
+// Within the checked View: objects with a declared policy, between the rule book that says what is
 // right (policy.h) and the enforcer that opens and closes pages for tasks.
 // Implemented in declared_report.cc, enforce_by_process.cc, lockset.cc and undeclared.cc.
 #pragma once
@@ -6,7 +6,7 @@
 #include "check/policy/objects.h"
 #include "check/state.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 enum class Held : uint8_t { kNot, kShared, kExclusive };
 
@@ -89,4 +89,4 @@ const Enforcer& enforcer();
 // there are tasks. 0: another one lies there.
 uint32_t add_static(const Range& variable);
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

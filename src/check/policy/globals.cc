@@ -12,7 +12,7 @@
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 StaticList g_static_lists[kMostLists];
 uint32_t g_static_list_count;
@@ -123,4 +123,4 @@ bool is_of_statics(uint64_t where) {
   return false;
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

@@ -1,5 +1,5 @@
-// Within View guarded: static variables that have pages of their own, since weir-cc compiled them.
-// Known for the modules that are loaded at the start.
+// Within the checked View: static variables that have pages of their own, since weir-cc compiled
+// them. Known for the modules that are loaded at the start.
 //
 // Layout: a module that weir-cc has a part in has a section `weir_statics`, mapped with its
 // constants: pairs of 64-bit words, the distance from the pair to the variable, and the variable's
@@ -8,7 +8,7 @@
 
 #include "base/types.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 // Looks through what is mapped.
 void find_statics();
@@ -42,4 +42,4 @@ void each_static(Act act) {
   }
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

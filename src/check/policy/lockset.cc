@@ -13,7 +13,7 @@
 #include "sys/memory.h"
 #include "sys/report.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 namespace {
 
@@ -49,7 +49,7 @@ Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {
   // A mutex that was locked before there were tasks says so itself.
   int32_t words[3];
   if (keys::g_on) {
-    if (sys::read_guarded(words, lock, sizeof words) != sizeof words) return held;
+    if (sys::read_safely(words, lock, sizeof words) != sizeof words) return held;
   } else {
     if (page::backing_bytes_at(lock) < sizeof words) return held;
     copy_bytes(words, reinterpret_cast<const void*>(page::shared_view_of(lock)), sizeof words);
@@ -92,4 +92,4 @@ bool is_let_in(const Watcher& watcher, const Page& page, bool writes) {
   }
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 // All versions that the object counts in, before it is another one.
 void ObjectTable::change(const Declared& object) {
@@ -153,4 +153,4 @@ void ObjectTable::give_readers(uint32_t index) {
   readers_free_ = index;
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

@@ -1,5 +1,5 @@
-// Within View guarded: the objects whose policies the program has declared, found by any address in
-// them.
+// Within the checked View: the objects whose policies the program has declared, found by any
+// address in them.
 //
 // A treap by address, in memory that all processes share and that costs what is used of it. Objects
 // do not overlap. An object is named by its index, which stays its own until it is forgotten.
@@ -11,7 +11,7 @@
 #include "control/control.h"
 #include "sys/spinlock.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 inline constexpr uint32_t kPolicySlots = 64;
 using Rules = Object<kPolicySlots>;
@@ -166,4 +166,4 @@ class FoundLately {
 
 inline ObjectTable& objects() { return *reinterpret_cast<ObjectTable*>(kDeclared); }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

@@ -7,23 +7,23 @@
 #include <map>
 #include <random>
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 namespace {
 
-struct GuardedObjectsTest : ::testing::Test {
-  GuardedObjectsTest() {
+struct CheckedObjectsTest : ::testing::Test {
+  CheckedObjectsTest() {
     memory = mmap(nullptr, sizeof(ObjectTable), PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     EXPECT_NE(memory, MAP_FAILED);
   }
-  ~GuardedObjectsTest() override { munmap(memory, sizeof(ObjectTable)); }
+  ~CheckedObjectsTest() override { munmap(memory, sizeof(ObjectTable)); }
   ObjectTable& table() { return *static_cast<ObjectTable*>(memory); }
   void* memory;
   FoundLately found[2];  // of two tasks
 };
 
 // Against a map of starts: the same additions succeed, the same addresses are found.
-TEST_F(GuardedObjectsTest, AddRemoveFindAgainstAMap) {
+TEST_F(CheckedObjectsTest, AddRemoveFindAgainstAMap) {
   std::mt19937 random(7);
   struct Known {
     uint64_t size;
@@ -72,7 +72,7 @@ TEST_F(GuardedObjectsTest, AddRemoveFindAgainstAMap) {
 }
 
 // Objects end and others get their numbers, with other bounds in the same pages.
-TEST_F(GuardedObjectsTest, WhatWasFoundLatelyIsFoundAsItIsNow) {
+TEST_F(CheckedObjectsTest, WhatWasFoundLatelyIsFoundAsItIsNow) {
   const uint32_t first = table().add(0x5000, 100);
   EXPECT_EQ(found[0].find(table(), 0x5010), first);
   EXPECT_EQ(found[0].find(table(), 0x4ff0), 0u);
@@ -89,7 +89,7 @@ TEST_F(GuardedObjectsTest, WhatWasFoundLatelyIsFoundAsItIsNow) {
 
 // Zones have versions of their own: objects at their edges, and across them, are found from both
 // sides.
-TEST_F(GuardedObjectsTest, WhatWasFoundLatelyNearTheEdgesOfZones) {
+TEST_F(CheckedObjectsTest, WhatWasFoundLatelyNearTheEdgesOfZones) {
   constexpr uint64_t kEdge = ObjectTable::kZone * 5;
   std::mt19937 random(11);
   std::map<uint64_t, std::pair<uint64_t, uint32_t>> model;  // start: size, index
@@ -118,14 +118,14 @@ TEST_F(GuardedObjectsTest, WhatWasFoundLatelyNearTheEdgesOfZones) {
   }
 }
 
-TEST_F(GuardedObjectsTest, HundredThousandInOrder) {
+TEST_F(CheckedObjectsTest, HundredThousandInOrder) {
   for (uint64_t i = 0; i < 100000; i++) ASSERT_NE(table().add(i * 64, 64), 0u);
   for (uint64_t i = 0; i < 100000; i += 7)
     ASSERT_EQ(table().at(table().find(i * 64 + 63)).start, i * 64);
   EXPECT_EQ(table().add(50 * 64 + 8, 8), 0u);
 }
 
-TEST_F(GuardedObjectsTest, ReadersAreUsedAgain) {
+TEST_F(CheckedObjectsTest, ReadersAreUsedAgain) {
   const uint32_t first = table().take_readers(), second = table().take_readers();
   EXPECT_NE(first, second);
   table().readers_at(first).number[3] = 9;
@@ -137,4 +137,4 @@ TEST_F(GuardedObjectsTest, ReadersAreUsedAgain) {
 }
 
 }  // namespace
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

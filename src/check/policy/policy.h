@@ -12,7 +12,7 @@
 
 #include "base/vector_clock.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 enum class Policy : uint8_t {
   kUntouched,
@@ -213,4 +213,4 @@ Rights Object<kTasks>::rights(TaskId task, bool holds_lock, const Readers* reade
   return Rights::kNone;
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 namespace {
 
 constexpr uint32_t kTasks = 4;
@@ -16,8 +16,8 @@ constexpr Change kChanges[] = {Change::kAcquireWrite, Change::kReleaseWrite, Cha
                                Change::kReleaseRead,  Change::kToLocked,     Change::kToStickyRead,
                                Change::kToRacy};
 
-struct GuardedPolicyTest : ::testing::Test {
-  GuardedPolicyTest() {
+struct CheckedPolicyTest : ::testing::Test {
+  CheckedPolicyTest() {
     for (TaskId i = 0; i < kTasks; i++) now[i].step(i);
   }
   Thing::Actor actor(TaskId task, bool is_alone = false) {
@@ -47,7 +47,7 @@ struct GuardedPolicyTest : ::testing::Test {
 
 // Each policy, each change, by the task that holds the object and by another one that is ordered
 // after it.
-TEST_F(GuardedPolicyTest, EveryChangeFromEveryPolicy) {
+TEST_F(CheckedPolicyTest, EveryChangeFromEveryPolicy) {
   constexpr Fault N = Fault::kNone, O = Fault::kHeldByOther, A = Fault::kHeldAlready,
                   H = Fault::kNotHeld, F = Fault::kFixed, S = Fault::kNotAlone;
   constexpr Fault expected[2][7][7] = {{
@@ -83,7 +83,7 @@ TEST_F(GuardedPolicyTest, EveryChangeFromEveryPolicy) {
   }
 }
 
-TEST_F(GuardedPolicyTest, StickyReadIsForWhoIsAloneAndForEver) {
+TEST_F(CheckedPolicyTest, StickyReadIsForWhoIsAloneAndForEver) {
   for (Policy policy : kPolicies) {
     Thing thing = make(policy);
     const bool fixed = policy == Policy::kRacy || policy == Policy::kStickyRead;
@@ -97,7 +97,7 @@ TEST_F(GuardedPolicyTest, StickyReadIsForWhoIsAloneAndForEver) {
 }
 
 // Figure 1 of the paper: each task keeps to the rules, and nothing orders the two.
-TEST_F(GuardedPolicyTest, AHandOverWithoutOrderIsARace) {
+TEST_F(CheckedPolicyTest, AHandOverWithoutOrderIsARace) {
   Thing thing(Policy::kInaccessible);
   EXPECT_TRUE(thing.change(Change::kAcquireWrite, actor(0)).legal());
   EXPECT_TRUE(thing.change(Change::kReleaseWrite, actor(0)).legal());
@@ -110,7 +110,7 @@ TEST_F(GuardedPolicyTest, AHandOverWithoutOrderIsARace) {
   EXPECT_TRUE(thing.change(Change::kAcquireWrite, actor(2)).legal());
 }
 
-TEST_F(GuardedPolicyTest, ReadersNeedNoOrderAndAWriterAfterThemDoes) {
+TEST_F(CheckedPolicyTest, ReadersNeedNoOrderAndAWriterAfterThemDoes) {
   Thing thing(Policy::kInaccessible);
   EXPECT_TRUE(thing.change(Change::kAcquireRead, actor(0)).legal());
   EXPECT_TRUE(thing.change(Change::kAcquireRead, actor(1)).legal());
@@ -126,7 +126,7 @@ TEST_F(GuardedPolicyTest, ReadersNeedNoOrderAndAWriterAfterThemDoes) {
   EXPECT_EQ(thing.change(Change::kAcquireWrite, actor(2)).other.task, 1u);
 }
 
-TEST_F(GuardedPolicyTest, TheOnlyReaderMayWriteAndItsOwnerMayRead) {
+TEST_F(CheckedPolicyTest, TheOnlyReaderMayWriteAndItsOwnerMayRead) {
   Thing thing(Policy::kPrivate, 1);
   EXPECT_EQ(thing.change(Change::kAcquireRead, actor(0)).fault, Fault::kHeldByOther);
   EXPECT_TRUE(thing.change(Change::kAcquireRead, actor(1)).legal());
@@ -135,7 +135,7 @@ TEST_F(GuardedPolicyTest, TheOnlyReaderMayWriteAndItsOwnerMayRead) {
   EXPECT_EQ(thing.rights(1, false, &readers), Rights::kWrite);
 }
 
-TEST_F(GuardedPolicyTest, WhatItsOwnerWroteIsOrderedBeforeOtherReaders) {
+TEST_F(CheckedPolicyTest, WhatItsOwnerWroteIsOrderedBeforeOtherReaders) {
   for (const bool allocated : {true, false}) {
     Thing thing(allocated ? Policy::kPrivate : Policy::kInaccessible, allocated ? 0 : kNoTask);
     if (!allocated) thing.change(Change::kAcquireWrite, actor(0));
@@ -149,7 +149,7 @@ TEST_F(GuardedPolicyTest, WhatItsOwnerWroteIsOrderedBeforeOtherReaders) {
   }
 }
 
-TEST_F(GuardedPolicyTest, UntouchedBelongsToItsFirstToucher) {
+TEST_F(CheckedPolicyTest, UntouchedBelongsToItsFirstToucher) {
   Thing thing(Policy::kUntouched);
   EXPECT_TRUE(thing.touch(actor(2), false, false).legal());
   EXPECT_EQ(thing.owner(), 2u);
@@ -158,7 +158,7 @@ TEST_F(GuardedPolicyTest, UntouchedBelongsToItsFirstToucher) {
   EXPECT_EQ(verdict.other, now[2].epoch(2));
 }
 
-TEST_F(GuardedPolicyTest, ALockedObjectsFirstTouchIsUnderTheLockAndOrdered) {
+TEST_F(CheckedPolicyTest, ALockedObjectsFirstTouchIsUnderTheLockAndOrdered) {
   Thing thing(Policy::kInaccessible);
   EXPECT_TRUE(thing.change(Change::kToLocked, actor(0), 7).legal());
   EXPECT_EQ(thing.lock(), 7u);
@@ -175,7 +175,7 @@ TEST_F(GuardedPolicyTest, ALockedObjectsFirstTouchIsUnderTheLockAndOrdered) {
 
 // Whatever is done in whatever order: never two tasks of which one may write, of those that hold no
 // lock.
-TEST_F(GuardedPolicyTest, WhoMayWriteIsTheOnlyOneWhoMayTouch) {
+TEST_F(CheckedPolicyTest, WhoMayWriteIsTheOnlyOneWhoMayTouch) {
   for (uint32_t seed = 1; seed <= 500; seed++) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
@@ -197,4 +197,4 @@ TEST_F(GuardedPolicyTest, WhoMayWriteIsTheOnlyOneWhoMayTouch) {
 }
 
 }  // namespace
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

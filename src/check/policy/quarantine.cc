@@ -12,7 +12,7 @@
 #include "memory/backing.h"
 #include "sys/report.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 namespace {
 
@@ -163,4 +163,4 @@ void give_kept(Watcher& watcher) {
   while (watcher.kept_count) retire(take_kept(0, watcher), watcher);
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

@@ -68,21 +68,21 @@ bool contains(const Range* ranges, uint32_t count, uint64_t address) {
 }  // namespace
 
 void switch_on() {
-  view::guarded::objects().is_on = 1;
+  view::checked::objects().is_on = 1;
   g_strict = options().policies == Policies::kDeclared;
-  view::guarded::find_statics();
+  view::checked::find_statics();
   if (!g_strict) return;
   find_program();
-  view::guarded::each_static([](Range variable) { view::guarded::add_static(variable); });
+  view::checked::each_static([](Range variable) { view::checked::add_static(variable); });
 }
 
 bool is_programs(uint64_t where) {
-  return contains(g_text, g_text_count, where) || view::guarded::is_of_statics(where);
+  return contains(g_text, g_text_count, where) || view::checked::is_of_statics(where);
 }
 
 }  // namespace weir::declared
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 uint32_t add_static(const Range& variable) {
   const uint32_t index = objects().add(variable.start, variable.size());
@@ -120,4 +120,4 @@ void report_untouched(const Prior& prior, const Watcher& watcher, Touch& touch, 
                 static_cast<uint32_t>(Fault::kForbidden), 0, object);
 }
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

@@ -11,7 +11,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::view::guarded::replay {
+namespace weir::view::checked::replay {
 
 bool attach() {
   if (!input::replaying() || !recording::header().findings) return false;
@@ -50,4 +50,4 @@ bool attach() {
   return true;
 }
 
-}  // namespace weir::view::guarded::replay
+}  // namespace weir::view::checked::replay

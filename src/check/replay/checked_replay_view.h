@@ -5,7 +5,7 @@
 #include "check/replay/replay.h"
 #include "view/coherent/coherent_view.h"
 
-namespace weir::view::guarded {
+namespace weir::view::checked {
 
 // weir replay --check: View coherent repeats the run, and beside it accesses are looked at.
 class CheckedReplay final : public coherent::Coherent {
@@ -20,11 +20,11 @@ class CheckedReplay final : public coherent::Coherent {
   }
   void forget(uint64_t start, uint64_t size) override {
     Coherent::forget(start, size);
-    if (replay::is_on()) guarded::forget(start, size);
+    if (replay::is_on()) checked::forget(start, size);
   }
   void enter_program(Task&) override {
     if (replay::is_on()) replay::close_lent();
   }
 };
 
-}  // namespace weir::view::guarded
+}  // namespace weir::view::checked

@@ -35,8 +35,8 @@ namespace weir::trap {
 namespace {
 
 namespace coherent = view::coherent;
-namespace replay = view::guarded::replay;
-using view::guarded::Touch;
+namespace replay = view::checked::replay;
+using view::checked::Touch;
 
 // Per process.
 constexpr uint32_t kMostStepped = 8;
@@ -60,7 +60,7 @@ void go_on(Task& task, ucontext_t& context) {
 }
 
 bool writes(const Touch& touch) {
-  return touch.kind & (findings::kWrite | view::guarded::kUnknownWrite);
+  return touch.kind & (findings::kWrite | view::checked::kUnknownWrite);
 }
 
 template <typename Act>
@@ -109,7 +109,7 @@ void close_after_step() {
 // What of the instruction's accesses counts, and on whose account.
 void look_at(const Touches& touches) {
   const uint64_t rip = touches.spot.rip;
-  if (!view::guarded::is_ignored(rip)) {
+  if (!view::checked::is_ignored(rip)) {
     for (uint32_t i = 0; i < touches.count; i++) {
       const Touch& touch = touches.touch[i];
       if (touch.kind & findings::kAtomic) replay::on_atomic(touches.spot, touch);
@@ -136,7 +136,7 @@ void look_at(const Touches& touches) {
 // The instruction counts, or it has been tried often enough not to: notes it and opens its pages.
 bool notes(Task& task, const Touches& touches) {
   constexpr uint32_t kMostForeign = 4096;
-  const bool counts = !view::guarded::is_ignored(touches.spot.rip) || replay::orders() ||
+  const bool counts = !view::checked::is_ignored(touches.spot.rip) || replay::orders() ||
                       replay::call_at(touches.spot.general[4]);
   g_foreign = counts ? 0 : g_foreign + 1;
   if (!counts && g_foreign < kMostForeign) return false;

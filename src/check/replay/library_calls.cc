@@ -12,7 +12,7 @@
 #include "heap/heap.h"
 #include "memory/backing.h"
 
-namespace weir::view::guarded::replay {
+namespace weir::view::checked::replay {
 
 namespace {
 
@@ -155,7 +155,7 @@ bool clip(const Call& call, Touch& touch) {
   return true;
 }
 
-}  // namespace weir::view::guarded::replay
+}  // namespace weir::view::checked::replay
 
 namespace weir::happens {
 
@@ -164,9 +164,9 @@ const CallRule* g_call_rules = nullptr;
 namespace {
 
 void note_call(CallKind kind, uint64_t slot, uint64_t first, uint64_t second, uint64_t most) {
-  using namespace view::guarded::replay;
+  using namespace view::checked::replay;
   const uint64_t where = word_at(slot);
-  if (view::guarded::is_ignored(where)) return;  // the library's own
+  if (view::checked::is_ignored(where)) return;  // the library's own
   (void)call_at(slot);                           // those that are over go
   if (g_call_count == kMostCalls) return;
   g_told_calls[g_call_count++] = {slot,   where, self().frame->rbp,          first,
@@ -182,7 +182,7 @@ void note_call(const CallRule& rule, const Frame& frame) {
   if (rule.kind == CallKind::kBuffer) {
     constexpr uint64_t kUsualBuffer = 8192;  // BUFSIZ
     const uint64_t buffer = at(rule.second, 0);
-    return view::guarded::note_stream_buffer(at(rule.first, 0), buffer,
+    return view::checked::note_stream_buffer(at(rule.first, 0), buffer,
                                              buffer ? at(rule.most, kUsualBuffer) : 0);
   }
   if (!g_checked) return;
@@ -196,7 +196,7 @@ void note_call(const CallRule& rule, const Frame& frame) {
 namespace {
 
 uint64_t seen_word(uint64_t address) {
-  return g_checked ? view::guarded::replay::word_at(address)
+  return g_checked ? view::checked::replay::word_at(address)
                    : *reinterpret_cast<const uint64_t*>(address);
 }
 
@@ -220,13 +220,13 @@ void on_replayed_free(uint64_t start, uint64_t stack) {
 }
 
 void begin_order() {
-  using namespace view::guarded::replay;
+  using namespace view::checked::replay;
   begin_task();
   g_orders++;
 }
 
 void end_order() {
-  using view::guarded::replay::g_orders;
+  using view::checked::replay::g_orders;
   if (g_orders) g_orders--;
 }
 

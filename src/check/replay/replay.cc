@@ -4,7 +4,7 @@
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::view::guarded::replay {
+namespace weir::view::checked::replay {
 
 namespace {
 
@@ -162,7 +162,7 @@ void look(const Spot& spot, const Touch& touch) {
     piece.context = context;
     watcher.looks++;
     __atomic_fetch_add(&found().accesses, 1, __ATOMIC_RELAXED);
-    guarded::look(page.shadow, watcher, piece, spot);
+    checked::look(page.shadow, watcher, piece, spot);
     context = piece.context;
   });
 }
@@ -249,4 +249,4 @@ void close_lent() {
   g_lent_count = 0;
 }
 
-}  // namespace weir::view::guarded::replay
+}  // namespace weir::view::checked::replay

@@ -13,7 +13,7 @@
 #include "check/findings/findings.h"
 #include "check/happens_before.h"
 
-namespace weir::view::guarded::replay {
+namespace weir::view::checked::replay {
 
 // Tasks begin: where the command has asked for it.
 void start(Task& task);
@@ -64,4 +64,4 @@ bool orders();  // it is a function by which a program orders its tasks
 // `touch` becomes those. False: none.
 bool clip(const Call& call, Touch& touch);
 
-}  // namespace weir::view::guarded::replay
+}  // namespace weir::view::checked::replay

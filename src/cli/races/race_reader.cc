@@ -13,9 +13,9 @@ using findings::Misuse;
 using findings::ObjectKind;
 using findings::Side;
 using findings::Why;
-using view::guarded::Change;
-using view::guarded::Fault;
-using view::guarded::Policy;
+using view::checked::Change;
+using view::checked::Fault;
+using view::checked::Policy;
 
 struct Words {
   const char* rule;     // for programs

@@ -114,7 +114,7 @@ void note_library(Range text) {
 void patch_all(PatchKinds kinds) {
   const view::PeekScope peeks(self());  // where a plan of patches is kept, less is looked at
   count::forget_all_text();
-  set_fetch_memory(weir_guarded_copy);
+  set_fetch_memory(weir_safe_copy);
   doubt::open_all();
   char* maps;
   long length = sys::read_maps(&maps);

@@ -73,7 +73,7 @@ void* copy_foreign(void* object, size_t size) {
     moved = heap_allocate(current_heap_index(), size);
   }
   if (moved == nullptr) return no_memory();
-  if (sys::failed(sys::read_guarded(moved, reinterpret_cast<uint64_t>(object), size))) {
+  if (sys::failed(sys::read_safely(moved, reinterpret_cast<uint64_t>(object), size))) {
     size_t in_page = kPageSize - reinterpret_cast<uint64_t>(object) % kPageSize;
     memcpy(moved, object, size < in_page ? size : in_page);
   }

@@ -9,11 +9,12 @@
 // In a section that keeps the turn (mutex.cc) neither releases it: a signal is part of the section,
 // and so is a wait, which passes the turn on while it lasts and has it again when it is over.
 //
-// View guarded, where nothing is logged: a wait sleeps without a turn for 50 ms, in its object's
-// bucket (sync/object_order.h), and goes on in turns then, where signals, cancellation, time limits
-// and deadlocks are looked at. Who signals wakes sleepers of the bucket first, and those in the
-// queue, who are counted in the bucket, in its turn. Nobody is lost between: a task is among the
-// sleepers before it gives the mutex back, and goes from there to the queue with the bucket held.
+// The checked View, where nothing is logged: a wait sleeps without a turn for 50 ms, in its
+// object's bucket (sync/object_order.h), and goes on in turns then, where signals, cancellation,
+// time limits and deadlocks are looked at. Who signals wakes sleepers of the bucket first, and
+// those in the queue, who are counted in the bucket, in its turn. Nobody is lost between: a task is
+// among the sleepers before it gives the mutex back, and goes from there to the queue with the
+// bucket held.
 //
 // A signal while nobody waits has no effect, and under View isolated it is no event: who waits
 // changes in turns only, so in a parallel phase the answer is fixed. A task that begins to wait in

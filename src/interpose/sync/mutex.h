@@ -27,9 +27,9 @@ long acquire(long address, const Until& until, bool count_user, bool through_sig
 // number.
 int release(long address, bool forget_user);
 
-// View guarded, in the runtime and without a turn: the mutex of a wait for a condition. Whether it
-// may be: the plain kind, held by the task. False: it has not been given back, or taken, and takes
-// a turn.
+// The checked View, in the runtime and without a turn: the mutex of a wait for a condition. Whether
+// it may be: the plain kind, held by the task. False: it has not been given back, or taken, and
+// takes a turn.
 bool may_be_given_turn_free(const Task& task, const pthread_mutex_t* mutex);
 bool give_turn_free(Task& task, const pthread_mutex_t* mutex);
 bool take_turn_free(Task& task, const pthread_mutex_t* mutex);

@@ -234,7 +234,7 @@ void put_loaders(Builder& builder) {
   } else if (!contains_text(text, "glibc.pthread.stack_cache_size=")) {
     builder.put(index, text, text[sizeof kTunables - 1] ? ":" : "", kStackTunable);
   }
-  const bool is_bound = options().order != Order::kFree || options().view == View::kGuarded;
+  const bool is_bound = options().order != Order::kFree || options().view == View::kChecked;
   if (is_bound && !builder.find(kBind, &index)) builder.put(builder.count(), kBindNow);
 }
 

@@ -163,7 +163,7 @@ uint64_t twin_of(const HandOver& given, uint64_t page) {
 bool is_closed(uint64_t page) {
   if (!page::has_protection(page, kPageSize)) return false;
   uint64_t word;
-  return sys::read_guarded(&word, page, sizeof word) < 0;
+  return sys::read_safely(&word, page, sizeof word) < 0;
 }
 
 [[maybe_unused]] bool are_copies(const Task& task) {
