@@ -1,5 +1,5 @@
-// The accesses of program code, of the kernel and of libraries: each is looked at where its pages
-// are watched.
+// The accesses of program code, of the kernel and of libraries: each is checked where its pages
+// are trapped.
 
 #include "check/check.h"
 
@@ -148,62 +148,63 @@ bool is_ignored(uint64_t rip) {
 namespace {
 
 // What of it lies from `at` on in the same page.
-Touch piece_of(const Touch& touch, uint64_t at) {
-  const uint64_t limit = touch.address + touch.size, next = page_down(at) + kPageSize;
-  return {at, (limit < next ? limit : next) - at, touch.kind, touch.context};
+Access piece_of(const Access& access, uint64_t at) {
+  const uint64_t limit = access.address + access.size, next = page_down(at) + kPageSize;
+  return {at, (limit < next ? limit : next) - at, access.kind, access.context};
 }
 
 }  // namespace
 
-bool on_fault(Task& task, const Spot& spot, uint64_t address, Touch* touches, uint32_t count) {
-  Watcher& watcher = watcher_of(task);
+bool on_fault(Task& task, const AccessSite& site, uint64_t address, Access* accesses,
+              uint32_t count) {
+  ThreadState& thread = thread_of(task);
   const Spending spending;
   close_open();
-  settle(task, watcher);
-  meet_learners(watcher);
-  if (!watcher.stack && task.id) watcher.stack = spot.general[4] + kPageSize;
-  mix(watcher);
+  settle(task, thread);
+  end_joined_epoch(thread);
+  if (!thread.stack && task.id) thread.stack = site.general[4] + kPageSize;
+  join_holders(thread);
   __atomic_fetch_add(&found().accesses, 1, __ATOMIC_RELAXED);
   bool has_all = true;
   for (uint32_t i = 0; i < count; i++) {
-    const uint64_t limit = touches[i].address + touches[i].size;
-    for (uint64_t at = touches[i].address; at < limit; at = page_down(at) + kPageSize) {
+    const uint64_t limit = accesses[i].address + accesses[i].size;
+    for (uint64_t at = accesses[i].address; at < limit; at = page_down(at) + kPageSize) {
       if (!is_ours(at)) continue;
       Page& page = page_of(page_down(at));
       if (page.mode == Mode::kDeclared)
-        has_all &= meet_declared(task, watcher, spot, piece_of(touches[i], at), page,
-                                 page_down(at) == page_down(address));
-      else if (!enter(task, watcher, spot, at,
-                      touches[i].kind & (findings::kWrite | kUnknownWrite)))
+        has_all &= admit_declared(task, thread, site, piece_of(accesses[i], at), page,
+                                  page_down(at) == page_down(address));
+      else if (!admit(task, thread, site, at,
+                      accesses[i].kind & (findings::kWrite | kUnknownWrite)))
         has_all = false;
     }
   }
   if (has_all) return true;
-  if (!is_ignored(spot.rip)) {
+  if (!is_ignored(site.rip)) {
     for (uint32_t i = 0; i < count; i++) {
-      if ((touches[i].kind & (findings::kRead | findings::kWrite)) && is_ours(touches[i].address))
-        look_at(watcher, spot, touches[i]);
+      if ((accesses[i].kind & (findings::kRead | findings::kWrite)) && is_ours(accesses[i].address))
+        on_access(thread, site, accesses[i]);
     }
   }
   return false;
 }
 
-bool has_for_good(const Page& page, const Task& task, const Watcher& watcher) {
+bool has_for_good(const Page& page, const Task& task, const ThreadState& thread) {
   return (page.mode == Mode::kPrivate && is_owner(page, task)) ||
-         (page.mode == Mode::kOpen && (page.holders & bit_of(watcher)));
+         (page.mode == Mode::kSharedUntrapped && (page.holders & bit_of(thread)));
 }
 
 void lend(Task& task, uint64_t address, bool in_runtime) {
   const uint64_t at = page_down(address);
-  Watcher& watcher = watcher_of(task);
+  ThreadState& thread = thread_of(task);
   if (!happens::g_checked) return page::demand::lend(at);
-  if (in_runtime && has_for_good(page_of(at), task, watcher)) return map(at, kPageSize, true);
-  if (watcher.lent_count == kMostLent) {
-    drop_page(watcher.lent[0], watcher);
-    for (uint32_t i = 1; i < kMostLent; i++) watcher.lent[i - 1] = watcher.lent[i];
-    watcher.lent_count--;
+  if (in_runtime && has_for_good(page_of(at), task, thread)) return map(at, kPageSize, true);
+  if (thread.lent_count == kMostLent) {
+    drop_page(thread.lent[0], thread);
+    for (uint32_t i = 1; i < kMostLent; i++) thread.lent[i - 1] = thread.lent[i];
+    thread.lent_count--;
   }
-  watcher.lent[watcher.lent_count++] = at;
+  thread.lent[thread.lent_count++] = at;
   if (in_runtime) {  // dropped before program code goes on
     fill_backing(at, kPageSize);
     map(at, kPageSize, true);
@@ -211,30 +212,31 @@ void lend(Task& task, uint64_t address, bool in_runtime) {
   }
   Page& page = page_of(at);
   const SpinGuard guard(page.lock);
-  teach(page.holders & ~bit_of(watcher), watcher);
-  let_in(at, page, watcher, true);
+  release_to(page.holders & ~bit_of(thread), thread);
+  let_in(at, page, thread, true);
 }
 
 namespace {
 
-// What is met page by page: looked at where it is watched. `to_map`: pages of declared objects are
+// What is met page by page: checked where it is trapped. `to_map`: pages of declared objects are
 // to be mapped, even where the task has been let in; else the access itself will say what it lacks.
-void meet_range(Task& task, Watcher& watcher, const Spot& spot, Touch touch, bool to_map = false) {
-  const uint64_t limit = touch.address + touch.size;
-  for (uint64_t at = touch.address; at < limit;) {
+void check_range(Task& task, ThreadState& thread, const AccessSite& site, Access access,
+                 bool to_map = false) {
+  const uint64_t limit = access.address + access.size;
+  for (uint64_t at = access.address; at < limit;) {
     const uint64_t next = page_down(at) + kPageSize;
     if (is_ours(at)) {
       Page& page = page_of(page_down(at));
       if (page.mode == Mode::kDeclared) {
-        meet_declared(task, watcher, spot, piece_of(touch, at), page, to_map);
+        admit_declared(task, thread, site, piece_of(access, at), page, to_map);
         at = next;
         continue;
       }
-      const bool has = page.mode != Mode::kWatched && page.mode != Mode::kReadBy &&
-                       (page.holders & bit_of(watcher));
-      if (!has && !enter(task, watcher, spot, at, touch.kind & findings::kWrite)) {
-        if (!touch.context) touch.context = context_of(spot);
-        look_at(watcher, spot, piece_of(touch, at));
+      const bool has = page.mode != Mode::kTrapped && page.mode != Mode::kReadBy &&
+                       (page.holders & bit_of(thread));
+      if (!has && !admit(task, thread, site, at, access.kind & findings::kWrite)) {
+        if (!access.context) access.context = context_of(site);
+        on_access(thread, site, piece_of(access, at));
       }
     }
     at = next;
@@ -286,12 +288,12 @@ void reach(uint64_t at, bool writes) {
 void touch(uint64_t start, uint64_t size, bool writes) {
   if (!size || !happens::g_checked) return;
   Task& task = self();
-  Watcher& watcher = watcher_of(task);
+  ThreadState& thread = thread_of(task);
   if (keys::g_on) {
     keys::open(task);
     if (task.pages.holds_call && task.frame && moves_data(task.pages.holds_call - 1)) {
-      keys::meet(
-          task, spot_of(*task.frame),
+      keys::judge(
+          task, access_site_of(*task.frame),
           {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByKernel});
     }
     if (writes) keys::lend(task, start, size);
@@ -300,27 +302,27 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   const bool is_call = task.pages.holds_call && task.frame &&
                        moves_data(task.pages.holds_call - 1) && !is_of_library(start) &&
                        page::may_access(page_down(start), writes);
-  const bool is_unseen = happens::is_unseen(start, size, writes);
-  if (is_call && !is_unseen) {
+  const bool is_untrapped = happens::is_untrapped(start, size, writes);
+  if (is_call && !is_untrapped) {
     const Spending spending;
-    meet_learners(watcher);
-    mix(watcher);
+    end_joined_epoch(thread);
+    join_holders(thread);
     const uint32_t kind = (writes ? findings::kWrite : findings::kRead) | findings::kByKernel;
-    meet_range(task, watcher, spot_of(*task.frame), {start, size, kind}, true);
+    check_range(task, thread, access_site_of(*task.frame), {start, size, kind}, true);
   }
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     if (!is_ours(at) || !page::may_access(at, writes)) continue;
     Page& page = page_of(at);
-    if (page.mode == Mode::kDeclared && (page.holders & bit_of(watcher)) && page.looks) {
-      if (is_unseen) reach(at, writes);  // else meet_declared() has let it in
+    if (page.mode == Mode::kDeclared && (page.holders & bit_of(thread)) && page.checked_count) {
+      if (is_untrapped) reach(at, writes);  // else admit_declared() has let it in
       continue;
     }
-    if (page.mode == Mode::kWatched || page.mode == Mode::kNew || page.mode == Mode::kDeclared ||
+    if (page.mode == Mode::kTrapped || page.mode == Mode::kNew || page.mode == Mode::kDeclared ||
         (writes && page.mode == Mode::kReadBy)) {
       if (size > kMostLent / 2 * kPageSize &&
-          page.mode == Mode::kWatched) {  // more than can be lent at once
+          page.mode == Mode::kTrapped) {  // more than can be lent at once
         const SpinGuard guard(page.lock);
-        become_open(at, page, watcher);
+        become_open(at, page, thread);
       } else {
         lend(task, at, true);
       }
@@ -331,33 +333,33 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   }
 }
 
-void on_atomic(Task& task, const Spot& spot, uint64_t address, uint64_t size) {
+void on_atomic(Task& task, const AccessSite& site, uint64_t address, uint64_t size) {
   if (happens::g_checked && keys::g_on)
-    return (void)keys::meet(
-        task, spot, {address, size, findings::kRead | findings::kWrite | findings::kAtomic});
-  if (!happens::g_checked || !address || !is_ours(address) || is_ignored(spot.rip)) return;
-  Watcher& watcher = watcher_of(task);
+    return (void)keys::judge(
+        task, site, {address, size, findings::kRead | findings::kWrite | findings::kAtomic});
+  if (!happens::g_checked || !address || !is_ours(address) || is_ignored(site.rip)) return;
+  ThreadState& thread = thread_of(task);
   const Spending spending;
-  meet_learners(watcher);
-  mix(watcher);
-  meet_range(task, watcher, spot,
-             {address, size, findings::kRead | findings::kWrite | findings::kAtomic});
+  end_joined_epoch(thread);
+  join_holders(thread);
+  check_range(task, thread, site,
+              {address, size, findings::kRead | findings::kWrite | findings::kAtomic});
 }
 
-void on_range(Task& task, const Spot& spot, const Touch& touch) {
-  if (!happens::g_checked || !touch.size) return;
-  if (keys::g_on) return (void)keys::meet(task, spot, touch);
-  if (happens::g_replayed) return replay::look(spot, touch);
-  Watcher& watcher = watcher_of(task);
-  meet_learners(watcher);
-  mix(watcher);
-  Touch part = touch;
-  for (uint64_t done = 0; done < touch.size;
+void on_range(Task& task, const AccessSite& site, const Access& access) {
+  if (!happens::g_checked || !access.size) return;
+  if (keys::g_on) return (void)keys::judge(task, site, access);
+  if (happens::g_replayed) return replay::check_access(site, access);
+  ThreadState& thread = thread_of(task);
+  end_joined_epoch(thread);
+  join_holders(thread);
+  Access part = access;
+  for (uint64_t done = 0; done < access.size;
        done += part.size) {  // a large one may cost what the task has to spend
     const Spending spending(kCallCost);
-    part.address = touch.address + done;
-    part.size = touch.size - done < kMostAtOnce ? touch.size - done : kMostAtOnce;
-    meet_range(task, watcher, spot, part);
+    part.address = access.address + done;
+    part.size = access.size - done < kMostAtOnce ? access.size - done : kMostAtOnce;
+    check_range(task, thread, site, part);
   }
 }
 
@@ -379,14 +381,14 @@ void renew(uint64_t start, uint64_t size) {
   }
 }
 
-void begin_step(Task& task, const Touch* touches, uint32_t count) {
+void begin_step(Task& task, const Access* accesses, uint32_t count) {
   (void)task;
   const Spending spending(0);
   if (!g_stepping) g_step_count = 0;
   g_stepping = true;
   for (uint32_t i = 0; i < count; i++) {
-    const uint64_t limit = touches[i].address + touches[i].size;
-    for (uint64_t at = page_down(touches[i].address); at < limit && g_step_count < 8;
+    const uint64_t limit = accesses[i].address + accesses[i].size;
+    for (uint64_t at = page_down(accesses[i].address); at < limit && g_step_count < 8;
          at += kPageSize) {
       if (!is_ours(at)) continue;
       fill_backing(at, kPageSize);
@@ -403,26 +405,27 @@ void end_step(Task& task) {
     Page* page = find_page(g_steps[i]);
     if (!page) continue;
     const SpinGuard guard(page->lock);
-    if (page->holders & bit_of(watcher_of(task))) continue;
+    if (page->holders & bit_of(thread_of(task))) continue;
     drop(g_steps[i], kPageSize);
   }
 }
 
-void learn(Task& task, const Touch* touches, uint32_t count) {
-  Watcher& watcher = watcher_of(task);
+void acquire_read(Task& task, const Access* accesses, uint32_t count) {
+  ThreadState& thread = thread_of(task);
   for (uint32_t i = 0; i < count; i++) {
-    if ((touches[i].kind & findings::kWrite) && is_ours(touches[i].address))
-      escape(task, watcher, touches[i].address, touches[i].size);
-    if (!acquires(touches[i].kind) || !is_ours(touches[i].address)) continue;
-    const uint64_t limit = touches[i].address + touches[i].size;
-    for (uint64_t at = touches[i].address; at < limit; at = page_down(at) + kPageSize) {
+    if ((accesses[i].kind & findings::kWrite) && is_ours(accesses[i].address))
+      escape(task, thread, accesses[i].address, accesses[i].size);
+    if (!acquires(accesses[i].kind) || !is_ours(accesses[i].address)) continue;
+    const uint64_t limit = accesses[i].address + accesses[i].size;
+    for (uint64_t at = accesses[i].address; at < limit; at = page_down(at) + kPageSize) {
       Page& page = page_of(at);
       const SpinGuard guard(page.lock);
       const uint64_t rest = page_down(at) + kPageSize - at;
-      if (page.mode != Mode::kDeclared) join_slots(watcher, page.holders);
-      learn_unseen(page, watcher);
+      if (page.mode != Mode::kDeclared) join_slots(thread, page.holders);
+      acquire_untrapped(page, thread);
       if (page.shadow)
-        learn_from(page.shadow, at % kPageSize, limit - at < rest ? limit - at : rest, watcher);
+        acquire_writers_of(page.shadow, at % kPageSize, limit - at < rest ? limit - at : rest,
+                           thread);
     }
   }
 }
@@ -430,7 +433,7 @@ void learn(Task& task, const Touch* touches, uint32_t count) {
 bool is_stepping() { return g_stepping; }
 
 void catch_up(Task& task) {
-  if (happens::g_checked && !keys::g_on) settle(task, watcher_of(task));
+  if (happens::g_checked && !keys::g_on) settle(task, thread_of(task));
 }
 
 }  // namespace weir::view::checked

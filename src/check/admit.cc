@@ -1,4 +1,4 @@
-// Decides which pages are trapped, and which a task has to itself or shares unseen.
+// Decides which pages are trapped, and which a task has to itself or shares untrapped.
 //
 // A page is nobody's until it is touched. Then its accesses are checked: some dozens while only one
 // task makes them, some thousands if several do. After that it is private to its toucher,
@@ -25,44 +25,45 @@ namespace {
 using page::demand::drop;
 using page::demand::map;
 
-constexpr uint32_t kAloneLooks = 1024, kCommonLooks = 4096;
+constexpr uint32_t kPrivateChecks = 1024, kCommonChecks = 4096;
 constexpr uint32_t kPatience = 8192;  // looks at a page that another task does not drop
 constexpr uint64_t kNearStack = 64 << 10;
 
 // The more has been spent the sooner a page is left alone.
-uint32_t alone_looks() {
-  if (options().exact) return kAloneLooks;
+uint32_t private_checks() {
+  if (options().exact) return kPrivateChecks;
   const int64_t left = tokens();
   if (left <= 0) return 0;
-  return left > 3 * kMostTokens / 2 ? kAloneLooks
+  return left > 3 * kMostTokens / 2 ? kPrivateChecks
          : left > kMostTokens       ? 256
          : left > kMostTokens / 2   ? 64
          : left > kMostTokens / 4   ? 16
                                     : 4;
 }
 
-uint32_t common_looks() {
+uint32_t common_checks() {
   if (options().exact) return ~0u;
   const int64_t left = tokens();
   if (left <= 0) return 0;
-  return left > kMostTokens / 2   ? kCommonLooks
-         : left > kMostTokens / 8 ? kCommonLooks / 8
-                                  : kCommonLooks / 64;
+  return left > kMostTokens / 2   ? kCommonChecks
+         : left > kMostTokens / 8 ? kCommonChecks / 8
+                                  : kCommonChecks / 64;
 }
 
-bool near_own_stack(const Task& task, const Watcher& watcher, const Spot& spot, uint64_t address) {
-  const uint64_t rsp = spot.general[4];
-  const uint64_t top = watcher.stack ? watcher.stack : shared().program.stack_begin;
+bool near_own_stack(const Task& task, const ThreadState& thread, const AccessSite& site,
+                    uint64_t address) {
+  const uint64_t rsp = site.general[4];
+  const uint64_t top = thread.stack ? thread.stack : shared().program.stack_begin;
   if (rsp <= top && address >= rsp - kNearStack && address < top + kPageSize) return true;
-  const uint64_t thread = sys::fs_base_untouched();
-  return task.id != 0 && address >= thread - kPageSize && address < thread + kPageSize;
+  const uint64_t descriptor = sys::fs_base_untouched();
+  return task.id != 0 && address >= descriptor - kPageSize && address < descriptor + kPageSize;
 }
 
 // The task is the only one that has it, and maps it next. While it only reads, others who do need
 // take nothing away from it.
-void leave_to(uint64_t at, Page& page, const Task& task, Watcher& watcher, bool writes) {
+void leave_to(uint64_t at, Page& page, const Task& task, ThreadState& thread, bool writes) {
   own(page, task, writes ? Mode::kPrivate : Mode::kReadBy);
-  hold(at, page, watcher, writes);
+  hold(at, page, thread, writes);
 }
 
 bool is_over(const Page& page) {
@@ -73,7 +74,7 @@ bool is_over(const Page& page) {
 
 // Its owner has ended: whoever reads there may read what he has stored.
 void bury(Page& page) {
-  page.unseen |= page.holders & page.released;
+  page.untrapped |= page.holders & page.released;
   page.holders = 0;
 }
 
@@ -81,47 +82,47 @@ enum class Got : uint8_t { kNothing, kReading, kWriting };
 
 // Without a look: what comes with a page that the task has got, or where nothing is left to spend.
 // `alone`: there is nobody whom its accesses could race with, since all others are known.
-Got take_unseen(uint64_t at, Page& page, const Task& task, Watcher& watcher, bool writes,
-                bool alone) {
+Got take_untrapped(uint64_t at, Page& page, const Task& task, ThreadState& thread, bool writes,
+                   bool alone) {
   if (page.mode == Mode::kDeclared || is_trusted(at)) return Got::kNothing;
   if (alone) {
-    page.holders &= bit_of(watcher);
-    page.released = page.unseen = page.unseen_clock = 0;
-    leave_to(at, page, task, watcher, true);
+    page.holders &= bit_of(thread);
+    page.released = page.untrapped = page.untrapped_clock = 0;
+    leave_to(at, page, task, thread, true);
     return Got::kWriting;
   }
   switch (page.mode) {
     case Mode::kPrivate:
-      if (!is_over(page) || alone_looks()) return Got::kNothing;
+      if (!is_over(page) || private_checks()) return Got::kNothing;
       bury(page);
       [[fallthrough]];
     case Mode::kNew:
-      if (alone_looks()) return Got::kNothing;
-      leave_to(at, page, task, watcher, writes);
+      if (private_checks()) return Got::kNothing;
+      leave_to(at, page, task, thread, writes);
       return writes ? Got::kWriting : Got::kReading;
     case Mode::kReadBy:
       if (writes) return Got::kNothing;
-      hold(at, page, watcher, false);
+      hold(at, page, thread, false);
       return Got::kReading;
-    case Mode::kOpen: share(at, page, watcher); return Got::kWriting;
+    case Mode::kSharedUntrapped: share(at, page, thread); return Got::kWriting;
     default: return Got::kNothing;
   }
 }
 
 // Pages near `at` that others share as they share it, or read.
-void take_around(uint64_t at, Mode mode, const Task& task, Watcher& watcher) {
+void take_around(uint64_t at, Mode mode, const Task& task, ThreadState& thread) {
   constexpr uint64_t kAround = 32 * kPageSize;
-  const bool writes = mode == Mode::kOpen;
+  const bool writes = mode == Mode::kSharedUntrapped;
   const uint64_t first = at & ~(kAround - 1);
   uint64_t start = 0;  // of pages that are taken, and to be mapped
   for (uint64_t next = first; next <= first + kAround; next += kPageSize) {
     bool is_taken = false;
     if (next != at && next < first + kAround && page::backing_bytes_at(next)) {
       Page& page = page_of(next);
-      if (page.mode == mode && !(page.holders & bit_of(watcher))) {
+      if (page.mode == mode && !(page.holders & bit_of(thread))) {
         const SpinGuard guard(page.lock);
         is_taken = page.mode == mode &&
-                   take_unseen(next, page, task, watcher, writes, false) != Got::kNothing;
+                   take_untrapped(next, page, task, thread, writes, false) != Got::kNothing;
       }
     }
     if (is_taken && !start) start = next;
@@ -132,148 +133,149 @@ void take_around(uint64_t at, Mode mode, const Task& task, Watcher& watcher) {
 }
 
 // Where a task goes through memory it gets several pages at once.
-void take_more(uint64_t after, Task& task, Watcher& watcher, bool writes, bool alone, Got got) {
+void take_more(uint64_t after, Task& task, ThreadState& thread, bool writes, bool alone, Got got) {
   constexpr uint32_t kMost = 64;
-  watcher.window = after == watcher.next_page
-                       ? (watcher.window < kMost / 2 ? 2 * watcher.window + 1 : kMost)
-                       : 0;
-  const uint64_t start = after + kPageSize, most = start + watcher.window * kPageSize;
+  thread.window =
+      after == thread.next_page ? (thread.window < kMost / 2 ? 2 * thread.window + 1 : kMost) : 0;
+  const uint64_t start = after + kPageSize, most = start + thread.window * kPageSize;
   uint64_t limit = start;
   for (; limit < most && page::backing_bytes_at(limit); limit += kPageSize) {
     Page& page = page_of(limit);
     const SpinGuard guard(page.lock);
-    if ((page.holders & bit_of(watcher)) ||
-        take_unseen(limit, page, task, watcher, writes, alone) != got)
+    if ((page.holders & bit_of(thread)) ||
+        take_untrapped(limit, page, task, thread, writes, alone) != got)
       break;
   }
-  watcher.next_page = limit;
+  thread.next_page = limit;
   if (limit != start) map(start, limit - start, got == Got::kWriting);
 }
 
 // As enter(), for this page alone; what it has got is not mapped yet.
-Got enter_page(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes,
-               bool alone) {
+Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t address,
+               bool writes, bool alone) {
   const uint64_t at = page_down(address);
   Page& page = page_of(at);
   const SpinGuard guard(page.lock);
   if (alone) {
-    if (const Got got = take_unseen(at, page, task, watcher, writes, true); got != Got::kNothing)
+    if (const Got got = take_untrapped(at, page, task, thread, writes, true); got != Got::kNothing)
       return got;
   }
   switch (page.mode) {
     case Mode::kNew:
       if (is_trusted(at)) {
-        page.mode = Mode::kOpen;
-        hold(at, page, watcher, true);
+        page.mode = Mode::kSharedUntrapped;
+        hold(at, page, thread, true);
         return Got::kWriting;
       }
-      if (near_own_stack(task, watcher, spot, address)) {
-        leave_to(at, page, task, watcher, true);
+      if (near_own_stack(task, thread, site, address)) {
+        leave_to(at, page, task, thread, true);
         return Got::kWriting;
       }
-      if (const Got got = take_unseen(at, page, task, watcher, writes, false); got != Got::kNothing)
+      if (const Got got = take_untrapped(at, page, task, thread, writes, false);
+          got != Got::kNothing)
         return got;
-      watch(at, page, task, watcher, false);
+      trap_page(at, page, task, thread, false);
       break;
     case Mode::kPrivate: {
       if (is_owner(page, task)) {
-        hold(at, page, watcher, true);
+        hold(at, page, thread, true);
         return Got::kWriting;
       }
-      if (const Got got = take_unseen(at, page, task, watcher, writes, false); got != Got::kNothing)
+      if (const Got got = take_untrapped(at, page, task, thread, writes, false);
+          got != Got::kNothing)
         return got;
       const bool has_ended = is_over(page);
       if (has_ended) bury(page);
-      watch(at, page, task, watcher, !has_ended);
+      trap_page(at, page, task, thread, !has_ended);
       break;
     }
     case Mode::kReadBy: {
       if (!writes) {
-        hold(at, page, watcher, false);
+        hold(at, page, thread, false);
         return Got::kReading;
       }
-      const bool is_common = !is_owner(page, task) || (page.holders & ~bit_of(watcher));
-      if (!is_common && !alone_looks()) {
-        leave_to(at, page, task, watcher, true);
+      const bool is_common = !is_owner(page, task) || (page.holders & ~bit_of(thread));
+      if (!is_common && !private_checks()) {
+        leave_to(at, page, task, thread, true);
         return Got::kWriting;
       }
-      if (page.holders & bit_of(watcher)) {
+      if (page.holders & bit_of(thread)) {
         drop(at, kPageSize);
-        give_up(page, watcher);
+        give_up(page, thread);
       }
-      watch(at, page, task, watcher, is_common);
+      trap_page(at, page, task, thread, is_common);
       break;
     }
-    case Mode::kOpen:
-      if (is_trusted(at)) hold(at, page, watcher, true);
-      else share(at, page, watcher);
+    case Mode::kSharedUntrapped:
+      if (is_trusted(at)) hold(at, page, thread, true);
+      else share(at, page, thread);
       return Got::kWriting;
-    case Mode::kWatched:
+    case Mode::kTrapped:
       if (!is_owner(page, task)) page.toucher_count = 2;
       break;
     case Mode::kDeclared: return Got::kNothing;
   }
   const bool is_common = page.toucher_count > 1;
-  if (page.shadow && page.looks < (is_common ? common_looks() : alone_looks()))
+  if (page.shadow && page.checked_count < (is_common ? common_checks() : private_checks()))
     return Got::kNothing;
-  lose_sleeping(at, page, watcher);
-  const bool has_others = page.holders & ~bit_of(watcher);
+  lose_sleeping(at, page, thread);
+  const bool has_others = page.holders & ~bit_of(thread);
   // Until they have dropped it; but not for ever, nor where there is nothing left to spend.
   if (has_others && page.shadow && !(is_common && (page.was_written || writes)) && tokens() > 0 &&
-      page.looks++ < kPatience)
+      page.checked_count++ < kPatience)
     return Got::kNothing;
   if (!is_common && !has_others) {
-    leave_to(at, page, task, watcher, page.was_written || writes);
+    leave_to(at, page, task, thread, page.was_written || writes);
     return page.mode == Mode::kPrivate ? Got::kWriting : Got::kReading;
   }
   if (!page.was_written && !writes && !has_others) {
     page.mode = Mode::kReadBy;
-    hold(at, page, watcher, false);
+    hold(at, page, thread, false);
     return Got::kReading;
   }
-  open_page(at, page, watcher);
+  open_page(at, page, thread);
   return Got::kWriting;
 }
 
 }  // namespace
 
 // A task has come to a page that its process has not mapped, or not for that. True: it has it now.
-// False: it is watched.
-bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes) {
+// False: it is trapped.
+bool admit(Task& task, ThreadState& thread, const AccessSite& site, uint64_t address, bool writes) {
   const uint64_t at = page_down(address);
-  const bool alone = !suggests() && is_alone(watcher);  // what it has to itself is to be seen, too
-  const Got got = enter_page(task, watcher, spot, address, writes, alone);
+  const bool alone = !suggests() && is_alone(thread);  // what it has to itself is to be seen, too
+  const Got got = enter_page(task, thread, site, address, writes, alone);
   if (got == Got::kNothing) return false;
   map(at, kPageSize, got == Got::kWriting);
   const Mode mode = page_of(at).mode;
-  if (!alone && (mode == Mode::kOpen || (mode == Mode::kReadBy && !writes)))
-    take_around(at, mode, task, watcher);
-  else take_more(at, task, watcher, writes, alone, got);
+  if (!alone && (mode == Mode::kSharedUntrapped || (mode == Mode::kReadBy && !writes)))
+    take_around(at, mode, task, thread);
+  else take_more(at, task, thread, writes, alone, got);
   return true;
 }
 
-void look_at(Watcher& watcher, const Spot& spot, Touch touch) {
-  const uint64_t limit = touch.address + touch.size;
-  while (touch.address < limit) {
-    const uint64_t at = page_down(touch.address);
-    touch.size = (limit < at + kPageSize ? limit : at + kPageSize) - touch.address;
+void on_access(ThreadState& thread, const AccessSite& site, Access access) {
+  const uint64_t limit = access.address + access.size;
+  while (access.address < limit) {
+    const uint64_t at = page_down(access.address);
+    access.size = (limit < at + kPageSize ? limit : at + kPageSize) - access.address;
     Page& page = page_of(at);
     const SpinGuard guard(page.lock);
-    if (page.mode == Mode::kWatched && page.shadow) {
-      if (suggests()) note_seen(watcher, touch, spot);
-      const uint64_t others = page.holders & ~bit_of(watcher);
-      if (acquires(touch.kind)) learn_unseen(page, watcher);
+    if (page.mode == Mode::kTrapped && page.shadow) {
+      if (suggests()) note_seen(thread, access, site);
+      const uint64_t others = page.holders & ~bit_of(thread);
+      if (acquires(access.kind)) acquire_untrapped(page, thread);
       if (others) {
-        if (acquires(touch.kind)) join_slots(watcher, others);
-        if (releases(touch.kind)) teach(others, watcher);
+        if (acquires(access.kind)) join_slots(thread, others);
+        if (releases(access.kind)) release_to(others, thread);
       }
-      page.looks++;
-      if (releases(touch.kind)) page.released |= bit_of(watcher);
-      if (touch.kind & findings::kWrite) page.was_written = 1;
-      meet_standing(watcher, touch, spot);
-      look(page.shadow, watcher, touch, spot);
+      page.checked_count++;
+      if (releases(access.kind)) page.released |= bit_of(thread);
+      if (access.kind & findings::kWrite) page.was_written = 1;
+      check_pending(thread, access, site);
+      check_access(page.shadow, thread, access, site);
     }
-    touch.address = at + kPageSize;
+    access.address = at + kPageSize;
   }
 }
 

@@ -1,12 +1,11 @@
-// The checked View: one memory, in which a task touches unseen only what the sharing policies allow
-// it (PUSh). The policies of undeclared memory are inferred. A page begins as nobody's. It becomes
-// private to the task that touches it first, then read-shared, or trapped. Every access to a
-// trapped page is checked, on the bytes that it touches: two accesses that conflict and that
-// nothing orders are a race (docs/guide/check.md).
-// Implemented in check/.
+// The checked View: one memory, in which a task touches untrapped only what the sharing policies
+// allow it (PUSh). The policies of undeclared memory are inferred. A page begins as nobody's. It
+// becomes private to the task that touches it first, then read-shared, or trapped. Every access to
+// a trapped page is checked, on the bytes that it touches: two accesses that conflict and that
+// nothing orders are a race (docs/guide/check.md). Implemented in check/.
 //
-// No false report: if a task can touch a page unseen, it counts as knowing at every moment all that
-// the other tasks know that touch the page.
+// No false report: if a task can touch a page untrapped, it counts as knowing at every moment all
+// that the other tasks know that touch the page.
 #pragma once
 
 #include "base/frame.h"
@@ -24,25 +23,27 @@ inline bool is_ours(uint64_t address) { return page::demand::is_ours(address); }
 // The first task is there. REQUIRES: open_tracking().
 void start(Task& task);
 
-// Registers of a task in program code: by number, as instructions encode them.
-struct Spot {
+// An access site is the registers of a task in program code: by number, as instructions encode
+// them.
+struct AccessSite {
   uint64_t general[16];
   uint64_t rip;
   bool is_call;  // rip is where a function returns to
 };
 
-inline Spot spot_of(const Frame& f) {
+inline AccessSite access_site_of(const Frame& f) {
   return {{f.rax, f.rcx, f.rdx, f.rbx, f.rsp, f.rbp, f.rsi, f.rdi, f.r8, f.r9, f.r10, f.r11, f.r12,
            f.r13, f.r14, f.r15},
           f.shown,
           true};
 }
 
-// A Touch of which bytes is not known: 0 for a read. Its page is met, and nothing is looked at.
+// An Access of which the bytes are not known: 0 for a read. Its page is admitted, and nothing is
+// checked.
 inline constexpr uint32_t kUnknownWrite = 1u << 16;
 
 // An access of one instruction, or call.
-struct Touch {
+struct Access {
   uint64_t address, size;
   uint32_t kind;         // findings::Kind
   uint32_t context = 0;  // made when it is needed
@@ -51,24 +52,25 @@ struct Touch {
 // Program code of the task has faulted at a page that the task does not have. Returns true if the
 // task has all pages now and goes on. Returns false if the instruction must be executed once, as if
 // the pages were mapped; its accesses have been checked.
-bool on_fault(Task& task, const Spot& spot, uint64_t address, Touch* touches, uint32_t count);
+bool on_fault(Task& task, const AccessSite& site, uint64_t address, Access* accesses,
+              uint32_t count);
 // The runtime has faulted there, or code whose accesses are not checked. Maps the page until the
 // task leaves the runtime, or until its next fault or event.
 void lend(Task& task, uint64_t address, bool in_runtime);
 // The kernel is about to access the bytes for the task.
 void touch(uint64_t start, uint64_t size, bool writes);
 // In the runtime: an atomic operation of the program's, at frame's registers.
-void on_atomic(Task& task, const Spot& spot, uint64_t address, uint64_t size);
+void on_atomic(Task& task, const AccessSite& site, uint64_t address, uint64_t size);
 // The C library, or the heap, works on memory on its caller's account.
-void on_range(Task& task, const Spot& spot, const Touch& touch);
+void on_range(Task& task, const AccessSite& site, const Access& access);
 namespace replay {
 // In a replay that is checked: an access of program code, with a right to its pages. Implemented in
 // check/replay/replay.cc.
-void look(const Spot& spot, const Touch& touch);
+void look(const AccessSite& site, const Access& access);
 }  // namespace replay
 // The heap gave out the block, so earlier accesses to these bytes were to something else. In the
 // runtime, or before there are tasks.
-void note_block(uint64_t start, uint64_t size, const Spot& spot);
+void note_block(uint64_t start, uint64_t size, const AccessSite& site);
 void note_stream_buffer(uint64_t stream, uint64_t start, uint64_t size);
 void renew(uint64_t start, uint64_t size);
 // Forgets what is known of whole pages, because nothing reads any more what was stored there.
@@ -76,17 +78,17 @@ void renew_pages(uint64_t start, uint64_t size);
 
 // Delays the task before an access that has been checked. If another task comes to the same bytes
 // meanwhile, that is a collision.
-void linger(Task& task, const Spot& spot, const Touch* touches, uint32_t count);
+void linger(Task& task, const AccessSite& site, const Access* accesses, uint32_t count);
 
 // The address of an instruction whose accesses are none of the program's.
 bool is_ignored(uint64_t rip);
 
 // The accesses have been made. The task now knows what each task knew that may have stored the
 // bytes that it read.
-void learn(Task& task, const Touch* touches, uint32_t count);
+void acquire_read(Task& task, const Access* accesses, uint32_t count);
 // The instruction of on_fault() is executed on the pages themselves: they are mapped, until
 // end_step().
-void begin_step(Task& task, const Touch* touches, uint32_t count);
+void begin_step(Task& task, const Access* accesses, uint32_t count);
 void end_step(Task& task);
 bool is_stepping();
 

@@ -47,66 +47,67 @@ uint32_t slots_in_use() { return __atomic_load_n(&state().slots, __ATOMIC_ACQUIR
 // In a replay what a task knew must not depend on how far it has gone on since.
 uint64_t kept() { return happens::g_replayed ? Past::kKept : 64; }
 
-void begin(Watcher& watcher, const Task& task) {
-  watcher.slot = task.identity.creation ? 1 + (task.identity.creation - 1) % (kSlots - 1)
-                                        : 0;  // the first task lives as long as any
+void begin(ThreadState& thread, const Task& task) {
+  thread.slot = task.identity.creation ? 1 + (task.identity.creation - 1) % (kSlots - 1)
+                                       : 0;  // the first task lives as long as any
   uint32_t slots = __atomic_load_n(&state().slots, __ATOMIC_RELAXED);
-  while (slots <= watcher.slot &&
-         !__atomic_compare_exchange_n(&state().slots, &slots, watcher.slot + 1, false,
+  while (slots <= thread.slot &&
+         !__atomic_compare_exchange_n(&state().slots, &slots, thread.slot + 1, false,
                                       __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
-  watcher.creation = task.identity.creation;
-  watcher.held_count = watcher.held_lost = watcher.lockset = 0;
-  watcher.mixes[0] = watcher.mixes[1] = watcher.mixes[2] = watcher.mixes_lost = 0;
-  watcher.closed_seen = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
-  watcher.lent_count = watcher.library_orders = watcher.is_learnt = 0;
-  watcher.is_over = watcher.kept_count = watcher.kept_pages = watcher.opened_count =
-      watcher.next_page = watcher.window = watcher.looks = 0;
-  watcher.has_all_keys = 1;  // its thread begins in the runtime
-  watcher.stop_asked = watcher.stands = watcher.key_lent_count = watcher.kept_lacked =
-      watcher.is_register_old = 0;
-  watcher.open_names = {};
-  watcher.in_program = 1;
-  watcher.standing.is_there = 0;
-  for (uint64_t& seen : watcher.ended_seen) seen = 0;
-  Past& past = state().past[watcher.slot];
+  thread.creation = task.identity.creation;
+  thread.held_count = thread.held_lost = thread.lockset = 0;
+  thread.shared_pages_with[0] = thread.shared_pages_with[1] = thread.shared_pages_with[2] =
+      thread.lost_pages_with = 0;
+  thread.closed_seen = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
+  thread.lent_count = thread.library_orders = thread.is_joined = 0;
+  thread.is_over = thread.kept_count = thread.kept_pages = thread.opened_count = thread.next_page =
+      thread.window = thread.checked_count = 0;
+  thread.has_all_keys = 1;  // its thread begins in the runtime
+  thread.stop_asked = thread.stands = thread.key_lent_count = thread.kept_lacked =
+      thread.is_register_old = 0;
+  thread.open_names = {};
+  thread.in_program = 1;
+  thread.pending_access.is_there = 0;
+  for (uint64_t& seen : thread.ended_seen) seen = 0;
+  Past& past = state().past[thread.slot];
   const SpinGuard guard(past.lock);  // of a task that ended: what it knew is in State::ended
-  past.known[past.count++ % kept()] = {state().slot_clock[watcher.slot].clock + 1, watcher.now};
+  past.known[past.count++ % kept()] = {state().slot_clock[thread.slot].clock + 1, thread.now};
 }
 
 }  // namespace
 
-void step(Watcher& watcher) {
+void step(ThreadState& thread) {
   const uint64_t next =
-      __atomic_add_fetch(&state().slot_clock[watcher.slot].clock, 1, __ATOMIC_RELAXED);
-  WEIR_DEBUG_CHECK(next > watcher.now.clock[watcher.slot]);  // invariant 3 of clocks.cc
-  __atomic_store_n(&watcher.now.clock[watcher.slot], next, __ATOMIC_RELEASE);
+      __atomic_add_fetch(&state().slot_clock[thread.slot].clock, 1, __ATOMIC_RELAXED);
+  WEIR_DEBUG_CHECK(next > thread.now.clock[thread.slot]);  // invariant 3 of clocks.cc
+  __atomic_store_n(&thread.now.clock[thread.slot], next, __ATOMIC_RELEASE);
 }
 
 namespace {
 
-void learn_entries(Watcher& watcher, const uint64_t* clock, uint32_t slots) {
-  WEIR_DEBUG_CHECK(&watcher == &watcher_of(self()));  // invariant 1 of clocks.cc
+void learn_entries(ThreadState& thread, const uint64_t* clock, uint32_t slots) {
+  WEIR_DEBUG_CHECK(&thread == &thread_of(self()));  // invariant 1 of clocks.cc
   bool is_new = false;
   for (uint32_t i = 0; i < slots; i++)
-    is_new |= clock[i] > watcher.now.clock[i];  // of its own slot: from another task of that
+    is_new |= clock[i] > thread.now.clock[i];  // of its own slot: from another task of that
   if (!is_new) return;
   for (uint32_t i = 0; i < slots;
        i++) {  // its own entry is its epoch at any moment (is_in_known_epoch)
-    if (i != watcher.slot && clock[i] > watcher.now.clock[i]) watcher.now.clock[i] = clock[i];
+    if (i != thread.slot && clock[i] > thread.now.clock[i]) thread.now.clock[i] = clock[i];
   }
-  step(watcher);
-  watcher.learnt = watcher.now.clock[watcher.slot];
-  Past& past = state().past[watcher.slot];
+  step(thread);
+  thread.joined_at = thread.now.clock[thread.slot];
+  Past& past = state().past[thread.slot];
   const SpinGuard guard(past.lock);
   Past::Known& known = past.known[past.count++ % kept()];
-  known.from = watcher.learnt;
-  copy_entries(known.clock.clock, watcher.now.clock, slots_in_use());
+  known.from = thread.joined_at;
+  copy_entries(known.clock.clock, thread.now.clock, slots_in_use());
 }
 
 }  // namespace
 
-void learn_clock(Watcher& watcher, const Clock& other) {
-  learn_entries(watcher, other.clock, slots_in_use());
+void acquire_clock(ThreadState& thread, const Clock& other) {
+  learn_entries(thread, other.clock, slots_in_use());
 }
 
 Clock clock_at(const Epoch& epoch) {
@@ -127,96 +128,97 @@ Clock clock_at(const Epoch& epoch) {
   return then;
 }
 
-void join_epoch(Watcher& watcher, const Epoch& epoch) {
-  if (!epoch.is_set() || epoch.task == watcher.slot || watcher.now.knows(epoch)) return;
-  learn_clock(watcher, clock_at(epoch));
+void join_epoch(ThreadState& thread, const Epoch& epoch) {
+  if (!epoch.is_set() || epoch.task == thread.slot || thread.now.knows(epoch)) return;
+  acquire_clock(thread, clock_at(epoch));
 }
 
 namespace {
 
 // At its next look.
-void end_epoch(Watcher& watcher) {
-  if (!__atomic_load_n(&watcher.is_learnt, __ATOMIC_RELAXED))
-    __atomic_store_n(&watcher.is_learnt, 1u, __ATOMIC_RELEASE);
+void end_epoch(ThreadState& thread) {
+  if (!__atomic_load_n(&thread.is_joined, __ATOMIC_RELAXED))
+    __atomic_store_n(&thread.is_joined, 1u, __ATOMIC_RELEASE);
 }
 
-bool is_in_known_epoch(const Watcher& watcher, const Watcher& other) {
-  return watcher.slot != other.slot &&
+bool is_in_known_epoch(const ThreadState& thread, const ThreadState& other) {
+  return thread.slot != other.slot &&
          __atomic_load_n(&other.now.clock[other.slot], __ATOMIC_ACQUIRE) ==
-             watcher.now.clock[other.slot];
+             thread.now.clock[other.slot];
 }
 
 // Its epoch is read first: what it knew when that began is in the entries that are read then,
 // whatever it learns meanwhile.
-void learn_live(Watcher& watcher, const Watcher& other) {
+void learn_live(ThreadState& thread, const ThreadState& other) {
   const uint64_t epoch = __atomic_load_n(&other.now.clock[other.slot], __ATOMIC_ACQUIRE);
   const uint32_t slots = slots_in_use();
   uint64_t known[kSlots];
   for (uint32_t i = 0; i < slots; i++)
     known[i] = __atomic_load_n(&other.now.clock[i], __ATOMIC_RELAXED);
   known[other.slot] = epoch;
-  learn_entries(watcher, known, slots);
+  learn_entries(thread, known, slots);
 }
 
 }  // namespace
 
-void join_slots(Watcher& watcher, uint64_t slots) {
-  slots &= ~(uint64_t{1} << watcher.slot);
+void join_slots(ThreadState& thread, uint64_t slots) {
+  slots &= ~(uint64_t{1} << thread.slot);
   if (!slots) return;
   State& s = state();
   for (uint64_t rest = slots; rest; rest &= rest - 1) {
     const int slot = __builtin_ctzll(rest);
     const uint64_t count = __atomic_load_n(&s.ended_count[slot], __ATOMIC_ACQUIRE);
-    if (watcher.ended_seen[slot] == count) continue;
-    watcher.ended_seen[slot] = count;
-    learn_clock(watcher, s.ended[slot]);
+    if (thread.ended_seen[slot] == count) continue;
+    thread.ended_seen[slot] = count;
+    acquire_clock(thread, s.ended[slot]);
   }
   const uint32_t limit = shared().order.high_task;
   for (uint32_t i = 0; i < limit; i++) {
-    Watcher& other = s.watchers[i];
-    if (&other == &watcher || !(slots >> other.slot & 1)) continue;
+    ThreadState& other = s.threads[i];
+    if (&other == &thread || !(slots >> other.slot & 1)) continue;
     end_epoch(other);  // before: what it does after it sees this may seem to be known, or not
-    if (is_in_known_epoch(watcher, other)) continue;
-    learn_live(watcher, other);
+    if (is_in_known_epoch(thread, other)) continue;
+    learn_live(thread, other);
   }
 }
 
-void mix(Watcher& watcher) {
-  uint64_t slots = __atomic_load_n(&watcher.mixes_lost, __ATOMIC_RELAXED);
-  for (const uint64_t& mixes : watcher.mixes) slots |= __atomic_load_n(&mixes, __ATOMIC_RELAXED);
-  join_slots(watcher, slots);
+void join_holders(ThreadState& thread) {
+  uint64_t slots = __atomic_load_n(&thread.lost_pages_with, __ATOMIC_RELAXED);
+  for (const uint64_t& shared_pages_with : thread.shared_pages_with)
+    slots |= __atomic_load_n(&shared_pages_with, __ATOMIC_RELAXED);
+  join_slots(thread, slots);
 }
 
-void meet_learners(Watcher& watcher) {
-  if (!__atomic_load_n(&watcher.is_learnt, __ATOMIC_ACQUIRE)) return;
-  __atomic_store_n(&watcher.is_learnt, 0u, __ATOMIC_RELEASE);
-  step(watcher);
+void end_joined_epoch(ThreadState& thread) {
+  if (!__atomic_load_n(&thread.is_joined, __ATOMIC_ACQUIRE)) return;
+  __atomic_store_n(&thread.is_joined, 0u, __ATOMIC_RELEASE);
+  step(thread);
 }
 
-bool is_alone(const Watcher& watcher) {
+bool is_alone(const ThreadState& thread) {
   if (!happens::g_checked) return true;
   const Shared& s = shared();
   for (uint32_t i = 0; i < s.order.high_task; i++) {
-    const Watcher& other = state().watchers[i];
-    if (&other != &watcher && s.tasks[i].order.state != TaskState::kFree &&
+    const ThreadState& other = state().threads[i];
+    if (&other != &thread && s.tasks[i].order.state != TaskState::kFree &&
         !__atomic_load_n(&other.is_over, __ATOMIC_ACQUIRE))
       return false;
   }
   for (TaskId slot = 0; slot < kSlots; slot++) {
-    if (slot != watcher.slot && !watcher.now.knows({state().over[slot], slot})) return false;
+    if (slot != thread.slot && !thread.now.knows({state().over[slot], slot})) return false;
   }
   return true;
 }
 
-uint32_t lockset_of(Watcher& watcher) {
-  if (!watcher.held_count) return 0;
-  if (watcher.lockset) return watcher.lockset;
+uint32_t lockset_of(ThreadState& thread) {
+  if (!thread.held_count) return 0;
+  if (thread.lockset) return thread.lockset;
   Lockset wanted{};
-  wanted.count = watcher.held_count;
-  uint64_t hash = watcher.held_count;
-  for (uint32_t i = 0; i < watcher.held_count && i < findings::kMostLocks && i < kMostHeld; i++) {
-    wanted.locks[i] = watcher.held[i];
-    hash = (hash ^ watcher.held[i]) * 0x9E3779B97F4A7C15;
+  wanted.count = thread.held_count;
+  uint64_t hash = thread.held_count;
+  for (uint32_t i = 0; i < thread.held_count && i < findings::kMostLocks && i < kMostHeld; i++) {
+    wanted.locks[i] = thread.held[i];
+    hash = (hash ^ thread.held[i]) * 0x9E3779B97F4A7C15;
   }
   wanted.key = static_cast<uint32_t>(hash >> 32) | 1;
   State& s = state();
@@ -225,8 +227,8 @@ uint32_t lockset_of(Watcher& watcher) {
     const uint32_t at = (wanted.key + i) % kLocksets;
     if (s.locksets[at].key == 0) s.locksets[at] = wanted;
     if (s.locksets[at].key != wanted.key || s.locksets[at].count != wanted.count) continue;
-    watcher.lockset = at + 1;
-    return watcher.lockset;
+    thread.lockset = at + 1;
+    return thread.lockset;
   }
   return 0;
 }
@@ -240,10 +242,10 @@ using namespace view::checked;
 namespace {
 
 // All that has been released there is known to the task. Under its lock.
-bool knows_all(const Watcher& watcher, const SyncClock& sync) {
-  if (!sync.epoch.is_set() || sync.creation == watcher.creation + 1) return true;
-  return sync.creation && sync.epoch.task != watcher.slot &&
-         sync.epoch.clock == watcher.now.clock[sync.epoch.task];
+bool knows_all(const ThreadState& thread, const SyncClock& sync) {
+  if (!sync.epoch.is_set() || sync.creation == thread.creation + 1) return true;
+  return sync.creation && sync.epoch.task != thread.slot &&
+         sync.epoch.clock == thread.now.clock[sync.epoch.task];
 }
 
 }  // namespace
@@ -252,37 +254,37 @@ void on_acquire(uint64_t object) {
   SyncClock& sync = sync_of(object);
   if (!__atomic_load_n(&sync.epoch.clock, __ATOMIC_RELAXED))
     return;  // whoever has released it since orders nothing that has happened
-  Watcher& watcher = watcher_of(self());
+  ThreadState& thread = thread_of(self());
   uint64_t known[kSlots];
   uint32_t slots;
   {
     const SpinGuard guard(sync.lock);
-    if (knows_all(watcher, sync)) return;
+    if (knows_all(thread, sync)) return;
     slots = slots_in_use();
     copy_entries(known, sync.clock.clock, slots);
   }
-  learn_entries(watcher, known, slots);
+  learn_entries(thread, known, slots);
 }
 
 void on_release(uint64_t object) {
-  Watcher& watcher = watcher_of(self());
-  mix(watcher);
+  ThreadState& thread = thread_of(self());
+  join_holders(thread);
   SyncClock& sync = sync_of(object);
   {
     const SpinGuard guard(sync.lock);
-    bool knows = knows_all(watcher, sync);
-    if (sync.creation == watcher.creation + 1 && sync.epoch.is_set() &&
-        sync.epoch.clock >= watcher.learnt) {
-      sync.clock.clock[watcher.slot] = watcher.now.clock[watcher.slot];  // all else is there
+    bool knows = knows_all(thread, sync);
+    if (sync.creation == thread.creation + 1 && sync.epoch.is_set() &&
+        sync.epoch.clock >= thread.joined_at) {
+      sync.clock.clock[thread.slot] = thread.now.clock[thread.slot];  // all else is there
     } else {
       const uint32_t slots = slots_in_use();
-      if (!knows) knows = sync.clock.join(watcher.now, slots);
-      else copy_entries(sync.clock.clock, watcher.now.clock, slots);
+      if (!knows) knows = sync.clock.join(thread.now, slots);
+      else copy_entries(sync.clock.clock, thread.now.clock, slots);
     }
-    sync.creation = knows ? watcher.creation + 1 : 0;
-    sync.epoch = watcher.now.epoch(watcher.slot);
+    sync.creation = knows ? thread.creation + 1 : 0;
+    sync.epoch = thread.now.epoch(thread.slot);
   }
-  end_epoch(watcher);
+  end_epoch(thread);
 }
 
 // Readers are not ordered by each other: what they release goes to writers only, by a name of its
@@ -290,94 +292,94 @@ void on_release(uint64_t object) {
 constexpr uint64_t kReaders = 1;
 
 void on_lock(uint64_t lock, bool is_shared) {
-  Watcher& watcher = watcher_of(self());
+  ThreadState& thread = thread_of(self());
   on_acquire(lock);
   if (!is_shared) on_acquire(lock + kReaders);
-  if (watcher.held_count < kMostHeld) watcher.held[watcher.held_count] = lock | is_shared;
-  else watcher.held_lost = 1;
-  watcher.held_count++;
-  watcher.lockset = 0;
+  if (thread.held_count < kMostHeld) thread.held[thread.held_count] = lock | is_shared;
+  else thread.held_lost = 1;
+  thread.held_count++;
+  thread.lockset = 0;
   if (keys::g_on) keys::update(self());
 }
 
 void on_unlock(uint64_t lock) {
-  Watcher& watcher = watcher_of(self());
+  ThreadState& thread = thread_of(self());
   bool is_shared = false;
-  for (uint32_t i = watcher.held_count; i-- > 0;) {
-    if (i >= kMostHeld || (watcher.held[i] & ~uint64_t{1}) != lock) continue;
-    is_shared = watcher.held[i] & 1;
-    for (uint32_t k = i + 1; k < watcher.held_count && k < kMostHeld; k++)
-      watcher.held[k - 1] = watcher.held[k];
+  for (uint32_t i = thread.held_count; i-- > 0;) {
+    if (i >= kMostHeld || (thread.held[i] & ~uint64_t{1}) != lock) continue;
+    is_shared = thread.held[i] & 1;
+    for (uint32_t k = i + 1; k < thread.held_count && k < kMostHeld; k++)
+      thread.held[k - 1] = thread.held[k];
     break;
   }
-  if (watcher.held_count) watcher.held_count--;
-  if (!watcher.held_count) watcher.held_lost = 0;
-  watcher.lockset = 0;
-  if (watcher.opened_count) close_by_lock(watcher, lock);
+  if (thread.held_count) thread.held_count--;
+  if (!thread.held_count) thread.held_lost = 0;
+  thread.lockset = 0;
+  if (thread.opened_count) close_by_lock(thread, lock);
   if (keys::g_on) keys::update(self());
   on_release(is_shared ? lock + kReaders : lock);
 }
 
 void begin_once(uint64_t control) {
-  Watcher& watcher = watcher_of(self());
+  ThreadState& thread = thread_of(self());
   SyncClock& sync = sync_of(control);
   uint64_t before;
   {
     const SpinGuard guard(sync.lock);
     before = sync.runners;
-    sync.runners |= uint64_t{1} << watcher.slot;
+    sync.runners |= uint64_t{1} << thread.slot;
   }
-  join_slots(watcher, before);
+  join_slots(thread, before);
 }
 
 void create(Task& creator, Task& task) {
   if (!g_checked) return;
-  Watcher& from = watcher_of(creator);
-  Watcher& to = watcher_of(task);
-  mix(from);
+  ThreadState& from = thread_of(creator);
+  ThreadState& to = thread_of(task);
+  join_holders(from);
   to.now = from.now;
   begin(to, task);
   step(to);
-  to.learnt = to.now.clock[to.slot];
+  to.joined_at = to.now.clock[to.slot];
   step(from);
   to.stack = to.stack_known = 0;
   to.number = note_task(task, &from);
 }
 
-void begin_stack(uint64_t start, uint64_t limit, uint64_t thread) {
+void begin_stack(uint64_t start, uint64_t limit, uint64_t descriptor) {
   constexpr uint64_t kMost = 1 << 30, kDescriptor = 4096;
   if (!g_checked || limit - start > kMost) return;
-  if (thread >= limit && thread - limit < kMost) limit = thread + kDescriptor;
+  if (descriptor >= limit && descriptor - limit < kMost) limit = descriptor + kDescriptor;
   renew(start, limit - start);
   renew_pages(start, limit - start);
 }
 
-void end(Task& task, uint64_t thread) {
+void end(Task& task, uint64_t handle) {
   if (!g_checked) return;
-  Watcher& watcher = watcher_of(task);
-  WEIR_CHECK(!watcher.standing.is_there);  // invariant 1 of collisions.cc
+  ThreadState& thread = thread_of(task);
+  WEIR_CHECK(!thread.pending_access.is_there);  // invariant 1 of collisions.cc
   State& s = state();
-  const uint64_t last = watcher.now.clock[watcher.slot];
-  if (thread) on_release(thread);
+  const uint64_t last = thread.now.clock[thread.slot];
+  if (handle) on_release(handle);
   const SpinGuard guard(s.findings_lock);
-  if (s.over[watcher.slot] < last) s.over[watcher.slot] = last;
-  give_kept(watcher);
-  __atomic_store_n(&watcher.is_over, 1u, __ATOMIC_RELEASE);
-  s.ended[watcher.slot].join(watcher.now);
-  __atomic_store_n(&s.ended_count[watcher.slot], s.ended_count[watcher.slot] + 1, __ATOMIC_RELEASE);
+  if (s.over[thread.slot] < last) s.over[thread.slot] = last;
+  give_kept(thread);
+  __atomic_store_n(&thread.is_over, 1u, __ATOMIC_RELEASE);
+  s.ended[thread.slot].join(thread.now);
+  __atomic_store_n(&s.ended_count[thread.slot], s.ended_count[thread.slot] + 1, __ATOMIC_RELEASE);
 }
 
-uint32_t& library_orders() { return watcher_of(self()).library_orders; }
+uint32_t& library_orders() { return thread_of(self()).library_orders; }
 
 bool has_lent() {
-  const Watcher& watcher = watcher_of(self());
-  return watcher.lent_count != 0 || (keys::g_on && keys::has_to_close(watcher));
+  const ThreadState& thread = thread_of(self());
+  return thread.lent_count != 0 || (keys::g_on && keys::has_to_close(thread));
 }
 
 void leave() {
   if (!has_to_leave()) return;
   if (keys::g_on) keys::close(self());
-  else settle(self(), watcher_of(self()));
+  else settle(self(), thread_of(self()));
 }
 
 void end_library_call() {
@@ -394,18 +396,18 @@ void open_objects() {
 void close_objects() {
   if (!keys::g_on) return;
   if (keys::is_open(self())) keys::close(self());
-  else if (watcher_of(self()).is_register_old) keys::update(self());
+  else if (thread_of(self()).is_register_old) keys::update(self());
 }
 
 namespace {
 
-Spot caller(uint64_t where, uint64_t stack, uint64_t frame) {
-  Spot spot{};
-  spot.general[4] = stack;
-  spot.general[5] = frame;
-  spot.rip = where;
-  spot.is_call = true;
-  return spot;
+AccessSite caller(uint64_t where, uint64_t stack, uint64_t frame) {
+  AccessSite site{};
+  site.general[4] = stack;
+  site.general[5] = frame;
+  site.rip = where;
+  site.is_call = true;
+  return site;
 }
 
 }  // namespace
@@ -422,11 +424,11 @@ void on_stream_buffer(const void* stream, const void* buffer, uint64_t size) {
 }
 
 void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame) {
-  const Spot spot = caller(where, stack, frame);
-  end_declared(start, size, &spot);
+  const AccessSite site = caller(where, stack, frame);
+  end_declared(start, size, &site);
   if (!g_checked || is_ignored(where)) return;
   constexpr uint64_t kMost = 64 << 10;  // of a large block its beginning stands for all
-  on_range(self(), spot, {start, size < kMost ? size : kMost, findings::kWrite | findings::kFree});
+  on_range(self(), site, {start, size < kMost ? size : kMost, findings::kWrite | findings::kFree});
 }
 
 void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint64_t stack,
@@ -438,24 +440,25 @@ void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint
 
 // Without locks: what is taken from the task meanwhile it has until it comes to an event, as if it
 // had touched it before.
-bool is_unseen(uint64_t start, uint64_t size, bool writes) {
+bool is_untrapped(uint64_t start, uint64_t size, bool writes) {
   if (keys::g_on) {
     if (start / ObjectTable::kZone == (start + size) / ObjectTable::kZone)
-      return watcher_of(self()).found.around(objects(), start).start >= start + size;
+      return thread_of(self()).found.around(objects(), start).start >= start + size;
     const uint32_t index = objects().find_above(start);
     return !index || objects().at(index).start >= start + size;
   }
-  const Watcher& watcher = watcher_of(self());
-  const uint64_t bit = bit_of(watcher);
+  const ThreadState& thread = thread_of(self());
+  const uint64_t bit = bit_of(thread);
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     const uint64_t shared_view = page::shared_view_of(at);
     if (shared_view == at) continue;
     const Page& page = page_at(at, shared_view);
     if (!(__atomic_load_n(&page.holders, __ATOMIC_RELAXED) & bit)) return false;
     const Mode mode = load_enum<__ATOMIC_RELAXED>(page.mode);
-    if (mode == Mode::kPrivate || mode == Mode::kOpen || (mode == Mode::kReadBy && !writes))
+    if (mode == Mode::kPrivate || mode == Mode::kSharedUntrapped ||
+        (mode == Mode::kReadBy && !writes))
       continue;
-    if (mode != Mode::kDeclared || !is_let_in(watcher, page, writes)) return false;
+    if (mode != Mode::kDeclared || !is_let_in(thread, page, writes)) return false;
   }
   return true;
 }
@@ -465,11 +468,11 @@ bool is_unseen(uint64_t start, uint64_t size, bool writes) {
 namespace weir::view::checked {
 
 void begin_first(Task& task) {
-  Watcher& watcher = watcher_of(task);
-  begin(watcher, task);
-  step(watcher);
-  watcher.learnt = watcher.now.clock[watcher.slot];
-  if (!found().tasks) watcher.number = note_task(task, nullptr);  // else it was, for a report
+  ThreadState& thread = thread_of(task);
+  begin(thread, task);
+  step(thread);
+  thread.joined_at = thread.now.clock[thread.slot];
+  if (!found().tasks) thread.number = note_task(task, nullptr);  // else it was, for a report
 }
 
 }  // namespace weir::view::checked

@@ -41,74 +41,74 @@ bool is_affordable() {
 
 // The 1st, 2nd, 4th, ... time; instructions that share a count are lingered at less often.
 bool is_chosen(uint64_t rip) {
-  uint32_t& count = state().looks_at[rip * 0x9E3779B97F4A7C15 >> 48 & (kLookCounts - 1)];
+  uint32_t& count = state().checks_of_site[rip * 0x9E3779B97F4A7C15 >> 48 & (kSiteCounts - 1)];
   const uint32_t now = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
   return (now & (now - 1)) == 0;
 }
 
-bool is_common(const Touch& touch) {
-  if (!(touch.kind & (findings::kRead | findings::kWrite)) || (touch.kind & findings::kAtomic) ||
-      !is_ours(touch.address))
+bool is_common(const Access& access) {
+  if (!(access.kind & (findings::kRead | findings::kWrite)) || (access.kind & findings::kAtomic) ||
+      !is_ours(access.address))
     return false;
-  const Page& page = page_of(page_down(touch.address));
-  return load_enum<__ATOMIC_RELAXED>(page.mode) == Mode::kWatched &&
+  const Page& page = page_of(page_down(access.address));
+  return load_enum<__ATOMIC_RELAXED>(page.mode) == Mode::kTrapped &&
          __atomic_load_n(&page.toucher_count, __ATOMIC_RELAXED) > 1;
 }
 
 }  // namespace
 
-void linger(Task& task, const Spot& spot, const Touch* touches, uint32_t count) {
+void linger(Task& task, const AccessSite& site, const Access* accesses, uint32_t count) {
   State& s = state();
-  if (is_ignored(spot.rip) || shared().order.live < 2) return;
-  const Touch* chosen = nullptr;
+  if (is_ignored(site.rip) || shared().order.live < 2) return;
+  const Access* chosen = nullptr;
   for (uint32_t i = 0; i < count && !chosen; i++) {
-    if (is_common(touches[i])) chosen = &touches[i];
+    if (is_common(accesses[i])) chosen = &accesses[i];
   }
-  if (!chosen || !is_chosen(spot.rip) || !is_affordable()) return;
-  Watcher& watcher = watcher_of(task);
-  Standing& standing = watcher.standing;
-  WEIR_CHECK(!standing.is_there);  // invariant 1 of collisions.cc
+  if (!chosen || !is_chosen(site.rip) || !is_affordable()) return;
+  ThreadState& thread = thread_of(task);
+  PendingAccess& pending_access = thread.pending_access;
+  WEIR_CHECK(!pending_access.is_there);  // invariant 1 of collisions.cc
   const uint64_t since = sys::cycles();
-  const uint32_t context = context_of(spot), lockset = lockset_of(watcher);
-  __atomic_store_n(&standing.is_met, 0u, __ATOMIC_RELAXED);
+  const uint32_t context = context_of(site), lockset = lockset_of(thread);
+  __atomic_store_n(&pending_access.has_collided, 0u, __ATOMIC_RELAXED);
   {
-    const SpinGuard guard(standing.lock);
-    standing.prior = {chosen->address, chosen->size, chosen->kind,
-                      watcher.number,  context,      lockset};
-    __atomic_store_n(&standing.is_there, 1u, __ATOMIC_RELEASE);
+    const SpinGuard guard(pending_access.lock);
+    pending_access.prior = {chosen->address, chosen->size, chosen->kind,
+                            thread.number,   context,      lockset};
+    __atomic_store_n(&pending_access.is_there, 1u, __ATOMIC_RELEASE);
   }
-  __atomic_add_fetch(&s.standing, 1, __ATOMIC_RELEASE);
-  sys::futex_wait(&standing.is_met, 0, kNanoseconds);
+  __atomic_add_fetch(&s.pending_accesses, 1, __ATOMIC_RELEASE);
+  sys::futex_wait(&pending_access.has_collided, 0, kNanoseconds);
   {
-    const SpinGuard guard(standing.lock);  // whoever is just looking at it
-    __atomic_store_n(&standing.is_there, 0u, __ATOMIC_RELEASE);
+    const SpinGuard guard(pending_access.lock);  // whoever is just looking at it
+    __atomic_store_n(&pending_access.is_there, 0u, __ATOMIC_RELEASE);
   }
-  __atomic_sub_fetch(&s.standing, 1, __ATOMIC_RELEASE);
+  __atomic_sub_fetch(&s.pending_accesses, 1, __ATOMIC_RELEASE);
   __atomic_fetch_add(&s.lingered, sys::cycles() - since, __ATOMIC_RELAXED);
 }
 
-void meet_standing(const Watcher& watcher, Touch& touch, const Spot& spot) {
+void check_pending(const ThreadState& thread, Access& access, const AccessSite& site) {
   State& s = state();
-  if (!__atomic_load_n(&s.standing, __ATOMIC_ACQUIRE)) return;
+  if (!__atomic_load_n(&s.pending_accesses, __ATOMIC_ACQUIRE)) return;
   const uint32_t limit = shared().order.high_task;
   for (uint32_t i = 0; i < limit; i++) {
-    Watcher& other = s.watchers[i];
-    Standing& standing = other.standing;
-    if (&other == &watcher || !__atomic_load_n(&standing.is_there, __ATOMIC_ACQUIRE)) continue;
-    Prior prior;
+    ThreadState& other = s.threads[i];
+    PendingAccess& pending_access = other.pending_access;
+    if (&other == &thread || !__atomic_load_n(&pending_access.is_there, __ATOMIC_ACQUIRE)) continue;
+    PriorAccess prior;
     {
-      const SpinGuard guard(standing.lock);
-      if (!standing.is_there) continue;
-      prior = standing.prior;
-      const bool overlaps =
-          prior.address < touch.address + touch.size && touch.address < prior.address + prior.size;
-      const bool conflicts = overlaps && ((prior.kind | touch.kind) & findings::kWrite) &&
-                             prior.number != watcher.number;
-      if (!conflicts || (prior.kind & touch.kind & findings::kAtomic)) continue;
-      __atomic_store_n(&standing.is_met, 1u, __ATOMIC_RELEASE);
+      const SpinGuard guard(pending_access.lock);
+      if (!pending_access.is_there) continue;
+      prior = pending_access.prior;
+      const bool overlaps = prior.address < access.address + access.size &&
+                            access.address < prior.address + prior.size;
+      const bool conflicts = overlaps && ((prior.kind | access.kind) & findings::kWrite) &&
+                             prior.number != thread.number;
+      if (!conflicts || (prior.kind & access.kind & findings::kAtomic)) continue;
+      __atomic_store_n(&pending_access.has_collided, 1u, __ATOMIC_RELEASE);
     }
-    sys::futex_wake(&standing.is_met);
-    report_race(prior, watcher, touch, spot, findings::Why::kCollision);
+    sys::futex_wake(&pending_access.has_collided);
+    report_race(prior, thread, access, site, findings::Why::kCollision);
   }
 }
 

@@ -1,7 +1,7 @@
 // Memory that its owner alone has touched until he tells others where it is.
 //
-// What one task alone uses is private, and unseen; a stack is from the first. A task that stores
-// such an address where others may find it is about to share it: from there on its page is watched,
+// What one task alone uses is private, and untrapped; a stack is from the first. A task that stores
+// such an address where others may find it is about to share it: from there on its page is trapped,
 // before anybody else has come. Without that the owner's side of a race would be seen only where
 // the other one came first.
 
@@ -18,37 +18,37 @@ namespace {
 constexpr uint64_t kDeepest = 8 << 20;  // of a stack
 constexpr uint64_t kMostWords = 8;      // of one store
 
-bool is_own_stack(const Task& task, const Watcher& watcher, uint64_t address) {
-  const uint64_t top = task.id ? watcher.stack : shared().program.stack_begin;
+bool is_own_stack(const Task& task, const ThreadState& thread, uint64_t address) {
+  const uint64_t top = task.id ? thread.stack : shared().program.stack_begin;
   return top && address < top && address >= top - kDeepest;
 }
 
-void expose(Task& task, Watcher& watcher, uint64_t address) {
+void expose(Task& task, ThreadState& thread, uint64_t address) {
   if (!page::demand::is_ours(address) || page::backing_bytes_at(address) == 0) return;
   const uint64_t at = page_down(address);
   Page& page = page_of(at);
   const Mode before = load_enum<__ATOMIC_RELAXED>(page.mode);
   if (before != Mode::kPrivate && before != Mode::kNew) return;
   const SpinGuard guard(page.lock);
-  if (page.mode == Mode::kNew ? !is_own_stack(task, watcher, address)
+  if (page.mode == Mode::kNew ? !is_own_stack(task, thread, address)
                               : page.mode != Mode::kPrivate || !is_owner(page, task))
     return;
-  drop_page(at, watcher);
-  watch(at, page, task, watcher, true);
+  drop_page(at, thread);
+  trap_page(at, page, task, thread, true);
 }
 
 }  // namespace
 
-void escape(Task& task, Watcher& watcher, uint64_t address, uint64_t size) {
+void escape(Task& task, ThreadState& thread, uint64_t address, uint64_t size) {
   constexpr uint64_t kWord = 8;
   if (task.signals.handler_count || tokens() < kMostTokens / 4 ||
-      is_own_stack(task, watcher, address))
+      is_own_stack(task, thread, address))
     return;
   for (uint64_t at = address; at + kWord <= address + size && at < address + kMostWords * kWord;
        at += kWord) {
     if (page::backing_bytes_at(at) < kWord) return;
     const uint64_t word = *reinterpret_cast<const uint64_t*>(page::shared_view_of(at));
-    if (page_down(word) != page_down(address)) expose(task, watcher, word);
+    if (page_down(word) != page_down(address)) expose(task, thread, word);
   }
 }
 
@@ -62,13 +62,13 @@ void share_stack(uint64_t argument) {
   constexpr uint32_t kWords = 32;  // of what it points to
   if (!g_checked || g_replayed || keys::g_on) return;
   Task& task = self();
-  Watcher& watcher = watcher_of(task);
+  ThreadState& thread = thread_of(task);
   if (task.signals.handler_count) return;
-  expose(task, watcher, argument);
+  expose(task, thread, argument);
   for (uint32_t i = 0; i < kWords; i++) {
     const uint64_t at = argument + 8 * i;
     if (at % 8 || page::backing_bytes_at(at) < 8 || at / kPageSize != argument / kPageSize) break;
-    expose(task, watcher, *reinterpret_cast<const uint64_t*>(page::shared_view_of(at)));
+    expose(task, thread, *reinterpret_cast<const uint64_t*>(page::shared_view_of(at)));
   }
 }
 

@@ -23,8 +23,8 @@ namespace {
 namespace checked = view::checked;
 
 // Per process.
-checked::Touch g_touches[Touches::kMost];  // of the single step
-uint32_t g_touch_count;
+checked::Access g_accesses[InstructionAccesses::kMost];  // of the single step
+uint32_t g_access_count;
 uint64_t g_mask;
 [[maybe_unused]] uint64_t g_step_at;  // the instruction that is being stepped
 uint32_t g_ignored_steps;             // in a row
@@ -32,10 +32,10 @@ constexpr uint32_t kMostIgnoredSteps = 64;
 
 // One that is not made step by step: where it goes on it may touch any of them, and would lose the
 // one for the other.
-void lend_all(Task& task, uint64_t address, const checked::Touch* touches, uint32_t count) {
+void lend_all(Task& task, uint64_t address, const checked::Access* accesses, uint32_t count) {
   checked::lend(task, address, false);
   for (uint32_t i = 0; i < count; i++) {
-    const uint64_t ends[] = {touches[i].address, touches[i].address + touches[i].size - 1};
+    const uint64_t ends[] = {accesses[i].address, accesses[i].address + accesses[i].size - 1};
     for (const uint64_t at : ends) {
       if (page_down(at) != page_down(address) && checked::is_ours(at))
         checked::lend(task, at, false);
@@ -52,32 +52,33 @@ bool on_checked_fault(Task& task, uint64_t address, ucontext_t& context) {
   auto& gregs = context.uc_mcontext.gregs;
   const uint32_t in_runtime = task.in_runtime;
   task.in_runtime = 1;
-  Touches touches;
-  list_touches(task, context, address, Extent::kWhole, touches);
+  InstructionAccesses accesses;
+  list_accesses(task, context, address, Extent::kWhole, accesses);
   // Invariant of check/fault.cc.
-  WEIR_DEBUG_CHECK(!checked::is_stepping() || touches.spot.rip == g_step_at);
-  g_step_at = touches.spot.rip;
-  const Instruction* instruction = touches.instruction;
-  const bool has_all = checked::on_fault(task, touches.spot, address, touches.touch, touches.count);
+  WEIR_DEBUG_CHECK(!checked::is_stepping() || accesses.site.rip == g_step_at);
+  g_step_at = accesses.site.rip;
+  const Instruction* instruction = accesses.instruction;
+  const bool has_all =
+      checked::on_fault(task, accesses.site, address, accesses.access, accesses.count);
   if (!has_all) {
-    const bool is_ignored = checked::is_ignored(touches.spot.rip);
+    const bool is_ignored = checked::is_ignored(accesses.site.rip);
     if (!is_ignored) {
       g_ignored_steps = 0;
-      checked::linger(task, touches.spot, touches.touch, touches.count);
+      checked::linger(task, accesses.site, accesses.access, accesses.count);
     }
-    if (touches.is_listed && touches.count == 1 &&
-        emulate(context, touches.touch[0].address, touches.touch[0].size)) {
-      if (!is_ignored) checked::learn(task, touches.touch, touches.count);
+    if (accesses.is_listed && accesses.count == 1 &&
+        emulate(context, accesses.access[0].address, accesses.access[0].size)) {
+      if (!is_ignored) checked::acquire_read(task, accesses.access, accesses.count);
     } else if ((is_ignored && ++g_ignored_steps > kMostIgnoredSteps) ||
                (instruction && (instruction->repeat != Repeat::kNone || instruction->is_syscall)) ||
-               touches.count >= Touches::kMost) {
-      lend_all(task, address, touches.touch, touches.count);
+               accesses.count >= InstructionAccesses::kMost) {
+      lend_all(task, address, accesses.access, accesses.count);
     } else {
       hold_signals(context, g_mask, checked::is_stepping());
-      for (uint32_t i = 0; i < touches.count; i++) g_touches[i] = touches.touch[i];
+      for (uint32_t i = 0; i < accesses.count; i++) g_accesses[i] = accesses.access[i];
       // What the C library reads tells the program nothing.
-      g_touch_count = is_ignored ? 0 : touches.count;
-      checked::begin_step(task, touches.touch, touches.count);
+      g_access_count = is_ignored ? 0 : accesses.count;
+      checked::begin_step(task, accesses.access, accesses.count);
       gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
     }
   }
@@ -90,7 +91,7 @@ bool end_checked_step(Task& task, ucontext_t& context) {
   context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
   let_signals_in(context, g_mask);
   checked::end_step(task);
-  checked::learn(task, g_touches, g_touch_count);
+  checked::acquire_read(task, g_accesses, g_access_count);
   return true;
 }
 

@@ -81,7 +81,7 @@ inline void unlock(uint64_t lock) {
 // here; except in the functions by which a program orders its tasks.
 uint32_t& library_orders();
 void end_library_call();
-// (In a replay memory that processes share is not looked at: pages of it that change hands order
+// (In a replay memory that processes share is not checked: pages of it that change hands order
 // tasks, record/shared_memory/page_order.cc.)
 template <typename Function>
 auto by_library(Function function) {
@@ -109,9 +109,9 @@ void begin_once(uint64_t control);
 void create(Task& creator, Task& task);
 // [start, limit) is the stack of a new task. The new thread's own data lie between `limit` and just
 // behind `thread`. Earlier accesses to this memory were to something else.
-void begin_stack(uint64_t start, uint64_t limit, uint64_t thread);
+void begin_stack(uint64_t start, uint64_t limit, uint64_t descriptor);
 // The task ends. `thread`: the handle by which other tasks wait for its end.
-void end(Task& task, uint64_t thread);
+void end(Task& task, uint64_t handle);
 
 // The task returns to program code, and gives up what it had been lent. In the runtime.
 // has_to_leave() may be asked anywhere.
@@ -178,6 +178,6 @@ struct CallRule {
 extern const CallRule* g_call_rules;  // by number
 // True if an access need not be told, because what the task does there is not checked. In program
 // code of a task.
-bool is_unseen(uint64_t start, uint64_t size, bool writes);
+bool is_untrapped(uint64_t start, uint64_t size, bool writes);
 
 }  // namespace weir::happens

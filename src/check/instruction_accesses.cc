@@ -49,44 +49,44 @@ uint32_t kind_of(const Instruction& instruction, const Access& access) {
 
 }  // namespace
 
-void list_touches(const Task& task, const ucontext_t& context, uint64_t address, Extent extent,
-                  Touches& touches) {
-  list_touches_of(decoded(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP])), task, context,
-                  address, extent, touches);
+void list_accesses(const Task& task, const ucontext_t& context, uint64_t address, Extent extent,
+                   InstructionAccesses& accesses) {
+  list_accesses_of(decoded(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP])), task,
+                   context, address, extent, accesses);
 }
 
-void list_touches_of(const Instruction* instruction, const Task& task, const ucontext_t& context,
-                     uint64_t address, Extent extent, Touches& touches) {
+void list_accesses_of(const Instruction* instruction, const Task& task, const ucontext_t& context,
+                      uint64_t address, Extent extent, InstructionAccesses& accesses) {
   constexpr greg_t kWrite = 2;
   const auto& gregs = context.uc_mcontext.gregs;
   const auto rip = static_cast<uint64_t>(gregs[REG_RIP]);
   const Registers registers = registers_of_gregs(gregs);
-  touches.spot = {};
-  for (unsigned i = 0; i < 16; i++) touches.spot.general[i] = registers.general[i];
-  touches.spot.rip = rip;
-  touches.instruction = instruction;
+  accesses.site = {};
+  for (unsigned i = 0; i < 16; i++) accesses.site.general[i] = registers.general[i];
+  accesses.site.rip = rip;
+  accesses.instruction = instruction;
   AccessList list;
-  if (touches.instruction)
-    list = accesses_of(*touches.instruction, registers, sys::fs_base_untouched(),
+  if (accesses.instruction)
+    list = accesses_of(*accesses.instruction, registers, sys::fs_base_untouched(),
                        reinterpret_cast<uint64_t>(&task), extent);
-  touches.count = 0;
-  touches.is_listed = false;
+  accesses.count = 0;
+  accesses.is_listed = false;
   for (size_t i = 0; i < list.count; i++) {
     const Access& access = list.accesses[i];
     if (!access.size || (!access.exact && access.size > kPageSize)) continue;
-    touches.is_listed |=
+    accesses.is_listed |=
         page_down(address) >= page_down(access.address) && address < access.address + access.size;
     const bool is_known =
         access.exact ||
-        touches.instruction->is_locked;  // a compare-and-exchange may leave it as it is
-    touches.touch[touches.count++] = {access.address, access.size,
-                                      is_known         ? kind_of(*touches.instruction, access)
-                                      : access.written ? uint32_t{kUnknownWrite}
-                                                       : 0u};
+        accesses.instruction->is_locked;  // a compare-and-exchange may leave it as it is
+    accesses.access[accesses.count++] = {access.address, access.size,
+                                         is_known         ? kind_of(*accesses.instruction, access)
+                                         : access.written ? uint32_t{kUnknownWrite}
+                                                          : 0u};
   }
-  if (!touches.is_listed)
-    touches.touch[touches.count++] = {address, 1,
-                                      gregs[REG_ERR] & kWrite ? uint32_t{kUnknownWrite} : 0u};
+  if (!accesses.is_listed)
+    accesses.access[accesses.count++] = {address, 1,
+                                         gregs[REG_ERR] & kWrite ? uint32_t{kUnknownWrite} : 0u};
 }
 
 void hold_signals(ucontext_t& context, uint64_t& mask, bool is_on) {

@@ -10,11 +10,11 @@
 
 namespace weir::trap {
 
-struct Touches {
+struct InstructionAccesses {
   static constexpr uint32_t kMost = Instruction::kMaxOperands + 1;
   const Instruction* instruction;  // null: it is none that is known
-  view::checked::Spot spot;
-  view::checked::Touch touch[kMost];
+  view::checked::AccessSite site;
+  view::checked::Access access[kMost];
   uint32_t count;
   bool is_listed;  // the address at which it faulted is among what its operands mean
 };
@@ -22,12 +22,12 @@ struct Touches {
 // At the context, of an instruction that has faulted at `address`. What the operands do not
 // describe (a gather, a state that is saved): the page is among them, and the bytes are not known
 // (kUnknownWrite, or 0).
-void list_touches(const Task& task, const ucontext_t& context, uint64_t address, Extent extent,
-                  Touches& touches);
+void list_accesses(const Task& task, const ucontext_t& context, uint64_t address, Extent extent,
+                   InstructionAccesses& accesses);
 
-// list_touches() for an instruction that has been decoded, in a process that threads share.
-void list_touches_of(const Instruction* instruction, const Task& task, const ucontext_t& context,
-                     uint64_t address, Extent extent, Touches& touches);
+// list_accesses() for an instruction that has been decoded, in a process that threads share.
+void list_accesses_of(const Instruction* instruction, const Task& task, const ucontext_t& context,
+                      uint64_t address, Extent extent, InstructionAccesses& accesses);
 
 // An instruction is executed once, with its pages there: no signal may come between, but for those
 // of faults, which it may make. `mask` keeps those that were blocked before. `is_on`: it was begun

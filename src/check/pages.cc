@@ -1,4 +1,4 @@
-// Which tasks touch which page unseen: rights, how they are taken away, and what tasks learn by
+// Which tasks touch which page untrapped: rights, how they are taken away, and what tasks learn by
 // them (admit.cc decides which task gets which right).
 //
 // Invariants
@@ -8,9 +8,9 @@
 // 2. While a page has other holders, checking an access to it joins clocks. If the access may be
 //    one by which the task learns, it first joins all that the holders know. If it may be one by
 //    which the task tells, the holders join what the task knows at their next check or release
-//    (mixes_lost). (not checkable: what another may be told by memory nobody sees)
-// 3. Tasks that have an open page join each other's clocks at each check and release (mixes). (not
-//    checkable: who touches an open page is not looked at)
+//    (lost_pages_with). (not checkable: what another may be told by memory nobody sees)
+// 3. Tasks that have an open page join each other's clocks at each check and release
+//    (shared_pages_with). (not checkable: who touches an open page is not checked)
 // 4. A task drops what it has lost at its next event or fault, whichever comes first. (not
 //    checkable: others may take more from it meanwhile)
 
@@ -57,10 +57,10 @@ void own(Page& page, const Task& task, Mode mode) {
 namespace {
 
 template <typename Act>
-void each_holder(uint64_t holders, const Watcher& but, Act act) {
+void each_holder(uint64_t holders, const ThreadState& but, Act act) {
   Shared& s = shared();
   for (uint32_t i = 0; i < s.order.high_task; i++) {
-    Watcher& other = state().watchers[i];
+    ThreadState& other = state().threads[i];
     if (&other != &but && (holders >> other.slot & 1) && s.tasks[i].order.state != TaskState::kFree)
       act(s.tasks[i], other);
   }
@@ -78,27 +78,27 @@ void ask(Task& task, Losses& losses) {
 
 }  // namespace
 
-void give_up(Page& page, Watcher& watcher) {
-  const uint64_t bit = bit_of(watcher);
+void give_up(Page& page, ThreadState& thread) {
+  const uint64_t bit = bit_of(thread);
   if (!(__atomic_fetch_and(&page.holders, ~bit, __ATOMIC_ACQ_REL) & bit) || !(page.released & bit))
     return;
-  __atomic_store_n(&watcher.is_learnt, 1u,
+  __atomic_store_n(&thread.is_joined, 1u,
                    __ATOMIC_RELEASE);  // what it does from here on they have not read there
-  if (!page.unseen_clock || page.unseen_slot == watcher.slot) {
-    page.unseen_slot = static_cast<uint8_t>(watcher.slot);
-    __atomic_store_n(&page.unseen_clock, watcher.now.clock[watcher.slot], __ATOMIC_RELEASE);
+  if (!page.untrapped_clock || page.untrapped_slot == thread.slot) {
+    page.untrapped_slot = static_cast<uint8_t>(thread.slot);
+    __atomic_store_n(&page.untrapped_clock, thread.now.clock[thread.slot], __ATOMIC_RELEASE);
   } else {
-    __atomic_fetch_or(&page.unseen, bit, __ATOMIC_RELEASE);
+    __atomic_fetch_or(&page.untrapped, bit, __ATOMIC_RELEASE);
   }
 }
 
-// The tasks of these slots may touch the page unseen until they have dropped it: meanwhile they may
-// learn all that `by` knows, where that touches it unseen as well.
-void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by, bool is_unseen) {
-  each_holder(holders, by, [&](Task& task, Watcher& other) {
+// The tasks of these slots may touch the page untrapped until they have dropped it: meanwhile they
+// may acquire all that `by` knows, where that touches it untrapped as well.
+void lose(uint64_t at, Page& page, uint64_t holders, const ThreadState& by, bool is_untrapped) {
+  each_holder(holders, by, [&](Task& task, ThreadState& other) {
     Losses& losses = losses_of(task.id);
     const SpinGuard guard(losses.lock);
-    if (is_unseen) __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
+    if (is_untrapped) __atomic_fetch_or(&other.lost_pages_with, bit_of(by), __ATOMIC_RELEASE);
     if (losses.count == Losses::kMost) return;
     losses.pages[losses.count++] = at;
     if (!other.in_program) give_up(page, other);  // it cannot touch it before it has dropped it
@@ -106,8 +106,8 @@ void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by, bool is_
   });
 }
 
-void lose_sleeping(uint64_t at, Page& page, const Watcher& by) {
-  each_holder(page.holders & ~bit_of(by), by, [&](Task& task, Watcher& other) {
+void lose_sleeping(uint64_t at, Page& page, const ThreadState& by) {
+  each_holder(page.holders & ~bit_of(by), by, [&](Task& task, ThreadState& other) {
     Losses& losses = losses_of(task.id);
     const SpinGuard guard(losses.lock);
     if (other.in_program || losses.count == Losses::kMost) return;
@@ -116,82 +116,83 @@ void lose_sleeping(uint64_t at, Page& page, const Watcher& by) {
   });
 }
 
-void teach(uint64_t holders, const Watcher& by) {
-  each_holder(holders, by, [&](Task& task, Watcher& other) {
+void release_to(uint64_t holders, const ThreadState& by) {
+  each_holder(holders, by, [&](Task& task, ThreadState& other) {
     Losses& losses = losses_of(task.id);
     const SpinGuard guard(losses.lock);
-    __atomic_fetch_or(&other.mixes_lost, bit_of(by), __ATOMIC_RELEASE);
+    __atomic_fetch_or(&other.lost_pages_with, bit_of(by), __ATOMIC_RELEASE);
     ask(task, losses);
   });
 }
 
-void watch(uint64_t at, Page& page, Task& task, const Watcher& watcher, bool is_common) {
-  const uint64_t others = page.holders & ~bit_of(watcher);
-  if (others) lose(at, page, others, watcher, false);
+void trap_page(uint64_t at, Page& page, Task& task, const ThreadState& thread, bool is_common) {
+  const uint64_t others = page.holders & ~bit_of(thread);
+  if (others) lose(at, page, others, thread, false);
   if (!page.shadow) page.shadow = take_shadow();
-  page.looks = 0;
+  page.checked_count = 0;
   page.was_written = 0;
   page.toucher_count = is_common ? 2 : 1;
-  own(page, task, Mode::kWatched);
+  own(page, task, Mode::kTrapped);
 }
 
-void learn_unseen(Page& page, Watcher& watcher) {
-  join_epoch(watcher, {__atomic_load_n(&page.unseen_clock, __ATOMIC_ACQUIRE), page.unseen_slot});
-  join_slots(watcher, page.unseen);
+void acquire_untrapped(Page& page, ThreadState& thread) {
+  join_epoch(thread,
+             {__atomic_load_n(&page.untrapped_clock, __ATOMIC_ACQUIRE), page.untrapped_slot});
+  join_slots(thread, page.untrapped);
 }
 
-void hold(uint64_t at, Page& page, Watcher& watcher, bool writes) {
+void hold(uint64_t at, Page& page, ThreadState& thread, bool writes) {
   const bool is_new =
-      !(__atomic_fetch_or(&page.holders, bit_of(watcher), __ATOMIC_ACQ_REL) & bit_of(watcher));
+      !(__atomic_fetch_or(&page.holders, bit_of(thread), __ATOMIC_ACQ_REL) & bit_of(thread));
   if (is_new) {
     Losses& losses = losses_of(self().id);
     if (losses.held_count < Losses::kMostHeld) losses.held[losses.held_count++] = at;
   }
   if (is_trusted(at)) return;
-  if (is_new) {  // what others have stored it may read unseen
-    learn_unseen(page, watcher);
-    join_slots(watcher, page.released & (page.shadow ? page.holders : ~uint64_t{0}));
-    if (page.shadow) learn_told(page.shadow, page.released, watcher);
+  if (is_new) {  // what others have stored it may read untrapped
+    acquire_untrapped(page, thread);
+    join_slots(thread, page.released & (page.shadow ? page.holders : ~uint64_t{0}));
+    if (page.shadow) acquire_published(page.shadow, page.released, thread);
   }
-  if (writes) page.released |= bit_of(watcher);
+  if (writes) page.released |= bit_of(thread);
 }
 
-void let_in(uint64_t at, Page& page, Watcher& watcher, bool writes) {
-  hold(at, page, watcher, writes);
+void let_in(uint64_t at, Page& page, ThreadState& thread, bool writes) {
+  hold(at, page, thread, writes);
   map(at, kPageSize, writes);
 }
 
-void open_to(uint64_t at, Page& page, Watcher& watcher) {
-  share(at, page, watcher);
+void open_to(uint64_t at, Page& page, ThreadState& thread) {
+  share(at, page, thread);
   map(at, kPageSize, true);
 }
 
-void share(uint64_t at, Page& page, Watcher& watcher) {
-  const uint64_t others = page.holders & ~bit_of(watcher);
+void share(uint64_t at, Page& page, ThreadState& thread) {
+  const uint64_t others = page.holders & ~bit_of(thread);
   const bool is_racy = page.mode == Mode::kDeclared;
-  hold(at, page, watcher, true);
+  hold(at, page, thread, true);
   if (!others) return;
   const uint16_t tag = is_racy ? kForEver : page.open_tag;
-  __atomic_fetch_or(&watcher.mixes[tag], others, __ATOMIC_RELEASE);
-  each_holder(others, watcher, [&](Task&, Watcher& other) {
-    __atomic_fetch_or(&other.mixes[tag], bit_of(watcher), __ATOMIC_RELEASE);
+  __atomic_fetch_or(&thread.shared_pages_with[tag], others, __ATOMIC_RELEASE);
+  each_holder(others, thread, [&](Task&, ThreadState& other) {
+    __atomic_fetch_or(&other.shared_pages_with[tag], bit_of(thread), __ATOMIC_RELEASE);
   });
 }
 
-void open_page(uint64_t at, Page& page, Watcher& watcher) {
+void open_page(uint64_t at, Page& page, ThreadState& thread) {
   State& s = state();
-  page.mode = Mode::kOpen;
+  page.mode = Mode::kSharedUntrapped;
   {
     const SpinGuard guard(s.open_lock);
     page.open_tag = s.open_count < kMostOpen ? static_cast<uint16_t>(s.generation & 1) : kForEver;
     if (s.open_count < kMostOpen) s.open[s.open_count++] = at;
   }
-  __atomic_fetch_add(&found().unseen_pages, 1, __ATOMIC_RELAXED);
-  share(at, page, watcher);
+  __atomic_fetch_add(&found().untrapped_pages, 1, __ATOMIC_RELAXED);
+  share(at, page, thread);
 }
 
-void become_open(uint64_t at, Page& page, Watcher& watcher) {
-  open_page(at, page, watcher);
+void become_open(uint64_t at, Page& page, ThreadState& thread) {
+  open_page(at, page, thread);
   map(at, kPageSize, true);
 }
 
@@ -205,58 +206,58 @@ bool is_pinned(const Task& task, uint64_t at) {
   return false;
 }
 
-void drop_page(uint64_t at, Watcher& watcher) {
+void drop_page(uint64_t at, ThreadState& thread) {
   if (!page::backing_bytes_at(at) || (self().signals.handler_count && is_pinned(self(), at)))
     return;
   drop(at, kPageSize);
-  give_up(page_of(at), watcher);
+  give_up(page_of(at), thread);
 }
 
 namespace {
 
-void drop_lent(const Task& task, Watcher& watcher) {
-  for (uint32_t i = 0; i < watcher.lent_count; i++) {
-    const uint64_t at = watcher.lent[i];
+void drop_lent(const Task& task, ThreadState& thread) {
+  for (uint32_t i = 0; i < thread.lent_count; i++) {
+    const uint64_t at = thread.lent[i];
     const Page* page = find_page(at);
-    if (!page || has_for_good(*page, task, watcher)) continue;
-    drop_page(at, watcher);
+    if (!page || has_for_good(*page, task, thread)) continue;
+    drop_page(at, thread);
   }
-  watcher.lent_count = 0;
+  thread.lent_count = 0;
 }
 
-// Between two tasks' looks at each other nothing may fall: what it may have read unseen is learnt,
-// the pages dropped, and those told of it forgotten, under one lock.
-void drop_lost(const Task& task, Watcher& watcher) {
+// Between two tasks' looks at each other nothing may fall: what it may have read untrapped is
+// acquired, the pages dropped, and those told of it forgotten, under one lock.
+void drop_lost(const Task& task, ThreadState& thread) {
   Losses& losses = losses_of(task.id);
-  if (watcher.in_program && !__atomic_load_n(&losses.count, __ATOMIC_ACQUIRE) &&
-      !__atomic_load_n(&watcher.mixes_lost, __ATOMIC_ACQUIRE))
+  if (thread.in_program && !__atomic_load_n(&losses.count, __ATOMIC_ACQUIRE) &&
+      !__atomic_load_n(&thread.lost_pages_with, __ATOMIC_ACQUIRE))
     return;
   const SpinGuard guard(losses.lock);
-  join_slots(watcher, watcher.mixes_lost);
-  watcher.in_program = 1;
+  join_slots(thread, thread.lost_pages_with);
+  thread.in_program = 1;
   for (uint32_t i = 0; i < losses.count; i++) {
     const uint64_t at = losses.pages[i];
     const Page* page = find_page(at);
     if (!page || (page->mode == Mode::kPrivate && is_owner(*page, task)))
       continue;  // it has come back
-    drop_page(at, watcher);
+    drop_page(at, thread);
   }
   losses.count = 0;
   if (!task.signals.handler_count)
-    __atomic_store_n(&watcher.mixes_lost, 0, __ATOMIC_RELEASE);  // else some pages stay
+    __atomic_store_n(&thread.lost_pages_with, 0, __ATOMIC_RELEASE);  // else some pages stay
 }
 
 // Under the page's lock: all who have it are to drop it.
 void close(uint64_t at, Page& page) {
-  if (page.mode != Mode::kOpen) return;
-  page.mode = Mode::kWatched;
-  page.looks = 0;
+  if (page.mode != Mode::kSharedUntrapped) return;
+  page.mode = Mode::kTrapped;
+  page.checked_count = 0;
   page.was_written = 0;
-  page.unseen |= page.released;  // what the shadow knew of it is forgotten
+  page.untrapped |= page.released;  // what the shadow knew of it is forgotten
   if (page.shadow) forget(page.shadow, 0, kPageSize);
   Shared& s = shared();
   for (uint32_t i = 0; i < s.order.high_task; i++) {
-    Watcher& holder = state().watchers[i];
+    ThreadState& holder = state().threads[i];
     if (!(page.holders >> holder.slot & 1) || s.tasks[i].order.state == TaskState::kFree) continue;
     Losses& losses = losses_of(i);
     const SpinGuard guard(losses.lock);
@@ -279,9 +280,9 @@ void close_open() {
   const Shared& tasks = shared();
   bool ready = true;
   for (uint32_t i = 0; i < tasks.order.high_task; i++) {
-    const Watcher& watcher = s.watchers[i];
-    if (tasks.tasks[i].order.state != TaskState::kFree && watcher.in_program &&
-        watcher.closed_seen != s.closings)
+    const ThreadState& thread = s.threads[i];
+    if (tasks.tasks[i].order.state != TaskState::kFree && thread.in_program &&
+        thread.closed_seen != s.closings)
       ready = false;
   }
   if (ready) {
@@ -304,56 +305,56 @@ void close_open() {
   __atomic_store_n(&s.is_closing, 0u, __ATOMIC_RELEASE);
 }
 
-void settle(Task& task, Watcher& watcher) {
+void settle(Task& task, ThreadState& thread) {
   const uint64_t closings = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
-  mix(watcher);
-  if (watcher.lent_count) drop_lent(task, watcher);
-  drop_lost(task, watcher);
-  if (watcher.closed_seen == closings || task.signals.handler_count) return;
-  __atomic_store_n(&watcher.mixes[(closings - 1) & 1], 0, __ATOMIC_RELEASE);
-  if (closings - watcher.closed_seen > 1)
-    __atomic_store_n(&watcher.mixes[closings & 1], 0,
+  join_holders(thread);
+  if (thread.lent_count) drop_lent(task, thread);
+  drop_lost(task, thread);
+  if (thread.closed_seen == closings || task.signals.handler_count) return;
+  __atomic_store_n(&thread.shared_pages_with[(closings - 1) & 1], 0, __ATOMIC_RELEASE);
+  if (closings - thread.closed_seen > 1)
+    __atomic_store_n(&thread.shared_pages_with[closings & 1], 0,
                      __ATOMIC_RELEASE);  // it slept, and has no page that is open
-  watcher.closed_seen = closings;
+  thread.closed_seen = closings;
 }
 
 bool has_to_catch_up(const Task& task) {
   if (!happens::g_checked) return false;
-  const Watcher& watcher = watcher_of(task);
+  const ThreadState& thread = thread_of(task);
   const Losses& losses = losses_of(task.id);
-  return watcher.lent_count || __atomic_load_n(&losses.count, __ATOMIC_ACQUIRE) ||
-         __atomic_load_n(&watcher.mixes_lost, __ATOMIC_ACQUIRE) ||
-         watcher.closed_seen != __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
+  return thread.lent_count || __atomic_load_n(&losses.count, __ATOMIC_ACQUIRE) ||
+         __atomic_load_n(&thread.lost_pages_with, __ATOMIC_ACQUIRE) ||
+         thread.closed_seen != __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
 }
 
 void pin(Task& task, uint64_t frame) {
   constexpr uint64_t kFrame = 12 << 10;
   if (!page::demand::is_open()) return;
-  Watcher& watcher = watcher_of(task);
-  const uint64_t top = task.id ? watcher.stack : shared().program.stack_begin;
+  ThreadState& thread = thread_of(task);
+  const uint64_t top = task.id ? thread.stack : shared().program.stack_begin;
   for (uint64_t at = page_down(frame); at < frame + kFrame && (frame >= top || at < top);
        at += kPageSize) {
     if (!page::backing_bytes_at(at) || page::has_protection(at, kPageSize)) break;
     Page& page = page_of(at);
     const SpinGuard guard(page.lock);
     if (page.mode == Mode::kNew) own(page, task, Mode::kPrivate);
-    let_in(at, page, watcher, true);
+    let_in(at, page, thread, true);
   }
 }
 
 void begin_wait(Task& task) {
-  Watcher& watcher = watcher_of(task);
+  ThreadState& thread = thread_of(task);
   const SpinGuard guard(losses_of(task.id).lock);
-  watcher.in_program = 0;
+  thread.in_program = 0;
 }
 
 void leave(Task& task) {
-  Watcher& watcher = watcher_of(task);
-  settle(task, watcher);
+  ThreadState& thread = thread_of(task);
+  settle(task, thread);
   page::demand::take_home();
   Losses& losses = losses_of(task.id);
   for (uint64_t i = 0; i < losses.held_count; i++) {
-    if (Page* page = find_page(losses.held[i])) give_up(*page, watcher);
+    if (Page* page = find_page(losses.held[i])) give_up(*page, thread);
   }
   losses.held_count = 0;
 }
@@ -364,7 +365,7 @@ void renew_pages(uint64_t start, uint64_t size) {
     Page& page = page_of(at);
     if (page.mode == Mode::kNew || page.mode == Mode::kDeclared) continue;
     const SpinGuard guard(page.lock);
-    page.unseen = page.unseen_clock = 0;
+    page.untrapped = page.untrapped_clock = 0;
     page.released &= page.holders;
     if (!page.holders && page.mode != Mode::kDeclared) page.mode = Mode::kNew;
   }
@@ -380,7 +381,7 @@ void forget(uint64_t start, uint64_t size) {
     if (page.shadow) give_shadow(page.shadow);
     page.shadow = 0;
     page.mode = Mode::kNew;
-    page.holders = page.released = page.unseen = page.unseen_clock = 0;
+    page.holders = page.released = page.untrapped = page.untrapped_clock = 0;
   }
 }
 

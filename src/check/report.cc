@@ -41,10 +41,10 @@ bool is_on_thread_stack(uint64_t rsp, uint64_t limit, uint64_t& known) {
 // By keys a thread's stack is wherever the C library has mapped it: its own, if it is on that, else
 // through the kernel.
 uint32_t copy_thread_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
-  Watcher& watcher = watcher_of(self());
-  if (self().id && !watcher.stack) watcher.stack = page_down(sys::fs_base_untouched()) + kPageSize;
-  const uint64_t limit = self().id ? watcher.stack : shared().program.stack_begin;
-  if (!is_on_thread_stack(rsp, limit, watcher.stack_known)) {
+  ThreadState& thread = thread_of(self());
+  if (self().id && !thread.stack) thread.stack = page_down(sys::fs_base_untouched()) + kPageSize;
+  const uint64_t limit = self().id ? thread.stack : shared().program.stack_begin;
+  if (!is_on_thread_stack(rsp, limit, thread.stack_known)) {
     const long copied = sys::read_safely(to, rsp, size);
     return sys::failed(copied) ? 0 : static_cast<uint32_t>(copied);
   }
@@ -55,9 +55,9 @@ uint32_t copy_thread_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
 
 // By keys, where the task is on its thread's own stack: that, in place, and how many words there
 // are. NULL: it must be copied.
-const uint64_t* stack_in_place(uint64_t rsp, Watcher& watcher, uint32_t& count) {
-  const uint64_t limit = self().id ? watcher.stack : shared().program.stack_begin;
-  if (rsp % 8 || !is_on_thread_stack(rsp, limit, watcher.stack_known)) return nullptr;
+const uint64_t* stack_in_place(uint64_t rsp, ThreadState& thread, uint32_t& count) {
+  const uint64_t limit = self().id ? thread.stack : shared().program.stack_begin;
+  if (rsp % 8 || !is_on_thread_stack(rsp, limit, thread.stack_known)) return nullptr;
   const uint64_t words = (limit - rsp) / 8;
   count = static_cast<uint32_t>(words < kKeyWords ? words : kKeyWords);
   return reinterpret_cast<const uint64_t*>(rsp);
@@ -103,8 +103,9 @@ bool may_be_text(uint64_t word) {
          word - 0x400000 < 0x4000000;
 }
 
-bool is_at(const RecentContext& recent, const Spot& spot, const uint64_t* words, uint32_t count) {
-  if (recent.rip != spot.rip || recent.rsp != spot.general[4] || !recent.context) return false;
+bool is_at(const RecentContext& recent, const AccessSite& site, const uint64_t* words,
+           uint32_t count) {
+  if (recent.rip != site.rip || recent.rsp != site.general[4] || !recent.context) return false;
   for (uint32_t i = 0; i < recent.count; i++) {
     if (recent.at[i] >= count || words[recent.at[i]] != recent.word[i]) return false;
   }
@@ -112,9 +113,10 @@ bool is_at(const RecentContext& recent, const Spot& spot, const uint64_t* words,
 }
 
 // `recent`, unless it is NULL, gets what the key is made of.
-uint64_t key_of(const Spot& spot, const uint64_t* words, uint32_t count, RecentContext* recent) {
+uint64_t key_of(const AccessSite& site, const uint64_t* words, uint32_t count,
+                RecentContext* recent) {
   const Findings& f = found();
-  uint64_t key = (spot.rip ^ spot.general[4] << 17) * 0x9E3779B97F4A7C15;
+  uint64_t key = (site.rip ^ site.general[4] << 17) * 0x9E3779B97F4A7C15;
   uint32_t kept = 0;
   if (recent) recent->context = findings::kNoContext;
   for (uint32_t i = 0; i < count; i++) {
@@ -125,8 +127,8 @@ uint64_t key_of(const Spot& spot, const uint64_t* words, uint32_t count, RecentC
     kept++;
   }
   if (recent) {
-    recent->rip = kept <= RecentContext::kWords ? spot.rip : 0;  // too many: it is none
-    recent->rsp = spot.general[4];
+    recent->rip = kept <= RecentContext::kWords ? site.rip : 0;  // too many: it is none
+    recent->rsp = site.general[4];
     recent->count = kept;
   }
   return key ? key : 1;
@@ -200,7 +202,7 @@ void tell(Findings& f, findings::Race& race) {
   sys::raw(SYS_futex, reinterpret_cast<long>(&f.bell), 1 /* FUTEX_WAKE */, 0x7fffffff);
 }
 
-uint32_t context_by_key(uint64_t key, const Spot& spot) {
+uint32_t context_by_key(uint64_t key, const AccessSite& site) {
   Findings& f = found();
   for (uint32_t i = 0; i < kTries; i++) {
     const uint32_t at =
@@ -213,10 +215,10 @@ uint32_t context_by_key(uint64_t key, const Spot& spot) {
       if (there == key) return at;
       continue;
     }
-    for (uint32_t k = 0; k < 16; k++) context.registers[k] = spot.general[k];
-    context.rip = spot.rip;
-    context.is_call = spot.is_call;
-    context.stack_bytes = copy_stack(spot.general[4], context.stack, sizeof context.stack);
+    for (uint32_t k = 0; k < 16; k++) context.registers[k] = site.general[k];
+    context.rip = site.rip;
+    context.is_call = site.is_call;
+    context.stack_bytes = copy_stack(site.general[4], context.stack, sizeof context.stack);
     __atomic_fetch_add(&f.contexts, 1u, __ATOMIC_RELAXED);
     return at;
   }
@@ -225,100 +227,100 @@ uint32_t context_by_key(uint64_t key, const Spot& spot) {
 
 }  // namespace
 
-uint32_t context_of(const Spot& spot) {
+uint32_t context_of(const AccessSite& site) {
   uint64_t words[kKeyWords];
-  Watcher& watcher = watcher_of(self());
+  ThreadState& thread = thread_of(self());
   RecentContext& recent =
-      watcher.recent[(spot.rip ^ spot.rip >> 7 ^ spot.general[4] >> 5) % Watcher::kRecent];
-  if (keys::g_on && recent.rip == spot.rip) {
+      thread.recent[(site.rip ^ site.rip >> 7 ^ site.general[4] >> 5) % ThreadState::kRecent];
+  if (keys::g_on && recent.rip == site.rip) {
     uint32_t there = 0;
-    const uint64_t* const stack = stack_in_place(spot.general[4], watcher, there);
-    if (stack && is_at(recent, spot, stack, there)) return recent.context;
+    const uint64_t* const stack = stack_in_place(site.general[4], thread, there);
+    if (stack && is_at(recent, site, stack, there)) return recent.context;
   }
   const uint32_t count =
-      copy_stack(spot.general[4], reinterpret_cast<uint8_t*>(words), sizeof words) / 8;
-  if (!happens::g_checked) return context_by_key(key_of(spot, words, count, nullptr), spot);
-  if (is_at(recent, spot, words, count)) return recent.context;
-  return recent.context = context_by_key(key_of(spot, words, count, &recent), spot);
+      copy_stack(site.general[4], reinterpret_cast<uint8_t*>(words), sizeof words) / 8;
+  if (!happens::g_checked) return context_by_key(key_of(site, words, count, nullptr), site);
+  if (is_at(recent, site, words, count)) return recent.context;
+  return recent.context = context_by_key(key_of(site, words, count, &recent), site);
 }
 
 namespace {
 
-void describe(findings::Race& race, const Prior& prior, const Watcher& watcher, const Touch& touch,
-              uint64_t order) {
+void describe(findings::Race& race, const PriorAccess& prior, const ThreadState& thread,
+              const Access& access, uint64_t order) {
   race.order = order;
   race.sides[0] =
       side_of(prior.address, prior.size, prior.kind, prior.number, prior.context, prior.lockset);
-  race.sides[1] = side_of(touch.address, touch.size, touch.kind, watcher.number, touch.context,
-                          watcher.lockset);
-  race.object = object_at(touch.address);
+  race.sides[1] = side_of(access.address, access.size, access.kind, thread.number, access.context,
+                          thread.lockset);
+  race.object = object_at(access.address);
 }
 
 // In a replay tasks find races side by side: which of those that are reported as one is described
 // must not depend on who was first. Where a task was is the same each time.
-uint64_t order_of(const Watcher& watcher, const Prior& prior) {
+uint64_t order_of(const ThreadState& thread, const PriorAccess& prior) {
   constexpr uint32_t kTaskBits = 14, kLookBits = 36;
   static_assert(findings::kMostTasks <= 1 << kTaskBits);
   if (!happens::g_replayed) return 0;
-  return uint64_t{watcher.number} << (kTaskBits + kLookBits) |
-         (watcher.looks & ((uint64_t{1} << kLookBits) - 1)) << kTaskBits | prior.number;
+  return uint64_t{thread.number} << (kTaskBits + kLookBits) |
+         (thread.checked_count & ((uint64_t{1} << kLookBits) - 1)) << kTaskBits | prior.number;
 }
 
 }  // namespace
 
-void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot,
-                 findings::Why why) {
+void report_race(const PriorAccess& prior, const ThreadState& thread, Access& access,
+                 const AccessSite& site, findings::Why why) {
   Findings& f = found();
-  if (!touch.context) touch.context = context_of(spot);
-  if (!touch.context || !prior.context) return;  // what is reported has two sides
-  const uint64_t first = rip_of(f, prior.context), order = order_of(watcher, prior);
+  if (!access.context) access.context = context_of(site);
+  if (!access.context || !prior.context) return;  // what is reported has two sides
+  const uint64_t first = rip_of(f, prior.context), order = order_of(thread, prior);
   const SpinGuard guard(state().findings_lock);
   for (uint32_t i = 0; i < f.races && i < findings::kMostRaces; i++) {
     findings::Race& race = f.race[i];
     const uint64_t a = rip_of(f, race.sides[0].context), b = rip_of(f, race.sides[1].context);
-    if (!((a == first && b == spot.rip) || (a == spot.rip && b == first)) ||
-        race.sides[1].kind != touch.kind)
+    if (!((a == first && b == site.rip) || (a == site.rip && b == first)) ||
+        race.sides[1].kind != access.kind)
       continue;
     race.count++;
     if (order >= race.order) return;
-    describe(race, prior, watcher, touch, order);
+    describe(race, prior, thread, access, order);
     return;
   }
-  findings::Race* race = take_race(f, first, spot.rip);
+  findings::Race* race = take_race(f, first, site.rip);
   if (!race) return;
   race->why = why;
-  describe(*race, prior, watcher, touch, order);
+  describe(*race, prior, thread, access, order);
   tell(f, *race);
 }
 
-void report_policy(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot,
-                   findings::Why why, uint32_t fault, uint32_t change,
+void report_policy(const PriorAccess& prior, const ThreadState& thread, Access& access,
+                   const AccessSite& site, findings::Why why, uint32_t fault, uint32_t change,
                    const findings::Object& object) {
   Findings& f = found();
-  if (!touch.context) touch.context = context_of(spot);
+  if (!access.context) access.context = context_of(site);
   const uint64_t first = rip_of(f, prior.context);
   const SpinGuard guard(state().findings_lock);
   for (uint32_t i = 0; i < f.races && i < findings::kMostRaces; i++) {
     findings::Race& race = f.race[i];
     if (race.why != why || race.fault != fault || race.change != change) continue;
     // One call of the C library's makes many accesses.
-    const bool is_one_call = (race.sides[1].kind & touch.kind & findings::kByLibrary) &&
+    const bool is_one_call = (race.sides[1].kind & access.kind & findings::kByLibrary) &&
                              race.object.start == object.start &&
-                             race.sides[1].task == watcher.number;
-    if (!is_one_call && rip_of(f, race.sides[1].context) != spot.rip) continue;
+                             race.sides[1].task == thread.number;
+    if (!is_one_call && rip_of(f, race.sides[1].context) != site.rip) continue;
     if (rip_of(f, race.sides[0].context) != first) continue;
     race.count++;
     return;
   }
-  findings::Race* race = take_race(f, first, spot.rip);
+  findings::Race* race = take_race(f, first, site.rip);
   if (!race) return;
   race->why = why;
   race->fault = fault;
   race->change = change;
   race->sides[0] =
       side_of(prior.address, prior.size, prior.kind, prior.number, prior.context, prior.lockset);
-  race->sides[1] = side_of(touch.address, touch.size, touch.kind, watcher.number, touch.context,
-                           watcher.lockset);
+  race->sides[1] = side_of(access.address, access.size, access.kind, thread.number, access.context,
+                           thread.lockset);
   race->object = object;
   tell(f, *race);
 }
@@ -345,11 +347,11 @@ findings::Object undeclared_at(uint64_t address) {
   constexpr uint64_t kMostStack = 8 << 20;
   const Shared& s = shared();
   for (uint32_t i = 0; i < s.order.high_task; i++) {
-    const Watcher& watcher = state().watchers[i];
-    const uint64_t top = i == 0 && watcher.creation == 0 ? s.program.stack_begin : watcher.stack;
+    const ThreadState& thread = state().threads[i];
+    const uint64_t top = i == 0 && thread.creation == 0 ? s.program.stack_begin : thread.stack;
     if (!top || address >= top || address < top - kMostStack) continue;
     object.kind = findings::ObjectKind::kStack;
-    object.task = watcher.number;
+    object.task = thread.number;
     object.start = top;
     return object;
   }
@@ -368,10 +370,10 @@ bool is_of_library(uint64_t address) {
   return known.start == block.start && is_ignored(rip_of(found(), known.context));
 }
 
-void note_block(uint64_t start, uint64_t size, const Spot& spot) {
+void note_block(uint64_t start, uint64_t size, const AccessSite& site) {
   Allocation& known = allocation_of(start);
-  const uint32_t context = context_of(spot);
-  known = {start, size, context, happens::g_checked ? watcher_of(self()).number : 0};
+  const uint32_t context = context_of(site);
+  known = {start, size, context, happens::g_checked ? thread_of(self()).number : 0};
 }
 
 void note_stream_buffer(uint64_t stream, uint64_t start, uint64_t size) {
@@ -385,7 +387,7 @@ void note_stream_buffer(uint64_t stream, uint64_t start, uint64_t size) {
   s.stream_buffer[at] = {stream, start, size};
 }
 
-uint32_t note_task(const Task& task, const Watcher* creator) {
+uint32_t note_task(const Task& task, const ThreadState* creator) {
   Findings& f = found();
   const uint32_t number = __atomic_fetch_add(&f.tasks, 1u, __ATOMIC_RELAXED);
   if (number >= findings::kMostTasks) return findings::kMostTasks - 1;
@@ -394,7 +396,7 @@ uint32_t note_task(const Task& task, const Watcher* creator) {
   info.creator = creator ? creator->number : number;
   info.start = creator ? task.identity.start_function : 0;
   info.context = 0;
-  if (creator && self().frame) info.context = context_of(spot_of(*self().frame));
+  if (creator && self().frame) info.context = context_of(access_site_of(*self().frame));
   sys::raw(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<long>(info.name));
   if (!creator) note_modules();
   __atomic_store_n(&info.ready, 1u, __ATOMIC_RELEASE);

@@ -7,7 +7,7 @@
 // Invariants
 // 1. A task that may have read what another has stored counts as knowing what that one knew,
 //    because no compiler's output tells a load from an atomic load. So a write that has to make
-//    room for others is not forgotten: the slot of its task stays in `lost`, and a reader learns
+//    room for others is not forgotten: the slot of its task stays in `lost`, and a reader acquires
 //    what that task knew when it last stored anything in the page (Told). (not checkable: what
 //    another has read nobody sees)
 // 2. A new entry takes the place of one of the same task's that it covers, if there is one. So what
@@ -48,19 +48,21 @@ static_assert(sizeof(Cell) == 192);
 
 // By slot: the last epoch in which its tasks stored something in the page that may have told others
 // something; 0: none.
-struct Told {
+struct PublishedEpochs {
   uint64_t clock[kSlots];
 };
 
 constexpr uint64_t kCellBytes = 8, kCells = kPageSize / kCellBytes;
-constexpr uint64_t kShadowSize = page_up(kCells * sizeof(Cell) + sizeof(Told));
+constexpr uint64_t kShadowSize = page_up(kCells * sizeof(Cell) + sizeof(PublishedEpochs));
 constexpr uint32_t kShadowCount = kShadowsSize / kShadowSize;
 
 Cell* cells_of(uint32_t shadow) {
   return reinterpret_cast<Cell*>(kShadows + uint64_t{shadow - 1} * kShadowSize);
 }
 
-Told& told_of(uint32_t shadow) { return *reinterpret_cast<Told*>(cells_of(shadow) + kCells); }
+PublishedEpochs& published_epochs_of(uint32_t shadow) {
+  return *reinterpret_cast<PublishedEpochs*>(cells_of(shadow) + kCells);
+}
 
 // What of [at, limit), offsets in the page, lies in one cell.
 struct Part {
@@ -74,8 +76,8 @@ Part part_at(uint64_t at, uint64_t limit) {
   return {at / kCellBytes, first, count, static_cast<uint8_t>(((1u << count) - 1) << first)};
 }
 
-bool conflicts(const Entry& entry, const Watcher& watcher, uint8_t bytes, uint32_t kind) {
-  if (!entry.clock || !(entry.bytes & bytes) || entry.number == watcher.number) return false;
+bool conflicts(const Entry& entry, const ThreadState& thread, uint8_t bytes, uint32_t kind) {
+  if (!entry.clock || !(entry.bytes & bytes) || entry.number == thread.number) return false;
   if (!((entry.kind | kind) & findings::kWrite)) return false;
   return !((entry.kind & findings::kAtomic) && (kind & findings::kAtomic));
 }
@@ -102,21 +104,20 @@ void drop(Cell& cell, const Entry& entry) {
 
 // Whose place a new entry takes: one of the same task's for the same bytes; none's; one that is
 // ordered before; the oldest of those that only read.
-Entry& room(Cell& cell, const Watcher& watcher, uint8_t bytes, uint32_t kind) {
+Entry& room(Cell& cell, const ThreadState& thread, uint8_t bytes, uint32_t kind) {
   const bool writes = kind & findings::kWrite;
   Entry* best = nullptr;
   uint32_t best_rank = 0;
   for (Entry& entry : cell.entries) {
     uint32_t rank;
-    const bool is_mine = entry.number == watcher.number,
-               was_written = entry.kind & findings::kWrite;
+    const bool is_mine = entry.number == thread.number, was_written = entry.kind & findings::kWrite;
     const bool is_within = !(entry.bytes & ~bytes);
     if (!entry.clock) rank = 90;
     else if (is_mine && is_within && (writes || !was_written)) rank = 100;
-    else if (writes && is_within && watcher.now.knows({entry.clock, entry.slot}))
+    else if (writes && is_within && thread.now.knows({entry.clock, entry.slot}))
       rank = 80;  // whoever conflicts with that one conflicts with this
     else if (!was_written) rank = is_mine ? 60 : 50;
-    else rank = watcher.now.knows({entry.clock, entry.slot}) ? 20 : 10;
+    else rank = thread.now.knows({entry.clock, entry.slot}) ? 20 : 10;
     if (rank > best_rank) {
       best = &entry;
       best_rank = rank;
@@ -130,12 +131,12 @@ Entry& room(Cell& cell, const Watcher& watcher, uint8_t bytes, uint32_t kind) {
 }
 
 // Invariant 1.
-void learn_from(uint32_t shadow, const Cell& cell, Watcher& watcher, uint8_t bytes) {
-  if (cell.lost) learn_told(shadow, cell.lost, watcher);
-  if (cell.dropped) learn_clock(watcher, dropped_clock(cell.dropped));
+void acquire_writers_of(uint32_t shadow, const Cell& cell, ThreadState& thread, uint8_t bytes) {
+  if (cell.lost) acquire_published(shadow, cell.lost, thread);
+  if (cell.dropped) acquire_clock(thread, dropped_clock(cell.dropped));
   for (const Entry& entry : cell.entries) {
     if (entry.clock && releases(entry.kind) && (entry.bytes & bytes))
-      join_epoch(watcher, {entry.clock, entry.slot});
+      join_epoch(thread, {entry.clock, entry.slot});
   }
 }
 
@@ -161,51 +162,51 @@ void give_shadow(uint32_t shadow) {
   s.free_shadow = shadow;
 }
 
-void look(uint32_t shadow, Watcher& watcher, Touch& touch, const Spot& spot) {
-  const uint64_t offset = touch.address % kPageSize;
-  for (uint64_t at = offset; at < offset + touch.size;) {
-    const auto [index, first, count, bytes] = part_at(at, offset + touch.size);
+void check_access(uint32_t shadow, ThreadState& thread, Access& access, const AccessSite& site) {
+  const uint64_t offset = access.address % kPageSize;
+  for (uint64_t at = offset; at < offset + access.size;) {
+    const auto [index, first, count, bytes] = part_at(at, offset + access.size);
     Cell& cell = cells_of(shadow)[index];
-    const bool reads = acquires(touch.kind);
+    const bool reads = acquires(access.kind);
     for (Entry& entry : cell.entries) {
       const bool is_others = entry.clock && (entry.bytes & bytes) &&
-                             entry.number != watcher.number && is_untouched(touch.address, spot);
-      if (is_others || (conflicts(entry, watcher, bytes, touch.kind) &&
-                        !watcher.now.knows({entry.clock, entry.slot}))) {
-        const uint64_t cell_start = page_down(touch.address) + at - first;
+                             entry.number != thread.number && is_untouched(access.address, site);
+      if (is_others || (conflicts(entry, thread, bytes, access.kind) &&
+                        !thread.now.knows({entry.clock, entry.slot}))) {
+        const uint64_t cell_start = page_down(access.address) + at - first;
         const uint64_t from = static_cast<uint64_t>(__builtin_ctz(entry.bytes)),
                        to = 32 - static_cast<uint64_t>(__builtin_clz(entry.bytes));
-        const Prior prior{cell_start + from, to - from,     entry.kind,
-                          entry.number,      entry.context, entry.lockset};
-        if (is_others) report_untouched(prior, watcher, touch, spot);
-        else report_race(prior, watcher, touch, spot, findings::Why::kUnordered);
+        const PriorAccess prior{cell_start + from, to - from,     entry.kind,
+                                entry.number,      entry.context, entry.lockset};
+        if (is_others) report_untouched(prior, thread, access, site);
+        else report_race(prior, thread, access, site, findings::Why::kUnordered);
       }
     }
-    if (reads) learn_from(shadow, cell, watcher, bytes);
-    if (!touch.context) touch.context = context_of(spot);
-    Entry& entry = room(cell, watcher, bytes, touch.kind);
-    entry = {watcher.now.clock[watcher.slot],       touch.context,
-             static_cast<uint16_t>(watcher.number), static_cast<uint16_t>(lockset_of(watcher)),
-             static_cast<uint8_t>(watcher.slot),    bytes,
-             static_cast<uint16_t>(touch.kind),     0};
+    if (reads) acquire_writers_of(shadow, cell, thread, bytes);
+    if (!access.context) access.context = context_of(site);
+    Entry& entry = room(cell, thread, bytes, access.kind);
+    entry = {thread.now.clock[thread.slot],        access.context,
+             static_cast<uint16_t>(thread.number), static_cast<uint16_t>(lockset_of(thread)),
+             static_cast<uint8_t>(thread.slot),    bytes,
+             static_cast<uint16_t>(access.kind),   0};
     at += count;
   }
-  if (!releases(touch.kind)) return;
-  told_of(shadow).clock[watcher.slot] = watcher.now.clock[watcher.slot];
-  step(watcher);  // what follows is not known to who reads this
+  if (!releases(access.kind)) return;
+  published_epochs_of(shadow).clock[thread.slot] = thread.now.clock[thread.slot];
+  step(thread);  // what follows is not known to who reads this
 }
 
-void learn_told(uint32_t shadow, uint64_t slots, Watcher& watcher) {
+void acquire_published(uint32_t shadow, uint64_t slots, ThreadState& thread) {
   for (; slots; slots &= slots - 1) {
     const auto slot = static_cast<uint32_t>(__builtin_ctzll(slots));
-    join_epoch(watcher, {told_of(shadow).clock[slot], slot});
+    join_epoch(thread, {published_epochs_of(shadow).clock[slot], slot});
   }
 }
 
-void learn_from(uint32_t shadow, uint64_t offset, uint64_t size, Watcher& watcher) {
+void acquire_writers_of(uint32_t shadow, uint64_t offset, uint64_t size, ThreadState& thread) {
   for (uint64_t at = offset; at < offset + size;) {
     const Part part = part_at(at, offset + size);
-    learn_from(shadow, cells_of(shadow)[part.cell], watcher, part.bytes);
+    acquire_writers_of(shadow, cells_of(shadow)[part.cell], thread, part.bytes);
     at += part.count;
   }
 }

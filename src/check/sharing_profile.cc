@@ -61,15 +61,15 @@ Cell* cell_at(uint64_t address, bool take) {
   return nullptr;
 }
 
-uint64_t bit_of_task(const Watcher& watcher) { return uint64_t{1} << watcher.number % 64; }
+uint64_t bit_of_task(const ThreadState& thread) { return uint64_t{1} << thread.number % 64; }
 
 // What a tenure may have as its lock after an access with what the task holds now.
-uint32_t common_locks(const Tenure& tenure, const Watcher& watcher, uint64_t* locks) {
+uint32_t common_locks(const Tenure& tenure, const ThreadState& thread, uint64_t* locks) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < tenure.lock_count; i++) {
-    for (uint32_t k = 0; k < watcher.held_count && k < kMostHeld; k++) {
-      if ((watcher.held[k] ^ tenure.locks[i]) >> 1) continue;
-      locks[count++] = tenure.locks[i] | (watcher.held[k] & 1);
+    for (uint32_t k = 0; k < thread.held_count && k < kMostHeld; k++) {
+      if ((thread.held[k] ^ tenure.locks[i]) >> 1) continue;
+      locks[count++] = tenure.locks[i] | (thread.held[k] & 1);
       break;
     }
   }
@@ -77,38 +77,38 @@ uint32_t common_locks(const Tenure& tenure, const Watcher& watcher, uint64_t* lo
 }
 
 // What other tasks have done before is known to this one. `writes`: only writes count.
-bool knows_others(const Cell& cell, const Watcher& watcher, bool writes) {
+bool knows_others(const Cell& cell, const ThreadState& thread, bool writes) {
   if (cell.last_count > findings::kMostLasts) return true;  // not all are known: no claim
   for (uint32_t i = 0; i < cell.last_count; i++) {
     const Cell::Last& last = cell.lasts[i];
     const uint64_t clock = writes ? last.written : last.clock;
-    if (last.number != watcher.number && clock && !watcher.now.knows({clock, last.slot}))
+    if (last.number != thread.number && clock && !thread.now.knows({clock, last.slot}))
       return false;
   }
   return true;
 }
 
-void note_last(Cell& cell, const Watcher& watcher, bool writes) {
-  const uint64_t clock = watcher.now.clock[watcher.slot];
+void note_last(Cell& cell, const ThreadState& thread, bool writes) {
+  const uint64_t clock = thread.now.clock[thread.slot];
   for (uint32_t i = 0; i < cell.last_count && i < findings::kMostLasts; i++) {
-    if (cell.lasts[i].number != watcher.number) continue;
+    if (cell.lasts[i].number != thread.number) continue;
     cell.lasts[i].clock = clock;
     if (writes) cell.lasts[i].written = clock;
     return;
   }
   if (cell.last_count < findings::kMostLasts)
-    cell.lasts[cell.last_count] = {clock, writes ? clock : 0, watcher.slot, watcher.number};
+    cell.lasts[cell.last_count] = {clock, writes ? clock : 0, thread.slot, thread.number};
   cell.last_count++;
 }
 
-void note_reader(Tenure& tenure, const Watcher& watcher, uint32_t context) {
+void note_reader(Tenure& tenure, const ThreadState& thread, uint32_t context) {
   for (uint32_t i = 0; i < tenure.reader_count && i < findings::kMostReaders; i++) {
-    if (tenure.readers[i].task != watcher.number) continue;
+    if (tenure.readers[i].task != thread.number) continue;
     tenure.readers[i].last = context;
     return;
   }
   if (tenure.reader_count < findings::kMostReaders)
-    tenure.readers[tenure.reader_count] = {watcher.number, context, context};
+    tenure.readers[tenure.reader_count] = {thread.number, context, context};
   tenure.reader_count++;
 }
 
@@ -133,7 +133,7 @@ void end_tenure(Cell& cell) {
   cell.tenure_count++;
 }
 
-void begin_tenure(Cell& cell, const Watcher& watcher, uint32_t context, bool is_unordered) {
+void begin_tenure(Cell& cell, const ThreadState& thread, uint32_t context, bool is_unordered) {
   end_tenure(cell);
   Tenure& tenure = cell.now;
   zero_bytes(&tenure, sizeof tenure);
@@ -142,55 +142,53 @@ void begin_tenure(Cell& cell, const Watcher& watcher, uint32_t context, bool is_
   tenure.times = 1;
   tenure.first = context;
   for (uint32_t i = 0;
-       i < watcher.held_count && i < kMostHeld && tenure.lock_count < findings::kMostCandidates;
-       i++)
-    tenure.locks[tenure.lock_count++] = watcher.held[i];
+       i < thread.held_count && i < kMostHeld && tenure.lock_count < findings::kMostCandidates; i++)
+    tenure.locks[tenure.lock_count++] = thread.held[i];
 }
 
-void note(Cell& cell, const Watcher& watcher, const Touch& touch) {
-  const bool writes = touch.kind & findings::kWrite;
+void note(Cell& cell, const ThreadState& thread, const Access& access) {
+  const bool writes = access.kind & findings::kWrite;
   if (cell.is_new) {
     end_tenure(cell);
     cell.now.kind = findings::kNoTenure;
     cell.is_new = cell.last_count = 0;
   }
   cell.accesses++;
-  if (touch.kind & findings::kAtomic) {  // orders tasks itself
+  if (access.kind & findings::kAtomic) {  // orders tasks itself
     cell.atomics++;
-    cell.atomic_tasks |= bit_of_task(watcher);
+    cell.atomic_tasks |= bit_of_task(thread);
     return;
   }
-  const bool is_unordered = !knows_others(cell, watcher, !writes);
+  const bool is_unordered = !knows_others(cell, thread, !writes);
   uint64_t locks[findings::kMostCandidates];
-  const uint32_t common = common_locks(cell.now, watcher, locks);
-  const bool is_same = cell.now.tasks == bit_of_task(watcher),
-             is_read = !cell.now.writes && !writes;
+  const uint32_t common = common_locks(cell.now, thread, locks);
+  const bool is_same = cell.now.tasks == bit_of_task(thread), is_read = !cell.now.writes && !writes;
   if (cell.now.kind == findings::kNoTenure || is_unordered || !(is_same || common || is_read)) {
-    begin_tenure(cell, watcher, touch.context, is_unordered);
+    begin_tenure(cell, thread, access.context, is_unordered);
   } else {
     cell.now.lock_count = common;
     for (uint32_t i = 0; i < common; i++) cell.now.locks[i] = locks[i];
     if (!is_same) cell.now.kind = findings::kShared;
   }
   Tenure& tenure = cell.now;
-  tenure.tasks |= bit_of_task(watcher);
+  tenure.tasks |= bit_of_task(thread);
   tenure.writes |= writes;
   tenure.accesses++;
   tenure.to = __atomic_add_fetch(&found().cell_accesses, 1, __ATOMIC_RELAXED);
   if (!tenure.from) tenure.from = tenure.to;
-  tenure.last = touch.context;
-  note_reader(tenure, watcher, touch.context);
-  note_last(cell, watcher, writes);
+  tenure.last = access.context;
+  note_reader(tenure, thread, access.context);
+  note_last(cell, thread, writes);
 }
 
 }  // namespace
 
-void note_seen(Watcher& watcher, Touch& touch, const Spot& spot) {
-  if (!touch.context) touch.context = context_of(spot);
-  const uint64_t limit = touch.address + (touch.size < kMostBytes ? touch.size : kMostBytes);
-  for (uint64_t at = touch.address & ~(kCellBytes - 1); at < limit; at += kCellBytes) {
+void note_seen(ThreadState& thread, Access& access, const AccessSite& site) {
+  if (!access.context) access.context = context_of(site);
+  const uint64_t limit = access.address + (access.size < kMostBytes ? access.size : kMostBytes);
+  for (uint64_t at = access.address & ~(kCellBytes - 1); at < limit; at += kCellBytes) {
     Cell* const cell = cell_at(at, true);
-    if (cell) note(*cell, watcher, touch);
+    if (cell) note(*cell, thread, access);
   }
 }
 

@@ -20,13 +20,13 @@ inline constexpr uint32_t kSlots = 64;
 inline constexpr uint32_t kSyncClocks = 1 << 14;
 inline constexpr uint32_t kMostHeld = 16;  // locks that a task is known to hold
 inline constexpr uint32_t kLocksets = 1 << 12;
-// Pages that are open to several tasks at once, and unseen.
+// Pages that are open to several tasks at once, and untrapped.
 inline constexpr uint32_t kMostOpen = 1 << 16;
 inline constexpr uint32_t kAllocations = 1 << 20;
 inline constexpr uint32_t kMostLent = 64;
 inline constexpr uint32_t kMostKeptBlocks = 64;
 inline constexpr uint32_t kStreamBuffers = 64;
-inline constexpr uint32_t kLookCounts = 1 << 14;
+inline constexpr uint32_t kSiteCounts = 1 << 14;
 inline constexpr uint32_t kMostKeyLent = 8;
 inline constexpr uint32_t kMostOpened = 64;  // objects that a task has open by their locks
 
@@ -64,7 +64,7 @@ struct Opened {
   uint32_t object;  // check/policy/objects.h
   uint32_t left;    // unlocks at which it stays open
   uint64_t lock;
-  uint64_t since;  // cycles: when its touch was looked at
+  uint64_t since;  // cycles: when its access was checked
 };
 
 struct KeyFound {  // of a name, by protection keys
@@ -73,17 +73,17 @@ struct KeyFound {  // of a name, by protection keys
 };
 inline constexpr uint32_t kLockKeys = 8;
 
-struct Prior {  // the other side
+struct PriorAccess {  // the other side
   uint64_t address, size;
   uint32_t kind, number, context, lockset;
 };
 
 // The access before which a task stands. Guarded by: lock.
-struct Standing {
+struct PendingAccess {
   SpinLock lock;
   uint32_t is_there;
-  uint32_t is_met;  // futex: another stands before one that conflicts with it
-  Prior prior;
+  uint32_t has_collided;  // futex: another stands before one that conflicts with it
+  PriorAccess prior;
 };
 
 // A place where a task was lately: the words of its stack that looked like return addresses. If
@@ -96,7 +96,7 @@ struct RecentContext {
   uint8_t at[kWords];  // in words from rsp
 };
 
-struct Watcher {  // of a task, by its id
+struct ThreadState {  // of a task, by its id
   Clock now;
   uint32_t slot;
   uint32_t number;           // findings::TaskInfo
@@ -106,21 +106,21 @@ struct Watcher {  // of a task, by its id
   uint32_t held_count;       // more than kMostHeld are not listed
   uint32_t lockset;          // index + 1, of what is held now; 0: to be looked up
   uint64_t held[kMostHeld];  // lowest bit: for reading
-  uint32_t held_lost;   // more were held since it held none: not all that it holds are among them
-  uint64_t mixes[3];    // slots of tasks with which it has pages open, by Page::open_tag: what they
-                        // do may be known to it at any time
-  uint64_t mixes_lost;  // the same, of pages that it has lost and may still touch. Guarded by: the
-                        // lock of its losses
+  uint32_t held_lost;  // more were held since it held none: not all that it holds are among them
+  uint64_t shared_pages_with[3];  // slots of tasks with which it has pages open, by Page::open_tag:
+                                  // what they do may be known to it at any time
+  uint64_t lost_pages_with;  // the same, of pages that it has lost and may still touch. Guarded by:
+                             // the lock of its losses
   uint64_t closed_seen;  // State::closings, when it dropped its pages last
   uint32_t in_program;  // it may touch what it has mapped; else it drops what it has lost before it
                         // can. Guarded by: the lock of its losses
-  uint32_t is_learnt;   // another has joined `now` without a release: the epoch is to end
-  uint64_t learnt;   // the epoch that began when it learnt something last: since then only its own
-                     // entry of `now` has changed
+  uint32_t is_joined;   // another has joined `now` without a release: the epoch is to end
+  uint64_t joined_at;   // the epoch that began when it learnt something last: since then only its
+                       // own entry of `now` has changed
   uint64_t is_over;  // the task has ended
   uint32_t lent_count;
   uint32_t library_orders;
-  uint64_t looks;      // in a replay: how many accesses of its were looked at
+  uint64_t checked_count;  // in a replay: how many accesses of its were checked
   uint64_t next_page;  // where its last new pages end: if it goes on there, it gets several at once
   uint32_t window;     // as many
   uint64_t ended_seen[kSlots];  // State::ended_count, as far as it has been joined
@@ -135,7 +135,7 @@ struct Watcher {  // of a task, by its id
                          // made up for
   uint32_t kept[kMostKeptBlocks];  // objects: blocks that it has given back and still has mapped,
                                    // the newest last
-  Standing standing;
+  PendingAccess pending_access;
 
   // Protection keys (check/keys/enforce_by_key.h).
   KeyFound own_key, lock_key[kLockKeys];
@@ -174,7 +174,7 @@ struct State {
   Clock ended[kSlots];  // what tasks of the slot knew that have ended
   uint64_t ended_count[kSlots];
   uint64_t over[kSlots];  // until when a task that has waited for them all knows them
-  int64_t tokens;         // cycles that all tasks together may yet spend looking at accesses
+  int64_t tokens;         // cycles that all tasks together may yet spend checking accesses
   uint64_t refilled;      // cycles: when they were counted last; 0: never
   uint64_t generation;    // pages that are opened now are closed together; a closing begins
   uint64_t closings;  // that are over: all pages opened in the generations before this number have
@@ -189,12 +189,12 @@ struct State {
   uint32_t dropped;
   SpinLock shadow_lock;
   SpinLock findings_lock;
-  uint32_t is_closing;  // one task makes a new generation
-  uint32_t standing;    // tasks that linger
+  uint32_t is_closing;        // one task makes a new generation
+  uint32_t pending_accesses;  // tasks that linger
   // Cycles: when that was first thought of; that have been lost by it.
   uint64_t linger_began, lingered;
-  uint32_t looks_at[kLookCounts];  // by instruction, on pages that several tasks touch
-  Watcher watchers[kMaxTasks];
+  uint32_t checks_of_site[kSiteCounts];  // by instruction, on pages that several tasks touch
+  ThreadState threads[kMaxTasks];
   SyncClock sync[kSyncClocks];
   Lockset locksets[kLocksets];
   uint64_t open[kMostOpen], closed[kMostOpen];
@@ -205,38 +205,38 @@ struct State {
 static_assert(sizeof(State) <= kCheckStateSize);
 
 inline State& state() { return *reinterpret_cast<State*>(kCheckState); }
-inline Watcher& watcher_of(const Task& task) { return state().watchers[task.id]; }
+inline ThreadState& thread_of(const Task& task) { return state().threads[task.id]; }
 inline findings::Findings& found() { return *reinterpret_cast<findings::Findings*>(kFindings); }
 
 // --- clocks (clocks.cc)
 
-// What the task may have learnt through memory that nobody looks at is known to it from here on.
-void mix(Watcher& watcher);
+// What the task may have acquired through memory that nobody looks at is known to it from here on.
+void join_holders(ThreadState& thread);
 // All that the tasks of these slots know now.
-void join_slots(Watcher& watcher, uint64_t slots);
+void join_slots(ThreadState& thread, uint64_t slots);
 Clock clock_at(const Epoch& epoch);
 // What that task knew in that epoch.
-void join_epoch(Watcher& watcher, const Epoch& epoch);
+void join_epoch(ThreadState& thread, const Epoch& epoch);
 // `other` is known from here on, in a new epoch.
-void learn_clock(Watcher& watcher, const Clock& other);
+void acquire_clock(ThreadState& thread, const Clock& other);
 // Begins a new epoch: what the task does from here on is not known to tasks that have joined its
 // clock up to here.
-void step(Watcher& watcher);
+void step(ThreadState& thread);
 // Others have joined its clock without a release: its epoch ends.
-void meet_learners(Watcher& watcher);
-uint32_t lockset_of(Watcher& watcher);
+void end_joined_epoch(ThreadState& thread);
+uint32_t lockset_of(ThreadState& thread);
 void begin_first(Task& task);
 
 // --- pages (pages.cc, admit.cc)
 
 enum class Mode : uint8_t {
-  kNew,       // nobody has touched it
-  kWatched,   // nobody has it: every access is looked at
-  kPrivate,   // the owner has it
-  kReadBy,    // several tasks may have it for reading
-  kOpen,      // any task may have it: accesses are not seen
-  kDeclared,  // the policies of the objects in it say who may have it
-              // (check/policy/enforce_by_process.cc)
+  kNew,              // nobody has touched it
+  kTrapped,          // nobody has it: every access is checked
+  kPrivate,          // the owner has it
+  kReadBy,           // several tasks may have it for reading
+  kSharedUntrapped,  // any task may have it: accesses are not seen
+  kDeclared,         // the policies of the objects in it say who may have it
+                     // (check/policy/enforce_by_process.cc)
 };
 
 inline constexpr uint16_t kForEver = 2;
@@ -244,19 +244,21 @@ inline constexpr uint16_t kForEver = 2;
 struct Page {
   SpinLock lock;
   Mode mode;
-  uint8_t was_written;  // kWatched: since it is; kDeclared: the backing has it
-  uint16_t owner;       // kPrivate; kWatched: the only one so far
+  uint8_t was_written;  // kTrapped: since it is; kDeclared: the backing has it
+  uint16_t owner;       // kPrivate; kTrapped: the only one so far
   uint32_t owner_creation;
-  uint32_t looks;   // accesses looked at since it is watched; kDeclared: the object whose page it
-                    // is, 0: of several, or of other memory too
-  uint32_t shadow;  // index + 1
+  uint32_t checked_count;  // accesses checked since it is trapped; kDeclared: the object whose page
+                           // it is, 0: of several, or of other memory too
+  uint32_t shadow;        // index + 1
   uint8_t toucher_count;  // 0, 1, 2 for more
-  uint8_t unseen_slot;
-  uint16_t open_tag;      // kOpen: the parity of the generation in which it was opened, or kForEver
-  uint64_t holders;       // slots of tasks that may have it mapped, and touch it unseen
-  uint64_t released;      // slots of tasks that may have stored to it what tells others something
-  uint64_t unseen_clock;  // of unseen_slot: until when it may have stored there unseen; 0: nobody
-  uint64_t unseen;        // slots of other tasks that may have
+  uint8_t untrapped_slot;
+  uint16_t open_tag;  // kSharedUntrapped: the parity of the generation in which it was opened, or
+                      // kForEver
+  uint64_t holders;   // slots of tasks that may have it mapped, and touch it untrapped
+  uint64_t released;  // slots of tasks that may have stored to it what tells others something
+  uint64_t untrapped_clock;  // of untrapped_slot: until when it may have stored there untrapped; 0:
+                             // nobody
+  uint64_t untrapped;        // slots of other tasks that may have
 };
 static_assert(sizeof(Page) == 56 && page::windows::kMost * sizeof(Page) <= kWindowPagesSize);
 
@@ -281,55 +283,55 @@ inline Page* find_page(uint64_t page) {
   const uint64_t shared_view = page::windows::contains(page) ? 0 : page::shared_view_of(page);
   return shared_view == page ? nullptr : &page_at(page, shared_view);
 }
-inline uint64_t bit_of(const Watcher& watcher) { return uint64_t{1} << watcher.slot; }
+inline uint64_t bit_of(const ThreadState& thread) { return uint64_t{1} << thread.slot; }
 bool is_owner(const Page& page, const Task& task);
 void own(Page& page, const Task& task, Mode mode);
 // True if the task has the page for reading and writing until another task takes it away.
-bool has_for_good(const Page& page, const Task& task, const Watcher& watcher);
+bool has_for_good(const Page& page, const Task& task, const ThreadState& thread);
 // Makes the task a holder; the caller maps the page next. let_in() maps it too. REQUIRES: the
 // page's lock, also for let_in().
-void hold(uint64_t at, Page& page, Watcher& watcher, bool writes);
-void let_in(uint64_t at, Page& page, Watcher& watcher, bool writes);  // it is mapped, too
+void hold(uint64_t at, Page& page, ThreadState& thread, bool writes);
+void let_in(uint64_t at, Page& page, ThreadState& thread, bool writes);  // it is mapped, too
 // The task is no longer a holder of the page. Others may read from now on what it has stored there
-// unseen.
-void give_up(Page& page, Watcher& watcher);
+// untrapped.
+void give_up(Page& page, ThreadState& thread);
 // Makes the holders drop the page, which is trapped from here on. `is_common`: tasks other than
 // this one use it.
-void watch(uint64_t at, Page& page, Task& task, const Watcher& watcher, bool is_common);
-// The task joins the clocks of tasks that may have stored to the page unseen and have given it up
-// since, because it may read what they stored.
-void learn_unseen(Page& page, Watcher& watcher);
+void trap_page(uint64_t at, Page& page, Task& task, const ThreadState& thread, bool is_common);
+// The task joins the clocks of tasks that may have stored to the page untrapped and have given it
+// up since, because it may read what they stored.
+void acquire_untrapped(Page& page, ThreadState& thread);
 // Makes the page open to all tasks: each task that has it joins the clocks of all others that have
 // it, at any time. After share() and open_page() the caller maps the page.
-void share(uint64_t at, Page& page, Watcher& watcher);
-void open_page(uint64_t at, Page& page, Watcher& watcher);
-void become_open(uint64_t at, Page& page, Watcher& watcher);
+void share(uint64_t at, Page& page, ThreadState& thread);
+void open_page(uint64_t at, Page& page, ThreadState& thread);
+void become_open(uint64_t at, Page& page, ThreadState& thread);
 // There is no other task, by happens-before: it has made none, or joined all.
-bool is_alone(const Watcher& watcher);
+bool is_alone(const ThreadState& thread);
 // A task has come to a page that its process has not mapped, or not for such an access. Returns
 // true if the task has the page now, and false if the page is trapped.
-bool enter(Task& task, Watcher& watcher, const Spot& spot, uint64_t address, bool writes);
-// An access, where its pages are watched.
-void look_at(Watcher& watcher, const Spot& spot, Touch touch);
-// The task has stored these bytes, and was looked at: memory of its own to which they lead is
-// watched from here on (escape.cc).
-void escape(Task& task, Watcher& watcher, uint64_t address, uint64_t size);
+bool admit(Task& task, ThreadState& thread, const AccessSite& site, uint64_t address, bool writes);
+// An access, where its pages are trapped.
+void on_access(ThreadState& thread, const AccessSite& site, Access access);
+// The task has stored these bytes, and was checked: memory of its own to which they lead is
+// trapped from here on (escape.cc).
+void escape(Task& task, ThreadState& thread, uint64_t address, uint64_t size);
 // The kernel will read the frame of a signal when its handler returns, and would find a page
 // closed.
 bool is_pinned(const Task& task, uint64_t at);
-void drop_page(uint64_t at, Watcher& watcher);
-// These holders may read, unseen, what `by` is about to store: they know what he knows, at their
+void drop_page(uint64_t at, ThreadState& thread);
+// These holders may read, untrapped, what `by` is about to store: they know what he knows, at their
 // next look or release.
-void teach(uint64_t holders, const Watcher& by);
+void release_to(uint64_t holders, const ThreadState& by);
 // Those who sleep are no holders: they drop it before they can touch it.
-void lose_sleeping(uint64_t at, Page& page, const Watcher& by);
-// These holders are made to drop it. `is_unseen`: until they have, `by` touches it and is not
-// looked at.
-void lose(uint64_t at, Page& page, uint64_t holders, const Watcher& by, bool is_unseen);
-// The task has it, like all its other holders, and may learn from them at any time.
-void open_to(uint64_t at, Page& page, Watcher& watcher);
+void lose_sleeping(uint64_t at, Page& page, const ThreadState& by);
+// These holders are made to drop it. `is_untrapped`: until they have, `by` touches
+// it and is not checked.
+void lose(uint64_t at, Page& page, uint64_t holders, const ThreadState& by, bool is_untrapped);
+// The task has it, like all its other holders, and may acquire from them at any time.
+void open_to(uint64_t at, Page& page, ThreadState& thread);
 // What is lent, lost or closed is dropped.
-void settle(Task& task, Watcher& watcher);
+void settle(Task& task, ThreadState& thread);
 void close_open();
 // Data of the C library and its like (access.cc).
 bool is_trusted(uint64_t address);
@@ -350,46 +352,46 @@ inline bool acquires(uint32_t kind) {
 
 // Whether another task stands before an access that conflicts with this one, which has not been
 // made either.
-void meet_standing(const Watcher& watcher, Touch& touch, const Spot& spot);
+void check_pending(const ThreadState& thread, Access& access, const AccessSite& site);
 
 // --- objects with a declared policy (check/policy/enforce_by_process.cc)
 
 // A task is about to make an access within one page, which is kDeclared. Returns true if the task
 // has the page. Returns false if the access has been checked and must be made without the page.
 // `lacks`: the task is known not to have the page now, even if it was let in.
-bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page,
-                   bool lacks);
+bool admit_declared(Task& task, ThreadState& thread, const AccessSite& site, Access access,
+                    Page& page, bool lacks);
 // A page of an object that the task holds: whether the rule book lets it make such an access, as
 // far as that can be told without a lock.
-bool is_let_in(const Watcher& watcher, const Page& page, bool writes);
-void close_by_lock(Watcher& watcher, uint64_t lock);  // it has been unlocked
-void begin_declared();                                // tasks begin
-void give_kept(Watcher& watcher);                     // the task ends
+bool is_let_in(const ThreadState& thread, const Page& page, bool writes);
+void close_by_lock(ThreadState& thread, uint64_t lock);  // it has been unlocked
+void begin_declared();                                   // tasks begin
+void give_kept(ThreadState& thread);                     // the task ends
 // The memory is another's from here on: its objects are forgotten. `freed`: a block of the heap, by
 // the task at that spot, to whom they have to belong.
-void end_declared(uint64_t start, uint64_t size, const Spot* freed);
+void end_declared(uint64_t start, uint64_t size, const AccessSite* freed);
 bool is_declared(uint64_t address, findings::Object& object);
 // True if the address is in a variable of the program that is undeclared, and so private to the
 // task that touches it first (check/policy/undeclared.cc).
-bool is_untouched(uint64_t address, const Spot& spot);
+bool is_untouched(uint64_t address, const AccessSite& site);
 bool all_is_declared();  // policies count only as declared, and each variable of the program's is
                          // an object
-void report_untouched(const Prior& prior, const Watcher& watcher, Touch& touch,
-                      const Spot& spot);  // it has been touched by another
+void report_untouched(const PriorAccess& prior, const ThreadState& thread, Access& access,
+                      const AccessSite& site);  // it has been touched by another
 
 // --- shadows (shadow.cc)
 
 // Returns 0 if there is no room for another.
 uint32_t take_shadow();
 void give_shadow(uint32_t shadow);
-// Looks at who has touched these bytes before; notes this. The bytes lie in the page that has the
-// shadow. Guarded by: the page's lock.
-void look(uint32_t shadow, Watcher& watcher, Touch& touch, const Spot& spot);
+// Checks the access against those that these bytes had before; notes it. The bytes lie in the page
+// that has the shadow. Guarded by: the page's lock.
+void check_access(uint32_t shadow, ThreadState& thread, Access& access, const AccessSite& site);
 void forget(uint32_t shadow, uint64_t offset, uint64_t size);
 // What tasks of these slots knew when they stored anything there last is known from here on.
-void learn_told(uint32_t shadow, uint64_t slots, Watcher& watcher);
+void acquire_published(uint32_t shadow, uint64_t slots, ThreadState& thread);
 // Whoever may have stored what is there is known from here on.
-void learn_from(uint32_t shadow, uint64_t offset, uint64_t size, Watcher& watcher);
+void acquire_writers_of(uint32_t shadow, uint64_t offset, uint64_t size, ThreadState& thread);
 
 // Clocks of accesses that are not kept any more, of a replay. Returns 0 if there is no room.
 uint32_t take_dropped_clock();
@@ -398,24 +400,24 @@ Clock& dropped_clock(uint32_t index);
 // --- what suggestions are made of (sharing_profile.cc)
 
 inline bool suggests() { return __atomic_load_n(&found().suggests, __ATOMIC_RELAXED); }
-// An access that is looked at, before what it reads is learnt. Guarded by: the page's lock.
-void note_seen(Watcher& watcher, Touch& touch, const Spot& spot);
+// An access that is checked, before what it reads is acquired. Guarded by: the page's lock.
+void note_seen(ThreadState& thread, Access& access, const AccessSite& site);
 // The memory is given out anew.
 void renew_seen(uint64_t start, uint64_t size);
 
 // --- findings (report.cc)
 
-uint32_t context_of(const Spot& spot);
+uint32_t context_of(const AccessSite& site);
 findings::Object object_at(uint64_t address);
 findings::Object undeclared_at(uint64_t address);  // whatever is declared there
 // In a block that the C library has taken for itself, or in a stream's buffer.
 bool is_of_library(uint64_t address);
-void report_race(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot,
-                 findings::Why why);
-uint32_t note_task(const Task& task, const Watcher* creator);
+void report_race(const PriorAccess& prior, const ThreadState& thread, Access& access,
+                 const AccessSite& site, findings::Why why);
+uint32_t note_task(const Task& task, const ThreadState* creator);
 // `fault`: a Fault, or a findings::Misuse. A prior without kind: there is no other side.
-void report_policy(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot,
-                   findings::Why why, uint32_t fault, uint32_t change,
+void report_policy(const PriorAccess& prior, const ThreadState& thread, Access& access,
+                   const AccessSite& site, findings::Why why, uint32_t fault, uint32_t change,
                    const findings::Object& object);
 
 }  // namespace weir::view::checked

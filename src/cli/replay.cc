@@ -325,7 +325,7 @@ int replay_checked(const ReplayOptions& options, const recording::Recording& rec
   const auto finish = [&](int status) {
     checker.take();  // all at once: in the same order each time
     checker.finish();
-    if (const uint64_t pages = found.reader().unseen_pages())
+    if (const uint64_t pages = found.reader().untrapped_pages())
       say(log,
           fmt::format("there was no room to look at {} of the pages that several threads touch",
                       pages));

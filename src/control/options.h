@@ -48,7 +48,7 @@ struct Options {
                       // (check/findings/findings.h), -1: none
   Enforcer enforcer = Enforcer::kAuto;
   Policies policies = Policies::kInferred;
-  bool exact = false;  // of the checked View: all that is shared stays watched; objects are closed
+  bool exact = false;  // of the checked View: all that is shared stays trapped; objects are closed
                        // at each unlock of their lock
   // Of the enforcer by protection keys: another hash function so often, 0 never.
   uint32_t rehash_ms = 1000;

@@ -168,10 +168,10 @@ void check_atomic(Task& task, const Frame& frame, const Site& site, uint64_t add
   if (view::checked::is_ignored(site.address) && !happens::library_orders() &&
       !locks_stream(site.address))
     return;
-  view::checked::Spot spot = view::checked::spot_of(frame);
-  spot.rip = site.address;
-  spot.is_call = false;
-  view::checked::on_atomic(task, spot, address, site.atomic.size);
+  view::checked::AccessSite access_site = view::checked::access_site_of(frame);
+  access_site.rip = site.address;
+  access_site.is_call = false;
+  view::checked::on_atomic(task, access_site, address, site.atomic.size);
   happens::acquire(address & ~kWord);
   happens::release(address & ~kWord);
 }
@@ -212,9 +212,9 @@ class CheckedAtomic final : public AtomicInstruction {
     const bool stores = would_store(site_.atomic, frame_, target);
     execute_atomic(site_.atomic, frame_, target);
     if (object) {
-      const view::checked::Touch touch{object, site_.atomic.size,
-                                       findings::kRead | findings::kAtomic};
-      view::checked::learn(task, &touch, 1);
+      const view::checked::Access access{object, site_.atomic.size,
+                                         findings::kRead | findings::kAtomic};
+      view::checked::acquire_read(task, &access, 1);
     }
     return stores;
   }

@@ -195,7 +195,7 @@ struct Arrived {
 };
 
 bool claim_key_signal(const Arrived& a) {
-  return has_keys() && meet_key_signal(a.task, a.signal, *a.info, *a.context);
+  return has_keys() && on_key_signal(a.task, a.signal, *a.info, *a.context);
 }
 
 bool claim_continue(const Arrived& a) { return a.is(SIGCONT) && a.info->si_code == kContinuesOnly; }
@@ -211,7 +211,7 @@ bool claim_checked_access(const Arrived& a) {
 
 bool claim_checked_replay(const Arrived& a) {
   return view::checked::replay::is_on() &&
-         meet_replayed_signal(a.task, a.signal, *a.info, *a.context);
+         on_replayed_signal(a.task, a.signal, *a.info, *a.context);
 }
 
 bool claim_page(const Arrived& a) {

@@ -127,7 +127,7 @@ struct Race {
   uint64_t order;
 };
 
-// --- For suggestions (weir check --suggest): who shared what, of each 8 bytes that were looked at.
+// --- For suggestions (weir check --suggest): who shared what, of each 8 bytes that were checked.
 
 inline constexpr uint32_t kMostCells = 1 << 16, kMostTenures = 8, kMostReaders = 4, kMostLasts = 8,
                           kMostCandidates = 4;
@@ -194,10 +194,10 @@ struct Findings {
       tasks;       // taken so far; may be more than there is room for: then the rest was not kept
   uint32_t bell;   // futex: incremented at each race
   uint32_t multi;  // the program has made a thread
-  uint64_t accesses;      // that were looked at
-  uint64_t unseen_pages;  // page states in which accesses go by unseen (figures for --stat)
-  uint32_t suggests;      // by the command: cells are kept
-  uint32_t cells;         // taken; more than there is room for: the rest was not kept
+  uint64_t accesses;         // that were checked
+  uint64_t untrapped_pages;  // page states in which accesses go by untrapped (figures for --stat)
+  uint32_t suggests;         // by the command: cells are kept
+  uint32_t cells;            // taken; more than there is room for: the rest was not kept
   uint64_t cell_accesses;
   Pass pass;
   uint32_t touched_pages;  // taken so far

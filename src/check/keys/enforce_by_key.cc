@@ -22,9 +22,9 @@
 //    book after it, and goes on if the access is legal by then. (checked in tag)
 // 4. A legal access makes progress. It goes on by the task's keys if they allow it on the object's
 //    tag; else it is executed once, with all keys. (not checkable: progress shows only in time;
-//    meet_key counts the tries)
+//    on_key_fault counts the tries)
 // 5. Rehash: `g_rehashing` is set, and then every task is told to stand. A task without
-//    Watcher::has_all_keys is in program code, or about to be; it gets a signal. A task with it
+//    ThreadState::has_all_keys is in program code, or about to be; it gets a signal. A task with it
 //    sees `g_rehashing` when it leaves the runtime, and waits. (Both words are sequentially
 //    consistent: one of the two sides sees the other.) A task that stands holds no lock. A task
 //    that does not reply was on its last instructions out of the runtime. The rehash does not wait
@@ -113,7 +113,7 @@ namespace {
 uint64_t allocate(uint64_t size, Policy policy, const Task& task, uint32_t context, Given& given) {
   given = {};
   given.moves = g_on && policy == Policy::kPrivate && g_moving_sites.moves(context) &&
-                watcher_of(task).open_names.has_room(true);
+                thread_of(task).open_names.has_room(true);
   const uint64_t pages = page_up(size) / kPageSize;
   if (given.moves) {
     uint32_t key = 0;
@@ -155,34 +155,33 @@ bool is_memory(uint64_t address) {
 }
 
 // What the rule book lets the task do with it.
-Rights rights_to(const Declared& object, const Task& task, const Watcher& watcher) {
+Rights rights_to(const Declared& object, const Task& task, const ThreadState& thread) {
   const Policy policy = object.rules.policy();
   if (policy == Policy::kPrivate)
     return object.owner_creation == static_cast<uint32_t>(task.identity.creation) ? Rights::kWrite
                                                                                   : Rights::kNone;
   return policy == Policy::kReadShared
-             ? object.rules.rights(watcher.slot, false, actor_of(watcher, object).readers)
+             ? object.rules.rights(thread.slot, false, actor_of(thread, object).readers)
              : Rights::kNone;
 }
 
 // The task has the object, or has it no more.
-void open_domain(Declared& object, const Task& task, Watcher& watcher) {
-  const Rights rights = rights_to(object, task, watcher);
-  watcher.is_register_old = 1;
-  watcher.open_names.keep_of(g_domains.generation());
+void open_domain(Declared& object, const Task& task, ThreadState& thread) {
+  const Rights rights = rights_to(object, task, thread);
+  thread.is_register_old = 1;
+  thread.open_names.keep_of(g_domains.generation());
   if (object.rules.policy() != Policy::kReadShared)
     object.is_crowded = false;  // else others may read it who have it not open
-  if (rights == Rights::kNone) watcher.open_names.close(name_of(object));
-  else if (!object.is_crowded &&
-           !watcher.open_names.open(name_of(object), rights == Rights::kWrite))
+  if (rights == Rights::kNone) thread.open_names.close(name_of(object));
+  else if (!object.is_crowded && !thread.open_names.open(name_of(object), rights == Rights::kWrite))
     object.is_crowded = true, object.moves++;
 }
 
-void enforce(Declared& object, uint32_t, const Task& task, Watcher& watcher, bool) {
+void enforce(Declared& object, uint32_t, const Task& task, ThreadState& thread, bool) {
   if (!g_on) return;
   const Tag before = object.tag;
   if (object.has_domain()) {
-    open_domain(object, task, watcher);
+    open_domain(object, task, thread);
     return follow_policy(object);
   }
   follow_policy(object);
@@ -193,21 +192,21 @@ void enforce(Declared& object, uint32_t, const Task& task, Watcher& watcher, boo
 
 // Freed: its owner goes on having it, so that the pages can be used again as they are; it is closed
 // to all others. Else: as if nothing had been declared.
-void give_up(Declared& object, uint32_t index, Watcher& watcher, bool) {
+void give_up(Declared& object, uint32_t index, ThreadState& thread, bool) {
   if (!g_on) return;
-  if (object.has_domain()) watcher.open_names.close(name_of(object)), watcher.is_register_old = 1;
+  if (object.has_domain()) thread.open_names.close(name_of(object)), thread.is_register_old = 1;
   if (object.origin != Origin::kPages) {
     tag(object, {});
     if (object.is_left) return;
-    return each_edge(object, [index, &watcher](uint64_t page) {
-      if (!is_mixed(page, index, watcher.found)) sys::tag_pages(page, kPageSize, kReadWrite, 0);
+    return each_edge(object, [index, &thread](uint64_t page) {
+      if (!is_mixed(page, index, thread.found)) sys::tag_pages(page, kPageSize, kReadWrite, 0);
     });
   }
-  const Tag own = g_domains.of_task(static_cast<uint32_t>(watcher.creation));
+  const Tag own = g_domains.of_task(static_cast<uint32_t>(thread.creation));
   if (object.tag != own) tag(object, freed_tag(object));
 }
 
-void mark(uint32_t index, Watcher&) {
+void mark(uint32_t index, ThreadState&) {
   if (!g_on) return;
   Declared& object = objects().at(index);
   object.is_left = !is_writable(object);
@@ -220,7 +219,7 @@ void mark(uint32_t index, Watcher&) {
   follow_policy(object);
 }
 
-void unmark(uint64_t, uint64_t, uint32_t, Watcher&) {}  // give_up() has done it
+void unmark(uint64_t, uint64_t, uint32_t, ThreadState&) {}  // give_up() has done it
 
 }  // namespace
 
@@ -278,57 +277,57 @@ uint8_t key_of(KeyFound& last, uint64_t name) {
 }  // namespace
 
 uint32_t rights_of(const Task& task) {
-  Watcher& watcher = watcher_of(task);
-  const bool all = watcher.held_count > kMostHeld;
+  ThreadState& thread = thread_of(task);
+  const bool all = thread.held_count > kMostHeld;
   const auto key = [&](uint64_t name) {
     return name <= UINT32_MAX
-               ? key_of(watcher.own_key, name)
-               : key_of(watcher.lock_key[(name / kPageSize ^ name / 8) % kLockKeys], name);
+               ? key_of(thread.own_key, name)
+               : key_of(thread.lock_key[(name / kPageSize ^ name / 8) % kLockKeys], name);
   };
   const uint32_t rights =
-      g_domains.rights(static_cast<uint32_t>(task.identity.creation), watcher.held,
-                       all ? kMostHeld : watcher.held_count, all, key);
-  watcher.open_names.keep_of(g_domains.generation());
-  return g_domains.with(rights, watcher.open_names, key);
+      g_domains.rights(static_cast<uint32_t>(task.identity.creation), thread.held,
+                       all ? kMostHeld : thread.held_count, all, key);
+  thread.open_names.keep_of(g_domains.generation());
+  return g_domains.with(rights, thread.open_names, key);
 }
 
 void start(Task& task) {
-  watcher_of(task).has_all_keys = 1;
+  thread_of(task).has_all_keys = 1;
   sys::write_key_rights(sys::kAllKeysOpen);
   g_on = true;
 }
 
 bool may_be_ordered_unseen() { return g_on && g_has_racy; }
 
-bool is_open(const Task& task) { return watcher_of(task).has_all_keys; }
+bool is_open(const Task& task) { return thread_of(task).has_all_keys; }
 
 void open(Task& task) {
-  Watcher& watcher = watcher_of(task);
-  if (watcher.has_all_keys) {
+  ThreadState& thread = thread_of(task);
+  if (thread.has_all_keys) {
     // Invariant 2 of enforce_by_key.cc.
     WEIR_DEBUG_CHECK(sys::read_key_rights() == sys::kAllKeysOpen);
     return;
   }
-  __atomic_store_n(&watcher.has_all_keys, 1u, __ATOMIC_SEQ_CST);  // before: see invariant 5
+  __atomic_store_n(&thread.has_all_keys, 1u, __ATOMIC_SEQ_CST);  // before: see invariant 5
   sys::write_key_rights(sys::kAllKeysOpen);
 }
 
 void close(Task& task) {
-  Watcher& watcher = watcher_of(task);
-  if (watcher.key_lent_count) take_back(task);
+  ThreadState& thread = thread_of(task);
+  if (thread.key_lent_count) take_back(task);
   do {
-    __atomic_store_n(&watcher.has_all_keys, 1u, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&thread.has_all_keys, 1u, __ATOMIC_SEQ_CST);
     wait_for_rehash();
-    __atomic_store_n(&watcher.stop_asked, 0u, __ATOMIC_RELAXED);
-    watcher.is_register_old = 0;
+    __atomic_store_n(&thread.stop_asked, 0u, __ATOMIC_RELAXED);
+    thread.is_register_old = 0;
     sys::write_key_rights(rights_of(task));
-    __atomic_store_n(&watcher.has_all_keys, 0u, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&thread.has_all_keys, 0u, __ATOMIC_SEQ_CST);
   } while (__atomic_load_n(&g_rehashing, __ATOMIC_SEQ_CST));
 }
 
 void update(Task& task) {
   if (is_open(task)) return;
-  watcher_of(task).is_register_old = 0;
+  thread_of(task).is_register_old = 0;
   uint32_t generation;
   do {
     generation = g_domains.generation();
@@ -341,44 +340,45 @@ void update(Task& task) {
 namespace {
 
 // Legal: whether the task has the keys for it by now.
-bool may_go_on(Declared& object, const Task& task, Watcher& watcher, bool writes) {
+bool may_go_on(Declared& object, const Task& task, ThreadState& thread, bool writes) {
   if (Domains::allows(rights_of(task), object.tag, writes)) return true;
   if (!object.has_domain()) return false;
-  open_domain(object, task, watcher);
+  open_domain(object, task, thread);
   follow_policy(object);
   return Domains::allows(rights_of(task), object.tag, writes);
 }
 
 // Under the object's lock.
-Met meet_one(Declared& object, Task& task, Watcher& watcher, const Spot& spot, Touch& touch) {
-  const bool writes = touch.kind & (findings::kWrite | kUnknownWrite);
-  if (is_ordering(task, watcher, spot, object)) {
-    if (!takes_as_lock(object)) return Met::kOnce;
+Judged judge_one(Declared& object, Task& task, ThreadState& thread, const AccessSite& site,
+                 Access& access) {
+  const bool writes = access.kind & (findings::kWrite | kUnknownWrite);
+  if (is_ordering(task, thread, site, object)) {
+    if (!takes_as_lock(object)) return Judged::kOnce;
     if (!object.is_left) follow_policy(object);
-    return Domains::allows(rights_of(task), object.tag, writes) ? Met::kGoesOn : Met::kOnce;
+    return Domains::allows(rights_of(task), object.tag, writes) ? Judged::kGoesOn : Judged::kOnce;
   }
   Held held = Held::kNot;
-  const bool is_legal = meet_object(object, task, watcher, spot, touch, held).legal();
-  if (object.is_left) return Met::kOnce;
+  const bool is_legal = judge_object(object, task, thread, site, access, held).legal();
+  if (object.is_left) return Judged::kOnce;
   if (!object.is_freed) follow_policy(object);
-  if (!is_legal) return object.violations >= kMostViolations ? Met::kGoesOn : Met::kOnce;
-  return may_go_on(object, task, watcher, writes) ? Met::kGoesOn : Met::kOnce;
+  if (!is_legal) return object.violations >= kMostViolations ? Judged::kGoesOn : Judged::kOnce;
+  return may_go_on(object, task, thread, writes) ? Judged::kGoesOn : Judged::kOnce;
 }
 
 }  // namespace
 
-Met meet(Task& task, const Spot& spot, const Touch& touch) {
+Judged judge(Task& task, const AccessSite& site, const Access& access) {
   // Invariant 1 of key_fault.cc.
   WEIR_DEBUG_CHECK(sys::read_key_rights() == sys::kAllKeysOpen);
   ObjectTable& table = objects();
-  Watcher& watcher = watcher_of(task);
-  meet_learners(watcher);
-  FoundLately& found = watcher.found;
-  const uint64_t limit = touch.address + touch.size;
-  if (is_far(found.around(table, touch.address), touch.address, limit)) return Met::kNobodys;
-  Met met = Met::kNobodys;
-  uint32_t context = touch.context;
-  for (uint32_t index = found.find_above(table, touch.address); index;
+  ThreadState& thread = thread_of(task);
+  end_joined_epoch(thread);
+  FoundLately& found = thread.found;
+  const uint64_t limit = access.address + access.size;
+  if (is_far(found.around(table, access.address), access.address, limit)) return Judged::kNobodys;
+  Judged met = Judged::kNobodys;
+  uint32_t context = access.context;
+  for (uint32_t index = found.find_above(table, access.address); index;
        index = found.find_above(table, table.at(index).limit())) {
     Declared& object = table.at(index);
     if (object.start >= limit) break;
@@ -386,25 +386,25 @@ Met meet(Task& task, const Spot& spot, const Touch& touch) {
     // object that shares its page is not meant.
     const bool is_sharing = pages_of(object).empty();
     if (is_sharing &&
-        (is_ignored(spot.rip) || !(touch.kind & (findings::kRead | findings::kWrite))))
+        (is_ignored(site.rip) || !(access.kind & (findings::kRead | findings::kWrite))))
       continue;
     const SpinGuard guard(object.lock);
-    if (object.origin == Origin::kNone || object.start >= limit || object.limit() <= touch.address)
+    if (object.origin == Origin::kNone || object.start >= limit || object.limit() <= access.address)
       continue;  // it has just been forgotten
-    const uint64_t from = object.start > touch.address ? object.start : touch.address;
-    Touch piece{from, (object.limit() < limit ? object.limit() : limit) - from, touch.kind,
-                context};
-    const Met one = meet_one(object, task, watcher, spot, piece);
+    const uint64_t from = object.start > access.address ? object.start : access.address;
+    Access piece{from, (object.limit() < limit ? object.limit() : limit) - from, access.kind,
+                 context};
+    const Judged one = judge_one(object, task, thread, site, piece);
     context = piece.context;
-    if (one == Met::kOnce || met == Met::kNobodys) met = one;
+    if (one == Judged::kOnce || met == Judged::kNobodys) met = one;
   }
-  if (met == Met::kOnce) return met;
-  for (uint64_t at = page_down(touch.address); at < limit; at += kPageSize) {
+  if (met == Judged::kOnce) return met;
+  for (uint64_t at = page_down(access.address); at < limit; at += kPageSize) {
     // What lies beyond an object in its own last page counts as the object's.
-    if (is_mixed(at, 0, found)) return Met::kOnce;
+    if (is_mixed(at, 0, found)) return Judged::kOnce;
   }
-  if (met != Met::kNobodys) return met;
-  for (uint64_t at = page_down(touch.address); at < limit; at += kPageSize) {
+  if (met != Judged::kNobodys) return met;
+  for (uint64_t at = page_down(access.address); at < limit; at += kPageSize) {
     const uint32_t index = found.find_above(table, at);
     Declared* object = index && table.at(index).start < at + kPageSize ? &table.at(index) : nullptr;
     if (!object && at > kPageSize) {
@@ -413,28 +413,28 @@ Met meet(Task& task, const Spot& spot, const Touch& touch) {
     }
     if (!object || !pages_of(*object).contains(at)) continue;
     const SpinGuard guard(object->lock);
-    Touch beside = touch;
+    Access beside = access;
     if (object->origin != Origin::kNone &&
-        meet_one(*object, task, watcher, spot, beside) == Met::kOnce)
-      return Met::kOnce;
-    met = Met::kGoesOn;
+        judge_one(*object, task, thread, site, beside) == Judged::kOnce)
+      return Judged::kOnce;
+    met = Judged::kGoesOn;
   }
   return met;
 }
 
 bool lend(Task& task, uint64_t start, uint64_t size) {
   ObjectTable& table = objects();
-  Watcher& watcher = watcher_of(task);
+  ThreadState& thread = thread_of(task);
   bool any = false;
   const uint64_t limit = page_up(start + size);
-  for (uint32_t index = watcher.found.find_above(table, page_down(start)); index;
-       index = watcher.found.find_above(table, table.at(index).limit())) {
+  for (uint32_t index = thread.found.find_above(table, page_down(start)); index;
+       index = thread.found.find_above(table, table.at(index).limit())) {
     Declared& object = table.at(index);
     if (object.start >= limit) break;
     const SpinGuard guard(object.lock);
     if (!object.tag.is_read_only || !pages_of(object).overlaps({page_down(start), limit})) continue;
-    if (watcher.key_lent_count == kMostKeyLent) break;
-    watcher.key_lent[watcher.key_lent_count++] = index;
+    if (thread.key_lent_count == kMostKeyLent) break;
+    thread.key_lent[thread.key_lent_count++] = index;
     tag(object, {});
     any = true;
   }
@@ -442,13 +442,13 @@ bool lend(Task& task, uint64_t start, uint64_t size) {
 }
 
 void take_back(Task& task) {
-  Watcher& watcher = watcher_of(task);
-  for (uint32_t i = 0; i < watcher.key_lent_count; i++) {
-    Declared& object = objects().at(watcher.key_lent[i]);
+  ThreadState& thread = thread_of(task);
+  for (uint32_t i = 0; i < thread.key_lent_count; i++) {
+    Declared& object = objects().at(thread.key_lent[i]);
     const SpinGuard guard(object.lock);
     if (object.origin != Origin::kNone) follow_policy(object);
   }
-  watcher.key_lent_count = 0;
+  thread.key_lent_count = 0;
 }
 
 // --- fork

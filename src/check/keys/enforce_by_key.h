@@ -8,8 +8,8 @@ namespace weir::view::checked::keys {
 
 extern const Enforcer kEnforcer;
 // True if the task must call close() before program code goes on.
-inline bool has_to_close(const Watcher& watcher) {
-  return watcher.has_all_keys || __atomic_load_n(&watcher.stop_asked, __ATOMIC_RELAXED);
+inline bool has_to_close(const ThreadState& thread) {
+  return thread.has_all_keys || __atomic_load_n(&thread.stop_asked, __ATOMIC_RELAXED);
 }
 // Tasks may have ordered each other by a racy object, which nobody looks at: what seems unordered
 // may be none.

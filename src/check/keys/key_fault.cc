@@ -11,12 +11,12 @@
 // 2. What leaves for program code has Watcher's register (enforce_by_key.cc): a frame of program
 //    code, or the program's handler. (not checkable: the register may be old until the next event)
 // 3. A frame with all keys open is the runtime's, a handler's or a step's, and stays so; there are
-//    no others. (checked in meet_key)
+//    no others. (checked in on_key_fault)
 // 4. The program's handlers return by weir_key_sigreturn: what they have locked and unlocked holds
 //    for the code that they have interrupted. (not checkable: the kernel is told of that return
 //    address, and of no other)
 // 5. During a step no handler of the program runs. Page protections that the step lifts are lifted
-//    for all threads, for its one instruction. (checked in meet_key)
+//    for all threads, for its one instruction. (checked in on_key_fault)
 
 #include "check/keys/key_fault.h"
 
@@ -52,11 +52,11 @@ struct Step {
 };
 Step g_steps[kMaxTasks];
 
-void begin_step(Task& task, Step& step, ucontext_t& context, const checked::Touch* touches,
+void begin_step(Task& task, Step& step, ucontext_t& context, const checked::Access* accesses,
                 uint32_t count) {
   hold_signals(context, step.mask, step.is_on);
   step.is_on = true;
-  for (uint32_t i = 0; i < count; i++) keys::lend(task, touches[i].address, touches[i].size);
+  for (uint32_t i = 0; i < count; i++) keys::lend(task, accesses[i].address, accesses[i].size);
   sys::KeyRightsInFrame(context).set(sys::kAllKeysOpen);
   context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
 }
@@ -86,7 +86,7 @@ bool has_keys() { return keys::g_taken; }
 
 namespace {
 
-bool meet_key(Task& task, const siginfo_t& info, ucontext_t& context) {
+bool on_key_fault(Task& task, const siginfo_t& info, ucontext_t& context) {
   const int code = info.si_code;
   if (code != kByKey && code != kByProtection) return false;
   const auto address = reinterpret_cast<uint64_t>(info.si_addr);
@@ -104,26 +104,26 @@ bool meet_key(Task& task, const siginfo_t& info, ucontext_t& context) {
   task.in_runtime = 1;
   Instruction instruction{};
   const bool is_known = decode(rip, instruction);
-  Touches list;
-  list_touches_of(is_known ? &instruction : nullptr, task, context, address, Extent::kWhole, list);
-  const checked::Spot& spot = list.spot;
-  checked::Touch* const touches = list.touch;
+  InstructionAccesses list;
+  list_accesses_of(is_known ? &instruction : nullptr, task, context, address, Extent::kWhole, list);
+  const checked::AccessSite& site = list.site;
+  checked::Access* const accesses = list.access;
   const uint32_t count = list.count;
   bool any = false, once = false;
   for (uint32_t i = 0; i < count; i++) {
-    const keys::Met met = keys::meet(task, spot, touches[i]);
-    any |= met != keys::Met::kNobodys;
-    once |= met == keys::Met::kOnce;
+    const keys::Judged met = keys::judge(task, site, accesses[i]);
+    any |= met != keys::Judged::kNobodys;
+    once |= met == keys::Judged::kOnce;
   }
   if (once && page::own_image().contains(rip)) happens::note_closed(address);
   // What goes on here was met after a change by another task; or, by protection, the program has
   // closed it itself.
   const bool is_stuck = step.tries >= kMostTries;
   bool is_met = true;
-  if (once) begin_step(task, step, context, touches, count);
+  if (once) begin_step(task, step, context, accesses, count);
   else if (code == kByProtection && (!any || is_stuck)) is_met = false;
   else if (is_stuck)
-    begin_step(task, step, context, touches, count);  // nothing is declared where a key was left
+    begin_step(task, step, context, accesses, count);  // nothing is declared where a key was left
   else sys::KeyRightsInFrame(context).set(step.is_on ? sys::kAllKeysOpen : keys::rights_of(task));
   if (!is_met && step.is_on) end_step(task, step, context);
   task.in_runtime = in_runtime;
@@ -138,7 +138,7 @@ bool end_key_step(Task& task, ucontext_t& context) {
   return true;
 }
 
-void meet_rehash(Task& task, ucontext_t& context) {
+void stand_for_rehash(Task& task, ucontext_t& context) {
   task.signals.caught_up =
       1;  // if it has ended a sleep in the kernel, that was not for the program
   keys::stand_if_asked(task, !in_runtime(task, context) && !on_signal_stack(task, context));
@@ -148,13 +148,13 @@ void meet_rehash(Task& task, ucontext_t& context) {
 
 }  // namespace
 
-bool meet_key_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) {
+bool on_key_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) {
   sys::write_key_rights(sys::kAllKeysOpen);  // in a forked child, for the program's handler, too
   if (!keys::g_on) return false;
-  if (signal == SIGSEGV && info.si_code > 0) return meet_key(task, info, context);
+  if (signal == SIGSEGV && info.si_code > 0) return on_key_fault(task, info, context);
   if (signal == SIGTRAP) return end_key_step(task, context);
   if (signal != sys::g_probe_signal || info.si_code != SI_TKILL) return false;
-  meet_rehash(task, context);
+  stand_for_rehash(task, context);
   return true;
 }
 

@@ -13,6 +13,6 @@ bool has_keys();  // the keys are Weir's: handlers of the program's return by we
 // true if the signal was about keys. SIGSEGV by a page's key or protection: an object with a
 // declared policy, or memory beside one. SIGTRAP: the end of the step that such a fault has led to.
 // The probe's signal: the hash function is being changed.
-bool meet_key_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context);
+bool on_key_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context);
 
 }  // namespace weir::trap

@@ -20,18 +20,18 @@ namespace {
 
 constexpr uint64_t kPatience = 50'000'000;  // nanoseconds
 
-bool stands(const TaskState& state, const Watcher& watcher) {
-  return state == TaskState::kFree || __atomic_load_n(&watcher.is_over, __ATOMIC_ACQUIRE) ||
-         __atomic_load_n(&watcher.has_all_keys, __ATOMIC_SEQ_CST) ||
-         __atomic_load_n(&watcher.stands, __ATOMIC_ACQUIRE) ||
-         __atomic_load_n(&watcher.stop_asked, __ATOMIC_ACQUIRE) == 2;
+bool stands(const TaskState& state, const ThreadState& thread) {
+  return state == TaskState::kFree || __atomic_load_n(&thread.is_over, __ATOMIC_ACQUIRE) ||
+         __atomic_load_n(&thread.has_all_keys, __ATOMIC_SEQ_CST) ||
+         __atomic_load_n(&thread.stands, __ATOMIC_ACQUIRE) ||
+         __atomic_load_n(&thread.stop_asked, __ATOMIC_ACQUIRE) == 2;
 }
 
 template <typename Act>
 void each_task(Act act) {
   Shared& s = shared();
   for (uint32_t i = 0; i < s.order.high_task; i++) {
-    if (s.tasks[i].order.state != TaskState::kFree) act(s.tasks[i], state().watchers[i]);
+    if (s.tasks[i].order.state != TaskState::kFree) act(s.tasks[i], state().threads[i]);
   }
 }
 
@@ -41,14 +41,14 @@ void tell(const Task& task) {
 }
 
 void stop_tasks() {
-  each_task([](Task& task, Watcher& watcher) {
-    if (stands(task.order.state, watcher)) return;
-    __atomic_store_n(&watcher.stop_asked, 1u, __ATOMIC_SEQ_CST);
+  each_task([](Task& task, ThreadState& thread) {
+    if (stands(task.order.state, thread)) return;
+    __atomic_store_n(&thread.stop_asked, 1u, __ATOMIC_SEQ_CST);
     tell(task);
   });
   const uint64_t limit = sys::monotonic_ns() + kPatience;
-  each_task([&](Task& task, Watcher& watcher) {
-    while (!stands(task.order.state, watcher) && sys::monotonic_ns() < limit)
+  each_task([&](Task& task, ThreadState& thread) {
+    while (!stands(task.order.state, thread) && sys::monotonic_ns() < limit)
       sys::raw(SYS_sched_yield);
   });
 }
@@ -72,25 +72,25 @@ void rehash() {
   }
   // Who may have missed it (invariant 5) has the old register.
   bool late[kMaxTasks] = {};
-  each_task([&](const Task& task, const Watcher& watcher) {
-    late[task.id] = !__atomic_load_n(&watcher.stands, __ATOMIC_ACQUIRE) &&
-                    !__atomic_load_n(&watcher.has_all_keys, __ATOMIC_SEQ_CST);
+  each_task([&](const Task& task, const ThreadState& thread) {
+    late[task.id] = !__atomic_load_n(&thread.stands, __ATOMIC_ACQUIRE) &&
+                    !__atomic_load_n(&thread.has_all_keys, __ATOMIC_SEQ_CST);
   });
   __atomic_store_n(&g_rehashing, 0u, __ATOMIC_SEQ_CST);
   sys::futex_wake(&g_rehashing, 0x7fffffff);
-  each_task([&](const Task& task, const Watcher&) {
+  each_task([&](const Task& task, const ThreadState&) {
     if (late[task.id]) tell(task);
   });
 }
 
 void stand_if_asked(Task& task, bool in_program) {
-  Watcher& watcher = watcher_of(task);
+  ThreadState& thread = thread_of(task);
   if (!__atomic_load_n(&g_rehashing, __ATOMIC_SEQ_CST)) return;
-  if (!in_program) return __atomic_store_n(&watcher.stop_asked, 2u, __ATOMIC_RELEASE);
-  __atomic_store_n(&watcher.stands, 1u, __ATOMIC_RELEASE);
+  if (!in_program) return __atomic_store_n(&thread.stop_asked, 2u, __ATOMIC_RELEASE);
+  __atomic_store_n(&thread.stands, 1u, __ATOMIC_RELEASE);
   wait_for_rehash();
-  __atomic_store_n(&watcher.stop_asked, 0u, __ATOMIC_RELAXED);
-  __atomic_store_n(&watcher.stands, 0u, __ATOMIC_RELEASE);
+  __atomic_store_n(&thread.stop_asked, 0u, __ATOMIC_RELAXED);
+  __atomic_store_n(&thread.stands, 0u, __ATOMIC_RELEASE);
 }
 
 }  // namespace weir::view::checked::keys

@@ -31,13 +31,13 @@ void close(Task& task);
 // The locks that it holds have changed.
 void update(Task& task);
 
-enum class Met : uint8_t {
+enum class Judged : uint8_t {
   kGoesOn,   // the task may do that by its keys
   kOnce,     // not by its keys: it is done once, with all of them
   kNobodys,  // nothing is declared there
 };
 // Asks the rule book about a touch by program code, the kernel, or a library.
-Met meet(Task& task, const Spot& spot, const Touch& touch);
+Judged judge(Task& task, const AccessSite& site, const Access& access);
 // An instruction, or the runtime, is about to write to memory that is closed to writing for all
 // tasks (read-shared). Opens it until take_back(). Returns false if that was not the cause.
 bool lend(Task& task, uint64_t start, uint64_t size);

@@ -11,60 +11,60 @@ namespace weir::view::checked {
 
 class Call {
  public:
-  explicit Call(const declared::Caller& caller) : task_(self()), watcher_(watcher_of(task_)) {
-    spot_.general[4] = caller.stack;
-    spot_.general[5] = caller.frame;
-    spot_.rip = caller.where;
-    spot_.is_call = true;
+  explicit Call(const declared::Caller& caller) : task_(self()), thread_(thread_of(task_)) {
+    site_.general[4] = caller.stack;
+    site_.general[5] = caller.frame;
+    site_.rip = caller.where;
+    site_.is_call = true;
     if (!happens::g_checked) {
       if (!found().tasks) begin_first(task_);
       return;
     }
     if (!keys::g_on) {  // by keys no page goes from one task to another
-      settle(task_, watcher_);
-      mix(watcher_);
+      settle(task_, thread_);
+      join_holders(thread_);
     }
-    meet_learners(watcher_);
+    end_joined_epoch(thread_);
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
   Task& task() { return task_; }
-  Watcher& watcher() { return watcher_; }
-  const Spot& spot() const { return spot_; }
+  ThreadState& thread() { return thread_; }
+  const AccessSite& site() const { return site_; }
   uint32_t context() {
-    if (!context_) context_ = context_of(spot_);
+    if (!context_) context_ = context_of(site_);
     return context_;
   }
-  Trace trace() { return trace_of(watcher_, context()); }
+  Trace trace() { return trace_of(thread_, context()); }
   void misuse(findings::Misuse what, uint64_t address, const Declared* object = nullptr,
               uint32_t change = 0) {
-    Touch touch{address, object ? object->size : 0, findings::kChange, context()};
-    report_misuse(what, object, watcher_, touch, spot_, change);
+    Access access{address, object ? object->size : 0, findings::kChange, context()};
+    report_misuse(what, object, thread_, access, site_, change);
   }
   void misuse_of_lock(findings::Misuse what, uint64_t lock) {
-    Touch touch{lock, 0, findings::kLockCall, context()};
-    report_policy({}, watcher_, touch, spot_, findings::Why::kMisuse, static_cast<uint32_t>(what),
+    Access access{lock, 0, findings::kLockCall, context()};
+    report_policy({}, thread_, access, site_, findings::Why::kMisuse, static_cast<uint32_t>(what),
                   0, undeclared_at(lock));
   }
   void fault(Declared& object, const Verdict& verdict, uint32_t change, uint32_t kind) {
-    Touch touch{object.start, object.size, kind, context()};
-    report_fault(object, verdict, watcher_, touch, spot_, change);
+    Access access{object.start, object.size, kind, context()};
+    report_fault(object, verdict, thread_, access, site_, change);
   }
 
  private:
   Task& task_;
-  Watcher& watcher_;
-  Spot spot_{};
+  ThreadState& thread_;
+  AccessSite site_{};
   uint32_t context_ = 0;
 };
 
 // --- quarantine.cc
 
 // The object is forgotten, and its memory goes back.
-void let_go(uint32_t index, Watcher& watcher);
+void let_go(uint32_t index, ThreadState& thread);
 // The block is closed, and its memory goes back when others have been given back behind it.
-void retire(uint32_t index, Watcher& watcher);
+void retire(uint32_t index, ThreadState& thread);
 // Whether the task keeps the block that it gives back.
 bool keep_block(uint32_t index, Call& call);
 // A block that all tasks, or those with a lock, may touch becomes private to the task that gives it

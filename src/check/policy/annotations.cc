@@ -25,9 +25,9 @@ constexpr bool is_for_reading(Change change) {
 // Under the object's lock.
 Verdict make_change(Declared& object, Change change, uint64_t lock, Call& call) {
   ObjectTable& table = objects();
-  Watcher& watcher = call.watcher();
+  ThreadState& thread = call.thread();
   const auto creation = static_cast<uint32_t>(call.task().identity.creation);
-  switch (meant_for(call.task(), watcher, object)) {
+  switch (meant_for(call.task(), thread, object)) {
     case Meant::kTask: break;
     case Meant::kAnother:
       return {change == Change::kReleaseWrite || change == Change::kReleaseRead ? Fault::kNotHeld
@@ -39,19 +39,18 @@ Verdict make_change(Declared& object, Change change, uint64_t lock, Call& call) 
       return {change == Change::kReleaseWrite ? Fault::kNotHeld : Fault::kHeldByOther, {}};
   }
   const Verdict verdict = object.rules.change(
-      change, actor_of(watcher, object, change == Change::kToStickyRead && is_alone(watcher)),
-      lock);
+      change, actor_of(thread, object, change == Change::kToStickyRead && is_alone(thread)), lock);
   if (!verdict.legal() && verdict.fault != Fault::kUnordered) return verdict;
   object.owner_creation = creation;
   object.violations = 0;
   object.trust = 0;
   if (is_for_reading(change)) {
     Readers& readers = table.readers_at(object.readers);
-    readers.creation[watcher.slot] = creation;
-    readers.context[watcher.slot] = call.context();
-    readers.number[watcher.slot] = watcher.number;
+    readers.creation[thread.slot] = creation;
+    readers.context[thread.slot] = call.context();
+    readers.number[thread.slot] = thread.number;
   }
-  if (change == Change::kToLocked && verdict.legal() && holds_surely(watcher, lock))
+  if (change == Change::kToLocked && verdict.legal() && holds_surely(thread, lock))
     object.rules.note_locked_within();
   return verdict;
 }
@@ -74,7 +73,7 @@ void change_object(Declared& object, uint32_t index, Change change, uint64_t loc
                findings::kChange | (is_for_reading(change) ? findings::kRead : findings::kWrite));
   if (!verdict.legal() && verdict.fault != Fault::kUnordered) return;
   note_change(object, change, call);
-  enforcer().enforce(object, index, call.task(), call.watcher(),
+  enforcer().enforce(object, index, call.task(), call.thread(),
                      was_locked || change == Change::kAcquireWrite || change == Change::kToLocked);
 }
 
@@ -103,12 +102,12 @@ uint32_t create(uint64_t address, uint64_t size, uint32_t wanted, const Given& g
     object.tag = given.tag;
     object.moves = given.moves ? Declared::kMovesOften : 0;
     object.made = call.trace();
-    object.rules = policy == Policy::kPrivate ? Rules(policy, call.watcher().slot,
-                                                      call.watcher().now.epoch(call.watcher().slot))
+    object.rules = policy == Policy::kPrivate ? Rules(policy, call.thread().slot,
+                                                      call.thread().now.epoch(call.thread().slot))
                                               : Rules(policy);
     object.owner_creation = static_cast<uint32_t>(call.task().identity.creation);
   }
-  enforcer().mark(index, call.watcher());
+  enforcer().mark(index, call.thread());
   const SpinGuard guard(object.lock);
   if (is_by_change) {
     change_object(object, index,
@@ -116,7 +115,7 @@ uint32_t create(uint64_t address, uint64_t size, uint32_t wanted, const Given& g
                                                                        : Change::kToStickyRead,
                   0, call);
   } else {
-    enforcer().enforce(object, index, call.task(), call.watcher(), false);
+    enforcer().enforce(object, index, call.task(), call.thread(), false);
   }
   return index;
 }
@@ -126,12 +125,12 @@ void check_freeing(Declared& object, Call& call) {
   const Policy policy = object.rules.policy();
   if (policy == Policy::kRacy || policy == Policy::kStickyRead || policy == Policy::kUntouched)
     return;
-  const bool is_mine = policy == Policy::kPrivate && object.rules.owner() == call.watcher().slot &&
-                       meant_for(call.task(), call.watcher(), object) == Meant::kTask;
+  const bool is_mine = policy == Policy::kPrivate && object.rules.owner() == call.thread().slot &&
+                       meant_for(call.task(), call.thread(), object) == Meant::kTask;
   if (is_mine) return;
   Verdict verdict;
   if (policy == Policy::kLocked &&
-      holds(call.task(), call.watcher(), object.rules.lock()) == Held::kExclusive)
+      holds(call.task(), call.thread(), object.rules.lock()) == Held::kExclusive)
     return;
   verdict = make_change(object, Change::kAcquireWrite, 0, call);
   if (verdict.legal()) return;
@@ -143,11 +142,11 @@ void check_freeing(Declared& object, Call& call) {
 // there is none at the address.
 uint32_t find_or_add(uint64_t address, Call& call) {
   ObjectTable& table = objects();
-  uint32_t index = call.watcher().found.find(table, address);
+  uint32_t index = call.thread().found.find(table, address);
   if (!index) {
     const Range variable = static_at(address);
     index = variable.empty() ? 0 : add_static(variable);
-    if (index) enforcer().mark(index, call.watcher());
+    if (index) enforcer().mark(index, call.thread());
     else index = table.find(address);  // another task has named it just now
   }
   if (index && table.at(index).is_automatic) {
@@ -180,12 +179,12 @@ void free_object(uint32_t index, Call& call) {
     take_over(object, index, call);
     object.is_freed = true;
   }
-  if (!keep_block(index, call)) retire(index, call.watcher());
+  if (!keep_block(index, call)) retire(index, call.thread());
 }
 
 }  // namespace
 
-void end_declared(uint64_t start, uint64_t size, const Spot* freed) {
+void end_declared(uint64_t start, uint64_t size, const AccessSite* freed) {
   ObjectTable& table = objects();
   if (!table.is_on || !table.count()) return;
   for (uint32_t index = table.find_above(start); index && table.at(index).start < start + size;
@@ -201,7 +200,7 @@ void end_declared(uint64_t start, uint64_t size, const Spot* freed) {
       check_freeing(table.at(index), call);
     }
     table.at(index).origin = Origin::kDeclared;
-    let_go(index, call.watcher());
+    let_go(index, call.thread());
   }
 }
 
@@ -247,7 +246,7 @@ void hand_over(uint64_t address, const Caller& caller) {
   const SpinGuard guard(object.lock);
   object.is_automatic = false;
   object.rules = Rules(Policy::kRacy);
-  enforcer().enforce(object, index, call.task(), call.watcher(), true);
+  enforcer().enforce(object, index, call.task(), call.thread(), true);
 }
 
 uint64_t size_of(const void* pointer) {
@@ -260,7 +259,7 @@ uint64_t size_of(const void* pointer) {
 
 bool release(void* pointer, const Caller& caller) {
   const auto address = reinterpret_cast<uint64_t>(pointer);
-  const uint32_t index = watcher_of(self()).found.find(objects(), address);
+  const uint32_t index = thread_of(self()).found.find(objects(), address);
   const Origin origin = index ? objects().at(index).origin : Origin::kNone;
   const bool is_block =
       (origin == Origin::kWindow || origin == Origin::kPages || origin == Origin::kArray) &&
@@ -289,7 +288,7 @@ void declare(uint64_t address, uint64_t size, uint32_t policy, bool has_pages,
     if (!objects().at(other).is_automatic ||
         (origin != Origin::kOwnPages && origin != Origin::kDeclared))
       break;
-    let_go(other, call.watcher());
+    let_go(other, call.thread());
   }
   if (create(address, size, policy,
              {has_pages && address % kPageSize == 0 ? Origin::kOwnPages : Origin::kDeclared}, call))
@@ -306,7 +305,7 @@ void forget(uint64_t address, const Caller& caller) {
   if (!index) return;
   const Origin origin = objects().at(index).origin;
   if (origin == Origin::kDeclared || origin == Origin::kOwnPages || origin == Origin::kHeap)
-    let_go(index, call.watcher());
+    let_go(index, call.thread());
   else call.misuse(findings::Misuse::kUnknownObject, address, &objects().at(index));
 }
 
@@ -330,12 +329,11 @@ int policy_of(uint64_t address) {
 }
 
 Held holds(uint64_t lock) {
-  const Watcher& watcher = watcher_of(self());
-  for (uint32_t i = 0; i < watcher.held_count && i < kMostHeld; i++) {
-    if ((watcher.held[i] & ~uint64_t{1}) == lock) return Held::kYes;
+  const ThreadState& thread = thread_of(self());
+  for (uint32_t i = 0; i < thread.held_count && i < kMostHeld; i++) {
+    if ((thread.held[i] & ~uint64_t{1}) == lock) return Held::kYes;
   }
-  return !happens::g_checked || watcher.held_lost || watcher.number == 0 ? Held::kUnknown
-                                                                         : Held::kNo;
+  return !happens::g_checked || thread.held_lost || thread.number == 0 ? Held::kUnknown : Held::kNo;
 }
 
 void report(uint64_t lock, LockError error, const Caller& caller) {
@@ -354,7 +352,7 @@ void* constant(const void* bytes, size_t size, const Caller& caller) {
   Call call(caller);
   const SpinGuard guard(objects().at(index).lock);
   objects().at(index).rules = Rules(Policy::kStickyRead);
-  enforcer().enforce(objects().at(index), index, call.task(), call.watcher(), false);
+  enforcer().enforce(objects().at(index), index, call.task(), call.thread(), false);
   return to;
 }
 
@@ -384,7 +382,7 @@ void unslice(void* pointer, uint64_t size, const size_t* ends, uint64_t count, u
       const SpinGuard guard(objects().at(index).lock);
       check_freeing(objects().at(index), call);
     }
-    let_go(index, call.watcher());
+    let_go(index, call.thread());
   }
   enforcer().deallocate_slices(start, size, count, gap);
 }

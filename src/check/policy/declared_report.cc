@@ -41,30 +41,30 @@ Trace other_side(Declared& object, const Verdict& verdict) {
 
 }  // namespace
 
-void report_fault(Declared& object, const Verdict& verdict, const Watcher& watcher, Touch& touch,
-                  const Spot& spot, uint32_t change) {
+void report_fault(Declared& object, const Verdict& verdict, const ThreadState& thread,
+                  Access& access, const AccessSite& site, uint32_t change) {
   if (verdict.fault == Fault::kUnordered) {  // once, not again at the release
     if (keys::may_be_ordered_unseen()) return;
-    const bool is_told = object.told == verdict.other && object.told_to == watcher.slot;
+    const bool is_told = object.told == verdict.other && object.told_to == thread.slot;
     object.told = verdict.other;
-    object.told_to = watcher.slot;
+    object.told_to = thread.slot;
     if (is_told) return;
   }
   const Trace other = other_side(object, verdict);
-  Prior prior{object.start, object.size, findings::kChange, other.number, other.context, 0};
+  PriorAccess prior{object.start, object.size, findings::kChange, other.number, other.context, 0};
   if (verdict.fault == Fault::kNotAlone || !other.context) prior = {};
-  report_policy(prior, watcher, touch, spot, findings::Why::kPolicy,
+  report_policy(prior, thread, access, site, findings::Why::kPolicy,
                 static_cast<uint32_t>(verdict.fault), change, description_of(object));
 }
 
-void report_misuse(findings::Misuse what, const Declared* object, const Watcher& watcher,
-                   Touch& touch, const Spot& spot, uint32_t change) {
-  Prior prior{};
+void report_misuse(findings::Misuse what, const Declared* object, const ThreadState& thread,
+                   Access& access, const AccessSite& site, uint32_t change) {
+  PriorAccess prior{};
   if (object && what == findings::Misuse::kFreed)
     prior = {object->start,           object->size,
              findings::kFree,         object->written.number,
              object->written.context, 0};
-  report_policy(prior, watcher, touch, spot, findings::Why::kMisuse, static_cast<uint32_t>(what),
+  report_policy(prior, thread, access, site, findings::Why::kMisuse, static_cast<uint32_t>(what),
                 change, object ? description_of(*object) : findings::Object{});
 }
 

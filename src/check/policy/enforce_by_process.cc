@@ -21,7 +21,7 @@
 //    whatever the policy of the object in which it lies. A variable that is itself such a thing,
 //    and of which the program has declared nothing, is racy from then on. (not checkable: it is a
 //    rule of what is reported)
-// 5. A task that reads or writes a racy object may learn from all others that do, at any time
+// 5. A task that reads or writes a racy object may acquire from all others that do, at any time
 //    (open_to), because they may use it to order themselves. (not checkable: it is a rule of what
 //    is reported)
 //
@@ -55,7 +55,7 @@ constexpr uint64_t kAround = 256;  // pages that a task gets at once
 bool is_over(uint32_t creation) {
   const Shared& s = shared();
   for (uint32_t i = 0; i < s.order.high_task; i++) {
-    const Watcher& other = state().watchers[i];
+    const ThreadState& other = state().threads[i];
     if (s.tasks[i].order.state != TaskState::kFree &&
         static_cast<uint32_t>(other.creation) == creation && !other.is_over)
       return false;
@@ -64,20 +64,20 @@ bool is_over(uint32_t creation) {
 }
 
 bool is_page_of(const Page& page, uint32_t index) {
-  return page.mode == Mode::kDeclared && page.looks == index;
+  return page.mode == Mode::kDeclared && page.checked_count == index;
 }
 
-void open_page(uint64_t at, Page& page, const Watcher& watcher, bool writes) {
-  __atomic_fetch_or(&page.holders, bit_of(watcher), __ATOMIC_ACQ_REL);
+void open_page(uint64_t at, Page& page, const ThreadState& thread, bool writes) {
+  __atomic_fetch_or(&page.holders, bit_of(thread), __ATOMIC_ACQ_REL);
   if (!page.was_written) fill_backing(at, kPageSize);
   page.was_written = 1;
   map(at, kPageSize, writes);
 }
 
-void close_page(uint64_t at, Page& page, const Watcher& watcher) {
-  if (!(page.holders & bit_of(watcher))) return;
+void close_page(uint64_t at, Page& page, const ThreadState& thread) {
+  if (!(page.holders & bit_of(thread))) return;
   drop(at, kPageSize);
-  __atomic_fetch_and(&page.holders, ~bit_of(watcher), __ATOMIC_RELEASE);
+  __atomic_fetch_and(&page.holders, ~bit_of(thread), __ATOMIC_RELEASE);
 }
 
 bool is_there(uint64_t at) {
@@ -95,9 +95,9 @@ void each_page(const Declared& object, uint32_t index, Act act) {
 
 // The page, and what the task lacks of the object after it.
 void open_pages(const Declared& object, uint32_t index, uint64_t at, Page& page,
-                const Watcher& watcher, bool writes) {
-  const bool has_had = page.holders & bit_of(watcher);
-  open_page(at, page, watcher, writes);
+                const ThreadState& thread, bool writes) {
+  const bool has_had = page.holders & bit_of(thread);
+  open_page(at, page, thread, writes);
   if (has_had) return;
   const uint64_t start = at + kPageSize;
   const uint64_t last = page_down(object.limit() - 1), most = at + (kAround - 1) * kPageSize;
@@ -106,7 +106,7 @@ void open_pages(const Declared& object, uint32_t index, uint64_t at, Page& page,
   for (; limit <= last && limit <= most; limit += kPageSize) {
     Page& next = page_of(limit);
     if (!is_page_of(next, index) ||
-        (__atomic_fetch_or(&next.holders, bit_of(watcher), __ATOMIC_ACQ_REL) & bit_of(watcher)))
+        (__atomic_fetch_or(&next.holders, bit_of(thread), __ATOMIC_ACQ_REL) & bit_of(thread)))
       break;
     is_filled &= next.was_written;
     next.was_written = 1;
@@ -118,35 +118,35 @@ void open_pages(const Declared& object, uint32_t index, uint64_t at, Page& page,
 
 }  // namespace
 
-Rules::Actor actor_of(const Watcher& watcher, const Declared& object, bool is_alone) {
-  return {watcher.slot, watcher.now, is_alone,
+Rules::Actor actor_of(const ThreadState& thread, const Declared& object, bool is_alone) {
+  return {thread.slot, thread.now, is_alone,
           object.readers ? &objects().readers_at(object.readers).rules : nullptr};
 }
 
-Meant meant_for(const Task& task, const Watcher& watcher, Declared& object) {
+Meant meant_for(const Task& task, const ThreadState& thread, Declared& object) {
   const auto creation = static_cast<uint32_t>(task.identity.creation);
   const Policy policy = object.rules.policy();
-  if (policy == Policy::kPrivate && object.rules.owner() == watcher.slot &&
+  if (policy == Policy::kPrivate && object.rules.owner() == thread.slot &&
       object.owner_creation != creation)
     return Meant::kAnother;
   if (policy != Policy::kReadShared || !object.readers) return Meant::kTask;
   Readers& readers = objects().readers_at(object.readers);
-  const bool has = readers.rules.holds[watcher.slot / 64] >> watcher.slot % 64 & 1;
-  if (!has || readers.creation[watcher.slot] == creation) return Meant::kTask;
-  if (!is_over(readers.creation[watcher.slot])) return Meant::kUnknown;
-  object.rules.change(Change::kReleaseRead, actor_of(watcher, object));  // it has ended without
+  const bool has = readers.rules.holds[thread.slot / 64] >> thread.slot % 64 & 1;
+  if (!has || readers.creation[thread.slot] == creation) return Meant::kTask;
+  if (!is_over(readers.creation[thread.slot])) return Meant::kUnknown;
+  object.rules.change(Change::kReleaseRead, actor_of(thread, object));  // it has ended without
   return Meant::kTask;
 }
 
 namespace {
 
-void give_up_pages(Declared& object, uint32_t index, Watcher& watcher, bool from_others) {
+void give_up_pages(Declared& object, uint32_t index, ThreadState& thread, bool from_others) {
   Range mine{};  // pages in a row
   each_page(object, index, [&](uint64_t at, Page& page) {
-    const uint64_t others = page.holders & ~bit_of(watcher);
-    if (others && from_others) lose(at, page, others, watcher, true);
-    if (!(page.holders & bit_of(watcher))) return;
-    __atomic_fetch_and(&page.holders, ~bit_of(watcher), __ATOMIC_RELEASE);
+    const uint64_t others = page.holders & ~bit_of(thread);
+    if (others && from_others) lose(at, page, others, thread, true);
+    if (!(page.holders & bit_of(thread))) return;
+    __atomic_fetch_and(&page.holders, ~bit_of(thread), __ATOMIC_RELEASE);
     if (at != mine.limit) {
       if (!mine.empty()) drop(mine.start, mine.size());
       mine.start = at;
@@ -156,27 +156,27 @@ void give_up_pages(Declared& object, uint32_t index, Watcher& watcher, bool from
   if (!mine.empty()) drop(mine.start, mine.size());
 }
 
-void enforce(Declared& object, uint32_t index, const Task& task, Watcher& watcher,
+void enforce(Declared& object, uint32_t index, const Task& task, ThreadState& thread,
              bool from_others) {
   if (!happens::g_checked) return;
-  const bool is_mine = meant_for(task, watcher, object) == Meant::kTask;
+  const bool is_mine = meant_for(task, thread, object) == Meant::kTask;
   const Rights rights =
-      is_mine ? object.rules.rights(watcher.slot, false, actor_of(watcher, object).readers)
+      is_mine ? object.rules.rights(thread.slot, false, actor_of(thread, object).readers)
               : Rights::kNone;
   if (object.size > kEager * kPageSize || rights == Rights::kNone ||
       object.rules.policy() == Policy::kRacy) {
-    give_up_pages(object, index, watcher, from_others);
+    give_up_pages(object, index, thread, from_others);
     return;
   }
   each_page(object, index, [&](uint64_t at, Page& page) {
-    const uint64_t others = page.holders & ~bit_of(watcher);
-    if (others && from_others) lose(at, page, others, watcher, true);
-    if (rights == Rights::kRead) close_page(at, page, watcher);
-    open_page(at, page, watcher, rights == Rights::kWrite);
+    const uint64_t others = page.holders & ~bit_of(thread);
+    if (others && from_others) lose(at, page, others, thread, true);
+    if (rights == Rights::kRead) close_page(at, page, thread);
+    open_page(at, page, thread, rights == Rights::kWrite);
   });
 }
 
-void mark_pages(uint32_t index, Watcher& watcher) {
+void mark_pages(uint32_t index, ThreadState& thread) {
   if (!happens::g_checked) return;
   const Declared& object = objects().at(index);
   const bool has_pages = object.origin != Origin::kDeclared && object.origin != Origin::kHeap;
@@ -185,35 +185,36 @@ void mark_pages(uint32_t index, Watcher& watcher) {
     Page& page = page_of(at);
     const SpinGuard guard(page.lock);
     const bool is_whole = has_pages || (object.start <= at && object.limit() >= at + kPageSize);
-    if (page.mode == Mode::kDeclared && !page.looks && !is_whole) continue;
-    const uint64_t others = page.holders & ~bit_of(watcher);
-    if (others) lose(at, page, others, watcher, true);
-    close_page(at, page, watcher);
+    if (page.mode == Mode::kDeclared && !page.checked_count && !is_whole) continue;
+    const uint64_t others = page.holders & ~bit_of(thread);
+    if (others) lose(at, page, others, thread, true);
+    close_page(at, page, thread);
     page.mode = Mode::kDeclared;
     page.was_written = 0;
-    page.looks = is_whole ? index : 0;
+    page.checked_count = is_whole ? index : 0;
     if (!is_whole && !page.shadow) page.shadow = take_shadow();
   }
 }
 
-void unmark_pages(uint64_t start, uint64_t size, uint32_t index, Watcher& watcher) {
+void unmark_pages(uint64_t start, uint64_t size, uint32_t index, ThreadState& thread) {
   if (!happens::g_checked) return;
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     if (!is_there(at)) continue;
     Page& page = page_of(at);
     const SpinGuard guard(page.lock);
-    if (page.mode != Mode::kDeclared || (page.looks && page.looks != index)) continue;
-    if (!page.looks) {
+    if (page.mode != Mode::kDeclared || (page.checked_count && page.checked_count != index))
+      continue;
+    if (!page.checked_count) {
       const uint32_t other = objects().find_above(at);
       if (other && objects().at(other).start < at + kPageSize) continue;
     }
-    const uint64_t others = page.holders & ~bit_of(watcher);
-    if (others) lose(at, page, others, watcher, true);
-    close_page(at, page, watcher);
+    const uint64_t others = page.holders & ~bit_of(thread);
+    if (others) lose(at, page, others, thread, true);
+    close_page(at, page, thread);
     page.mode = Mode::kNew;
     page.was_written = 0;
-    page.looks = 0;
-    page.unseen |= page.released;
+    page.checked_count = 0;
+    page.untrapped |= page.released;
     if (page.shadow) give_shadow(page.shadow);
     page.shadow = 0;
   }
@@ -274,44 +275,44 @@ const Enforcer& enforcer() { return options().has_keys() ? keys::kEnforcer : kPr
 
 void begin_declared() {
   ObjectTable& table = objects();
-  Watcher& watcher = watcher_of(self());
+  ThreadState& thread = thread_of(self());
   for (uint32_t index = table.find_above(0); index;
        index = table.find_above(table.at(index).limit()))
-    enforcer().mark(index, watcher);
+    enforcer().mark(index, thread);
 }
 
-Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& spot, Touch& touch,
-                    Held& held) {
-  const bool writes = touch.kind & (findings::kWrite | kUnknownWrite);
-  if (touch.kind & kUnknownWrite) touch.kind = findings::kWrite;
-  if (!touch.kind) touch.kind = findings::kRead;
-  if (is_ignored(spot.rip)) touch.kind |= findings::kByLibrary;
+Verdict judge_object(Declared& object, Task& task, ThreadState& thread, const AccessSite& site,
+                     Access& access, Held& held) {
+  const bool writes = access.kind & (findings::kWrite | kUnknownWrite);
+  if (access.kind & kUnknownWrite) access.kind = findings::kWrite;
+  if (!access.kind) access.kind = findings::kRead;
+  if (is_ignored(site.rip)) access.kind |= findings::kByLibrary;
   Verdict verdict;
   if (object.is_freed) {
-    report_misuse(findings::Misuse::kFreed, &object, watcher, touch, spot);
+    report_misuse(findings::Misuse::kFreed, &object, thread, access, site);
     return {Fault::kForbidden, {}};
   }
   const bool is_locked = object.rules.policy() == Policy::kLocked;
-  held = is_locked ? holds(task, watcher, object.rules.lock()) : Held::kNot;
-  switch (meant_for(task, watcher, object)) {
+  held = is_locked ? holds(task, thread, object.rules.lock()) : Held::kNot;
+  switch (meant_for(task, thread, object)) {
     case Meant::kUnknown:
       if (writes) verdict.fault = Fault::kForbidden;
       break;
     case Meant::kAnother: verdict = {Fault::kForbidden, object.rules.since()}; break;
     case Meant::kTask: {
       const bool was_untouched = object.rules.policy() == Policy::kUntouched;
-      verdict = object.rules.touch(actor_of(watcher, object), writes,
+      verdict = object.rules.touch(actor_of(thread, object), writes,
                                    held == Held::kExclusive || (held == Held::kShared && !writes));
       if (!was_untouched) break;
-      if (!touch.context) touch.context = context_of(spot);
-      if (!verdict.legal()) report_fault(object, verdict, watcher, touch, spot);
-      object.written = trace_of(watcher, touch.context);
+      if (!access.context) access.context = context_of(site);
+      if (!verdict.legal()) report_fault(object, verdict, thread, access, site);
+      object.written = trace_of(thread, access.context);
       object.owner_creation = static_cast<uint32_t>(task.identity.creation);
       return {};
     }
   }
   if (verdict.legal()) return verdict;
-  report_fault(object, verdict, watcher, touch, spot);
+  report_fault(object, verdict, thread, access, site);
   object.violations++;
   object.trust = 0;
   return verdict;
@@ -319,38 +320,39 @@ Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& 
 
 namespace {
 
-void note_opened(Watcher& watcher, uint32_t index, const Declared& object) {
+void note_opened(ThreadState& thread, uint32_t index, const Declared& object) {
   const uint32_t left = options().exact ? 0 : (1u << object.trust / kTrustStep) - 1;
-  for (uint64_t i = 0; i < watcher.opened_count; i++) {
-    if (watcher.opened[i].object == index) {
-      watcher.opened[i] = {index, left, object.rules.lock(), sys::cycles()};
+  for (uint64_t i = 0; i < thread.opened_count; i++) {
+    if (thread.opened[i].object == index) {
+      thread.opened[i] = {index, left, object.rules.lock(), sys::cycles()};
       return;
     }
   }
-  if (watcher.opened_count == kMostOpened) {  // the oldest is looked at again
-    const uint32_t oldest = watcher.opened[0].object;
+  if (thread.opened_count == kMostOpened) {  // the oldest is looked at again
+    const uint32_t oldest = thread.opened[0].object;
     each_page(objects().at(oldest), oldest,
-              [&](uint64_t at, Page& page) { close_page(at, page, watcher); });
-    for (uint32_t i = 1; i < kMostOpened; i++) watcher.opened[i - 1] = watcher.opened[i];
-    watcher.opened_count--;
+              [&](uint64_t at, Page& page) { close_page(at, page, thread); });
+    for (uint32_t i = 1; i < kMostOpened; i++) thread.opened[i - 1] = thread.opened[i];
+    thread.opened_count--;
   }
-  watcher.opened[watcher.opened_count++] = {index, left, object.rules.lock(), sys::cycles()};
+  thread.opened[thread.opened_count++] = {index, left, object.rules.lock(), sys::cycles()};
 }
 
-void meet_mixed(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page) {
+void admit_mixed(Task& task, ThreadState& thread, const AccessSite& site, Access access,
+                 Page& page) {
   ObjectTable& table = objects();
-  if (is_ignored(spot.rip) || !(touch.kind & (findings::kRead | findings::kWrite)))
+  if (is_ignored(site.rip) || !(access.kind & (findings::kRead | findings::kWrite)))
     return;  // the C library reads more than it was asked to
-  const uint64_t limit = touch.address + touch.size;
-  for (uint64_t at = touch.address; at < limit;) {
+  const uint64_t limit = access.address + access.size;
+  for (uint64_t at = access.address; at < limit;) {
     const uint32_t index = table.find_above(at);
     const uint64_t start = index ? table.at(index).start : limit;
     if (start > at) {  // of which nothing is declared
       const uint64_t end = start < limit ? start : limit;
       const SpinGuard guard(page.lock);
-      Touch rest{at, end - at, touch.kind, touch.context};
-      if (page.shadow) look(page.shadow, watcher, rest, spot);
-      touch.context = rest.context;
+      Access rest{at, end - at, access.kind, access.context};
+      if (page.shadow) check_access(page.shadow, thread, rest, site);
+      access.context = rest.context;
       at = end;
       continue;
     }
@@ -358,10 +360,10 @@ void meet_mixed(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Pag
     const SpinGuard guard(object.lock);
     const uint64_t end = object.limit() < limit ? object.limit() : limit;
     if (object.origin == Origin::kNone || end <= at) return;  // it is just being forgotten
-    Touch piece{at, end - at, touch.kind, touch.context};
+    Access piece{at, end - at, access.kind, access.context};
     Held held;
-    const Verdict verdict = meet_object(object, task, watcher, spot, piece, held);
-    touch.context = piece.context;
+    const Verdict verdict = judge_object(object, task, thread, site, piece, held);
+    access.context = piece.context;
     if (verdict.legal() && object.rules.policy() == Policy::kRacy) {
       happens::on_acquire(object.start);
       happens::on_release(object.start);
@@ -372,49 +374,48 @@ void meet_mixed(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Pag
 
 }  // namespace
 
-bool meet_declared(Task& task, Watcher& watcher, const Spot& spot, Touch touch, Page& page,
-                   bool lacks) {
-  const uint64_t at = page_down(touch.address);
-  const uint32_t index = page.looks;
+bool admit_declared(Task& task, ThreadState& thread, const AccessSite& site, Access access,
+                    Page& page, bool lacks) {
+  const uint64_t at = page_down(access.address);
+  const uint32_t index = page.checked_count;
   if (!index) {
-    meet_mixed(task, watcher, spot, touch, page);
+    admit_mixed(task, thread, site, access, page);
     return false;
   }
   Declared& object = objects().at(index);
   const SpinGuard guard(object.lock);
   if (!is_page_of(page, index))
     return false;  // it has just been forgotten: the task will come again
-  if (is_ordering(task, watcher, spot, object) && !takes_as_lock(object)) return false;
+  if (is_ordering(task, thread, site, object) && !takes_as_lock(object)) return false;
   Held held;
-  const bool writes = touch.kind & (findings::kWrite | kUnknownWrite);
-  const Verdict verdict = meet_object(object, task, watcher, spot, touch, held);
+  const bool writes = access.kind & (findings::kWrite | kUnknownWrite);
+  const Verdict verdict = judge_object(object, task, thread, site, access, held);
   if (!verdict.legal()) {
     if (object.violations < kMostViolations) return false;
-    open_page(at, page, watcher, true);
+    open_page(at, page, thread, true);
     return true;
   }
-  if (!lacks && (page.holders & bit_of(watcher))) return true;
+  if (!lacks && (page.holders & bit_of(thread))) return true;
   switch (object.rules.policy()) {
     case Policy::kRacy:
-      if (object.is_automatic)
-        open_page(at, page, watcher, true);  // a lock: what it tells is known
-      else open_to(at, page, watcher);
+      if (object.is_automatic) open_page(at, page, thread, true);  // a lock: what it tells is known
+      else open_to(at, page, thread);
       return true;
-    case Policy::kLocked: note_opened(watcher, index, object); break;
+    case Policy::kLocked: note_opened(thread, index, object); break;
     default: break;
   }
-  const Rights rights = object.rules.rights(watcher.slot, held == Held::kExclusive,
-                                            actor_of(watcher, object).readers);
-  open_pages(object, index, at, page, watcher, writes || rights == Rights::kWrite);
+  const Rights rights =
+      object.rules.rights(thread.slot, held == Held::kExclusive, actor_of(thread, object).readers);
+  open_pages(object, index, at, page, thread, writes || rights == Rights::kWrite);
   return true;
 }
 
-void close_by_lock(Watcher& watcher, uint64_t lock) {
-  for (uint32_t i = 0; i < watcher.held_count && i < kMostHeld; i++) {
-    if ((watcher.held[i] & ~uint64_t{1}) == lock) return;  // it was locked several times
+void close_by_lock(ThreadState& thread, uint64_t lock) {
+  for (uint32_t i = 0; i < thread.held_count && i < kMostHeld; i++) {
+    if ((thread.held[i] & ~uint64_t{1}) == lock) return;  // it was locked several times
   }
-  for (uint64_t i = 0; i < watcher.opened_count;) {
-    Opened& opened = watcher.opened[i];
+  for (uint64_t i = 0; i < thread.opened_count;) {
+    Opened& opened = thread.opened[i];
     if (opened.lock != lock || opened.left) {
       if (opened.lock == lock) opened.left--;
       i++;
@@ -429,12 +430,11 @@ void close_by_lock(Watcher& watcher, uint64_t lock) {
     }
     {
       const SpinGuard guard(object.lock);
-      give_up_pages(object, opened.object, watcher, false);
+      give_up_pages(object, opened.object, thread, false);
       if (object.trust < kMostTrust * kTrustStep) object.trust++;
     }
-    for (uint64_t k = i + 1; k < watcher.opened_count; k++)
-      watcher.opened[k - 1] = watcher.opened[k];
-    watcher.opened_count--;
+    for (uint64_t k = i + 1; k < thread.opened_count; k++) thread.opened[k - 1] = thread.opened[k];
+    thread.opened_count--;
   }
 }
 

@@ -10,29 +10,29 @@ namespace weir::view::checked {
 
 enum class Held : uint8_t { kNot, kShared, kExclusive };
 
-inline Trace trace_of(const Watcher& watcher, uint32_t context) {
-  return {watcher.now.epoch(watcher.slot), context, watcher.number};
+inline Trace trace_of(const ThreadState& thread, uint32_t context) {
+  return {thread.now.epoch(thread.slot), context, thread.number};
 }
-Rules::Actor actor_of(const Watcher& watcher, const Declared& object, bool is_alone = false);
-Held holds(const Task& task, const Watcher& watcher, uint64_t lock);
+Rules::Actor actor_of(const ThreadState& thread, const Declared& object, bool is_alone = false);
+Held holds(const Task& task, const ThreadState& thread, uint64_t lock);
 // For writing, and known to.
-bool holds_surely(const Watcher& watcher, uint64_t lock);
+bool holds_surely(const ThreadState& thread, uint64_t lock);
 
 // All REQUIRE: the object's lock is held.
 
 // Slots of tasks may be shared: whether what the object's state says of this task's slot is meant
 // for the task.
 enum class Meant : uint8_t { kTask, kAnother, kUnknown };
-Meant meant_for(const Task& task, const Watcher& watcher, Declared& object);
+Meant meant_for(const Task& task, const ThreadState& thread, Declared& object);
 // The task may not do that: `fault` is a Fault.
-void report_fault(Declared& object, const Verdict& verdict, const Watcher& watcher, Touch& touch,
-                  const Spot& spot, uint32_t change = 0);
-void report_misuse(findings::Misuse what, const Declared* object, const Watcher& watcher,
-                   Touch& touch, const Spot& spot, uint32_t change = 0);
+void report_fault(Declared& object, const Verdict& verdict, const ThreadState& thread,
+                  Access& access, const AccessSite& site, uint32_t change = 0);
+void report_misuse(findings::Misuse what, const Declared* object, const ThreadState& thread,
+                   Access& access, const AccessSite& site, uint32_t change = 0);
 
 // True if Weir itself makes the access for a function that orders tasks, or the C library does in
 // one, to a lock or similar that lies in an object.
-bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot,
+bool is_ordering(const Task& task, const ThreadState& thread, const AccessSite& site,
                  const Declared& object);
 // Such a touch: whether all may use the object, which then is racy; else it is made, and says
 // nothing of the object.
@@ -40,8 +40,8 @@ bool takes_as_lock(Declared& object);
 
 // Asks the rule book about a task's touch of an object, and reports it if it is not legal. `held`:
 // for a locked object, its lock.
-Verdict meet_object(Declared& object, Task& task, Watcher& watcher, const Spot& spot, Touch& touch,
-                    Held& held);
+Verdict judge_object(Declared& object, Task& task, ThreadState& thread, const AccessSite& site,
+                     Access& access, Held& held);
 // An object that has been violated so often since its last change is open to every task.
 inline constexpr uint32_t kMostViolations = 1000;
 
@@ -72,13 +72,13 @@ struct Enforcer {
 
   // With the object's lock. Its pages follow its policy, for this task; other tasks that may still
   // have them give them up if `from_others`.
-  void (*enforce)(Declared& object, uint32_t index, const Task& task, Watcher& watcher,
+  void (*enforce)(Declared& object, uint32_t index, const Task& task, ThreadState& thread,
                   bool from_others);
-  void (*give_up)(Declared& object, uint32_t index, Watcher& watcher, bool from_others);
+  void (*give_up)(Declared& object, uint32_t index, ThreadState& thread, bool from_others);
   // Not with its lock: its pages become such as are enforced, or what they would be without it.
   // `unmark` comes before its memory goes back.
-  void (*mark)(uint32_t index, Watcher& watcher);
-  void (*unmark)(uint64_t start, uint64_t size, uint32_t index, Watcher& watcher);
+  void (*mark)(uint32_t index, ThreadState& thread);
+  void (*unmark)(uint64_t start, uint64_t size, uint32_t index, ThreadState& thread);
 };
 
 const Enforcer& enforcer();

@@ -30,21 +30,21 @@ bool is_lock(const Declared& object) {
 }
 
 // Of what the task is known to hold.
-Held listed(const Watcher& watcher, uint64_t lock) {
+Held listed(const ThreadState& thread, uint64_t lock) {
   Held held = Held::kNot;
-  for (uint32_t i = 0; i < watcher.held_count && i < kMostHeld; i++) {
-    if (watcher.held[i] == lock) return Held::kExclusive;
-    if (watcher.held[i] == (lock | 1)) held = Held::kShared;
+  for (uint32_t i = 0; i < thread.held_count && i < kMostHeld; i++) {
+    if (thread.held[i] == lock) return Held::kExclusive;
+    if (thread.held[i] == (lock | 1)) held = Held::kShared;
   }
   return held;
 }
 
 }  // namespace
 
-Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {
-  WEIR_DEBUG_CHECK(&watcher == &watcher_of(self()));            // invariant of lockset.cc
-  if (watcher.held_count > kMostHeld) return Held::kExclusive;  // not all are known
-  const Held held = listed(watcher, lock);
+Held holds(const Task& task, const ThreadState& thread, uint64_t lock) {
+  WEIR_DEBUG_CHECK(&thread == &thread_of(self()));             // invariant of lockset.cc
+  if (thread.held_count > kMostHeld) return Held::kExclusive;  // not all are known
+  const Held held = listed(thread, lock);
   if (held != Held::kNot) return held;
   // A mutex that was locked before there were tasks says so itself.
   int32_t words[3];
@@ -57,16 +57,16 @@ Held holds(const Task& task, const Watcher& watcher, uint64_t lock) {
   return words[0] && words[2] == task.identity.virtual_tid ? Held::kExclusive : Held::kNot;
 }
 
-bool holds_surely(const Watcher& watcher, uint64_t lock) {
-  return watcher.held_count <= kMostHeld && !watcher.held_lost &&
-         listed(watcher, lock) == Held::kExclusive;
+bool holds_surely(const ThreadState& thread, uint64_t lock) {
+  return thread.held_count <= kMostHeld && !thread.held_lost &&
+         listed(thread, lock) == Held::kExclusive;
 }
 
-bool is_ordering(const Task& task, const Watcher& watcher, const Spot& spot,
+bool is_ordering(const Task& task, const ThreadState& thread, const AccessSite& site,
                  const Declared& object) {
   const bool is_once = task.locks.once && object.size == sizeof(pthread_once_t);
-  return page::own_image().contains(spot.rip) ||
-         ((watcher.library_orders || is_once) && is_ignored(spot.rip));
+  return page::own_image().contains(site.rip) ||
+         ((thread.library_orders || is_once) && is_ignored(site.rip));
 }
 
 bool takes_as_lock(Declared& object) {
@@ -75,8 +75,8 @@ bool takes_as_lock(Declared& object) {
   return object.rules.policy() == Policy::kRacy;
 }
 
-bool is_let_in(const Watcher& watcher, const Page& page, bool writes) {
-  const uint32_t index = __atomic_load_n(&page.looks, __ATOMIC_RELAXED);
+bool is_let_in(const ThreadState& thread, const Page& page, bool writes) {
+  const uint32_t index = __atomic_load_n(&page.checked_count, __ATOMIC_RELAXED);
   if (!index) return false;
   const Declared& object = objects().at(index);
   switch (object.rules.policy()) {
@@ -85,7 +85,7 @@ bool is_let_in(const Watcher& watcher, const Page& page, bool writes) {
     case Policy::kReadShared:
     case Policy::kStickyRead: return !writes;
     case Policy::kLocked: {
-      const Held held = listed(watcher, object.rules.lock());
+      const Held held = listed(thread, object.rules.lock());
       return held == Held::kExclusive || (held == Held::kShared && !writes);
     }
     default: return false;

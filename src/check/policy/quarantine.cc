@@ -28,7 +28,7 @@ uint32_t pages_of(const Declared& object) {
   return static_cast<uint32_t>((object.size + kPageSize - 1) / kPageSize);
 }
 
-void free_oldest(Watcher& watcher) {
+void free_oldest(ThreadState& thread) {
   ObjectTable& table = objects();
   uint32_t index;
   {
@@ -42,21 +42,21 @@ void free_oldest(Watcher& watcher) {
     table.freed_count--;
     table.freed_bytes -= table.at(index).size;
   }
-  let_go(index, watcher);
+  let_go(index, thread);
 }
 
 // Out of the task's kept blocks.
-uint32_t take_kept(uint32_t at, Watcher& watcher) {
-  const uint32_t index = watcher.kept[at];
-  watcher.kept_pages -= pages_of(objects().at(index));
-  for (uint32_t i = at + 1; i < watcher.kept_count; i++) watcher.kept[i - 1] = watcher.kept[i];
-  watcher.kept_count--;
+uint32_t take_kept(uint32_t at, ThreadState& thread) {
+  const uint32_t index = thread.kept[at];
+  thread.kept_pages -= pages_of(objects().at(index));
+  for (uint32_t i = at + 1; i < thread.kept_count; i++) thread.kept[i - 1] = thread.kept[i];
+  thread.kept_count--;
   return index;
 }
 
 }  // namespace
 
-void let_go(uint32_t index, Watcher& watcher) {
+void let_go(uint32_t index, ThreadState& thread) {
   ObjectTable& table = objects();
   Declared& object = table.at(index);
   const uint64_t start = object.start, size = object.size;
@@ -65,28 +65,28 @@ void let_go(uint32_t index, Watcher& watcher) {
   Tag tag;
   {
     const SpinGuard guard(object.lock);
-    enforcer().give_up(object, index, watcher, true);
+    enforcer().give_up(object, index, thread, true);
     tag = object.tag;
     readers = object.readers;
     object.readers = 0;
     table.remove(index);
   }
   if (readers) table.give_readers(readers);
-  enforcer().unmark(start, size, index, watcher);
+  enforcer().unmark(start, size, index, thread);
   enforcer().deallocate(start, size, origin, tag);
 }
 
-void retire(uint32_t index, Watcher& watcher) {
+void retire(uint32_t index, ThreadState& thread) {
   ObjectTable& table = objects();
   Declared& object = table.at(index);
   {
     const SpinGuard guard(object.lock);
     object.rules = Rules(Policy::kInaccessible);
     object.is_freed = true;
-    enforcer().give_up(object, index, watcher, true);
+    enforcer().give_up(object, index, thread, true);
     object.next = 0;
   }
-  if (object.size > kMostKept) return let_go(index, watcher);
+  if (object.size > kMostKept) return let_go(index, thread);
   {
     const SpinGuard guard(table.lock);
     if (table.freed_last) table.at(table.freed_last).next = index;
@@ -95,49 +95,49 @@ void retire(uint32_t index, Watcher& watcher) {
     table.freed_count++;
     table.freed_bytes += object.size;
   }
-  while (table.freed_count > kMostFreed || table.freed_bytes > kMostAllKept) free_oldest(watcher);
+  while (table.freed_count > kMostFreed || table.freed_bytes > kMostAllKept) free_oldest(thread);
 }
 
 bool keep_block(uint32_t index, Call& call) {
-  Watcher& watcher = call.watcher();
+  ThreadState& thread = call.thread();
   const Declared& object = objects().at(index);
   const uint32_t pages = pages_of(object);
   const bool is_block = object.origin == Origin::kWindow || object.origin == Origin::kPages;
   const bool is_mine =
-      object.rules.policy() == Policy::kPrivate && object.rules.owner() == watcher.slot &&
+      object.rules.policy() == Policy::kPrivate && object.rules.owner() == thread.slot &&
       object.owner_creation == static_cast<uint32_t>(call.task().identity.creation);
   if (!happens::g_checked || !is_block || !is_mine || pages > kMostPagesKept) return false;
-  while (watcher.kept_count == kMostKeptBlocks || watcher.kept_pages + pages > kMostAllPagesKept)
-    retire(take_kept(0, watcher), watcher);
-  watcher.kept[watcher.kept_count++] = index;
-  watcher.kept_pages += pages;
+  while (thread.kept_count == kMostKeptBlocks || thread.kept_pages + pages > kMostAllPagesKept)
+    retire(take_kept(0, thread), thread);
+  thread.kept[thread.kept_count++] = index;
+  thread.kept_pages += pages;
   return true;
 }
 
 void take_over(Declared& object, uint32_t index, Call& call) {
-  Watcher& watcher = call.watcher();
+  ThreadState& thread = call.thread();
   const Policy policy = object.rules.policy();
-  if (!keys::g_on || !watcher.kept_lacked ||
+  if (!keys::g_on || !thread.kept_lacked ||
       (policy != Policy::kLocked && policy != Policy::kRacy) || object.origin != Origin::kPages)
     return;
-  watcher.kept_lacked--;
-  object.rules = Rules(Policy::kPrivate, watcher.slot, watcher.now.epoch(watcher.slot));
+  thread.kept_lacked--;
+  object.rules = Rules(Policy::kPrivate, thread.slot, thread.now.epoch(thread.slot));
   object.owner_creation = static_cast<uint32_t>(call.task().identity.creation);
-  enforcer().enforce(object, index, call.task(), watcher, true);
+  enforcer().enforce(object, index, call.task(), thread, true);
 }
 
 uint64_t reuse_kept(uint64_t size, Policy policy, bool by_new, Call& call) {
   ObjectTable& table = objects();
-  Watcher& watcher = call.watcher();
+  ThreadState& thread = call.thread();
   const uint64_t room = size <= page::windows::kMostSmall && !keys::g_on
                             ? page::windows::rounded(size)
                             : page_up(size);
-  for (uint32_t i = watcher.kept_count; i-- > 0;) {
-    Declared& object = table.at(watcher.kept[i]);
+  for (uint32_t i = thread.kept_count; i-- > 0;) {
+    Declared& object = table.at(thread.kept[i]);
     if (room_of(object) != room) continue;
     // Invariant 1 of quarantine.cc: it is the task's still.
     WEIR_CHECK(object.owner_creation == static_cast<uint32_t>(call.task().identity.creation));
-    const uint32_t index = take_kept(i, watcher);
+    const uint32_t index = take_kept(i, thread);
     const SpinGuard guard(object.lock);
     if (object.readers) table.give_readers(object.readers);
     object.readers = object.violations = object.trust = 0;
@@ -145,22 +145,22 @@ uint64_t reuse_kept(uint64_t size, Policy policy, bool by_new, Call& call) {
     object.told = {};
     object.made = call.trace();
     object.rules = policy == Policy::kPrivate
-                       ? Rules(policy, watcher.slot, watcher.now.epoch(watcher.slot))
+                       ? Rules(policy, thread.slot, thread.now.epoch(thread.slot))
                        : Rules(policy);
     object.is_freed = false;
     object.is_automatic = by_new;
     if (keys::g_on)
-      enforcer().enforce(object, index, call.task(), watcher,
+      enforcer().enforce(object, index, call.task(), thread,
                          false);  // the keys are there before it is touched
     if (object.size != size) table.set_size(index, size);
     return object.start;
   }
-  if (watcher.kept_lacked < kMostKeptBlocks) watcher.kept_lacked++;
+  if (thread.kept_lacked < kMostKeptBlocks) thread.kept_lacked++;
   return 0;
 }
 
-void give_kept(Watcher& watcher) {
-  while (watcher.kept_count) retire(take_kept(0, watcher), watcher);
+void give_kept(ThreadState& thread) {
+  while (thread.kept_count) retire(take_kept(0, thread), thread);
 }
 
 }  // namespace weir::view::checked

@@ -106,17 +106,18 @@ bool all_is_declared() {
   return declared::g_strict && declared::g_text_count && is_of_statics(declared::g_text[0].start);
 }
 
-bool is_untouched(uint64_t address, const Spot& spot) {
-  if (!declared::g_strict || all_is_declared() || !declared::is_programs(spot.rip) ||
-      is_linkage(spot.rip))
+bool is_untouched(uint64_t address, const AccessSite& site) {
+  if (!declared::g_strict || all_is_declared() || !declared::is_programs(site.rip) ||
+      is_linkage(site.rip))
     return false;
   return declared::contains(declared::g_data, declared::g_data_count, address);
 }
 
-void report_untouched(const Prior& prior, const Watcher& watcher, Touch& touch, const Spot& spot) {
-  findings::Object object = undeclared_at(touch.address);
+void report_untouched(const PriorAccess& prior, const ThreadState& thread, Access& access,
+                      const AccessSite& site) {
+  findings::Object object = undeclared_at(access.address);
   object.policy = static_cast<uint32_t>(Policy::kPrivate) + 1;
-  report_policy(prior, watcher, touch, spot, findings::Why::kPolicy,
+  report_policy(prior, thread, access, site, findings::Why::kPolicy,
                 static_cast<uint32_t>(Fault::kForbidden), 0, object);
 }
 

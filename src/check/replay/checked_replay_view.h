@@ -7,7 +7,7 @@
 
 namespace weir::view::checked {
 
-// weir replay --check: View coherent repeats the run, and beside it accesses are looked at.
+// weir replay --check: View coherent repeats the run, and beside it accesses are checked.
 class CheckedReplay final : public coherent::Coherent {
  public:
   void close_tracking() override {

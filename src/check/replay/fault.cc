@@ -36,7 +36,7 @@ namespace {
 
 namespace coherent = view::coherent;
 namespace replay = view::checked::replay;
-using view::checked::Touch;
+using view::checked::Access;
 
 // Per process.
 constexpr uint32_t kMostStepped = 8;
@@ -59,38 +59,39 @@ void go_on(Task& task, ucontext_t& context) {
   rip = static_cast<greg_t>(seek_point(task, at));
 }
 
-bool writes(const Touch& touch) {
-  return touch.kind & (findings::kWrite | view::checked::kUnknownWrite);
+bool writes(const Access& access) {
+  return access.kind & (findings::kWrite | view::checked::kUnknownWrite);
 }
 
 template <typename Act>
-void each_page(const Touches& touches, Act act) {
-  for (uint32_t i = 0; i < touches.count; i++) {
-    const Touch& touch = touches.touch[i];
-    for (uint64_t at = page_down(touch.address); at < touch.address + touch.size; at += kPageSize) {
-      if (coherent::is_ours(at) && page::may_access(at, writes(touch))) act(at, touch);
+void each_page(const InstructionAccesses& accesses, Act act) {
+  for (uint32_t i = 0; i < accesses.count; i++) {
+    const Access& access = accesses.access[i];
+    for (uint64_t at = page_down(access.address); at < access.address + access.size;
+         at += kPageSize) {
+      if (coherent::is_ours(at) && page::may_access(at, writes(access))) act(at, access);
     }
   }
 }
 
 // A page to which the task has no right, of those that the instruction touches; 0: none.
-uint64_t lacking(const Task& task, const Touches& touches, uint64_t address, bool to_write,
-                 bool& lacks_write) {
+uint64_t lacking(const Task& task, const InstructionAccesses& accesses, uint64_t address,
+                 bool to_write, bool& lacks_write) {
   lacks_write = to_write;
   if (!coherent::has(task, address, to_write)) return address;
   uint64_t found = 0;
-  each_page(touches, [&](uint64_t at, const Touch& touch) {
-    if (found || coherent::has(task, at, writes(touch))) return;
+  each_page(accesses, [&](uint64_t at, const Access& access) {
+    if (found || coherent::has(task, at, writes(access))) return;
     found = at;
-    lacks_write = writes(touch);
+    lacks_write = writes(access);
   });
   return found;
 }
 
-void open_for_step(const Task& task, const Touches& touches) {
+void open_for_step(const Task& task, const InstructionAccesses& accesses) {
   if (!g_steps) g_stepped_count = 0;
   g_steps = true;
-  each_page(touches, [&](uint64_t at, const Touch&) {
+  each_page(accesses, [&](uint64_t at, const Access&) {
     if (g_stepped_count == kMostStepped) return;
     replay::open(at, coherent::has(task, at, true));
     g_stepped[g_stepped_count++] = at;
@@ -100,49 +101,50 @@ void open_for_step(const Task& task, const Touches& touches) {
 void close_after_step() {
   g_steps = false;
   for (uint32_t i = 0; i < g_stepped_count; i++) {
-    if (page::backing_bytes_at(g_stepped[i]) && replay::is_watched(g_stepped[i]))
+    if (page::backing_bytes_at(g_stepped[i]) && replay::is_trapped(g_stepped[i]))
       page::demand::drop(g_stepped[i], kPageSize);
   }
   g_stepped_count = 0;
 }
 
 // What of the instruction's accesses counts, and on whose account.
-void look_at(const Touches& touches) {
-  const uint64_t rip = touches.spot.rip;
+void check_accesses(const InstructionAccesses& accesses) {
+  const uint64_t rip = accesses.site.rip;
   if (!view::checked::is_ignored(rip)) {
-    for (uint32_t i = 0; i < touches.count; i++) {
-      const Touch& touch = touches.touch[i];
-      if (touch.kind & findings::kAtomic) replay::on_atomic(touches.spot, touch);
-      else if (touch.kind & (findings::kRead | findings::kWrite)) replay::look(touches.spot, touch);
+    for (uint32_t i = 0; i < accesses.count; i++) {
+      const Access& access = accesses.access[i];
+      if (access.kind & findings::kAtomic) replay::on_atomic(accesses.site, access);
+      else if (access.kind & (findings::kRead | findings::kWrite))
+        replay::check_access(accesses.site, access);
     }
     return;
   }
   if (replay::orders()) {
-    for (uint32_t i = 0; i < touches.count; i++) replay::order_by(touches.touch[i]);
+    for (uint32_t i = 0; i < accesses.count; i++) replay::order_by(accesses.access[i]);
     return;
   }
   if (page::own_image().contains(rip))
     return;  // the heap, from which the call has memory: its lists lie in blocks that others have
              // freed
-  const replay::Call* call = replay::call_at(touches.spot.general[4]);
+  const replay::Call* call = replay::call_at(accesses.site.general[4]);
   if (!call) return;
-  for (uint32_t i = 0; i < touches.count; i++) {
-    Touch touch = touches.touch[i];
-    if ((touch.kind & (findings::kRead | findings::kWrite)) && replay::clip(*call, touch))
-      replay::look(replay::spot_of_call(*call), touch);
+  for (uint32_t i = 0; i < accesses.count; i++) {
+    Access access = accesses.access[i];
+    if ((access.kind & (findings::kRead | findings::kWrite)) && replay::clip(*call, access))
+      replay::check_access(replay::site_of_call(*call), access);
   }
 }
 
 // The instruction counts, or it has been tried often enough not to: notes it and opens its pages.
-bool notes(Task& task, const Touches& touches) {
+bool notes(Task& task, const InstructionAccesses& accesses) {
   constexpr uint32_t kMostForeign = 4096;
-  const bool counts = !view::checked::is_ignored(touches.spot.rip) || replay::orders() ||
-                      replay::call_at(touches.spot.general[4]);
+  const bool counts = !view::checked::is_ignored(accesses.site.rip) || replay::orders() ||
+                      replay::call_at(accesses.site.general[4]);
   g_foreign = counts ? 0 : g_foreign + 1;
   if (!counts && g_foreign < kMostForeign) return false;
-  each_page(touches, [&](uint64_t at, const Touch& touch) {
-    replay::note(task, at, 1, writes(touch));
-    replay::open(at, writes(touch));
+  each_page(accesses, [&](uint64_t at, const Access& access) {
+    replay::note(task, at, 1, writes(access));
+    replay::open(at, writes(access));
   });
   return true;
 }
@@ -157,7 +159,7 @@ void answer(Task& task, ucontext_t& context) {
 
 }  // namespace
 
-static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
+static bool on_replayed_fault(Task& task, uint64_t address, ucontext_t& context) {
   constexpr greg_t kWrite = 2, kFetch = 0x10;
   if (!coherent::is_ours(address)) return false;
   auto& gregs = context.uc_mcontext.gregs;
@@ -172,7 +174,7 @@ static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
     task.in_runtime = 1;
     if (!coherent::has(task, address, to_write)) replay::publish();
     coherent::on_fault(task, address, to_write);
-    if (coherent::has(task, address, to_write) && replay::is_watched(address))
+    if (coherent::has(task, address, to_write) && replay::is_trapped(address))
       replay::lend(address, coherent::has(task, address, true));
     task.in_runtime = in_runtime;
     return true;
@@ -180,10 +182,10 @@ static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
   task.in_runtime = 1;
   task.recorded.in_look = !in_runtime;
   replay::close_lent();
-  Touches touches;
-  list_touches(task, context, address, Extent::kOneStep, touches);
+  InstructionAccesses accesses;
+  list_accesses(task, context, address, Extent::kOneStep, accesses);
   bool lacks_write;
-  if (const uint64_t page = lacking(task, touches, address, to_write, lacks_write)) {
+  if (const uint64_t page = lacking(task, accesses, address, to_write, lacks_write)) {
     task.recorded.in_look = 0;
     if (task.spin.stepping) end_stepping(task, context);
     if (g_steps)
@@ -196,21 +198,21 @@ static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
     replay::note_code(address);
     replay::open(address, false);
     go_on(task, context);
-  } else if (!replay::is_watched(address)) {
+  } else if (!replay::is_trapped(address)) {
     coherent::on_fault(task, address, to_write);  // maps it
     go_on(task, context);
-  } else if (replay::pass() == findings::Pass::kNotes && notes(task, touches)) {
+  } else if (replay::pass() == findings::Pass::kNotes && notes(task, accesses)) {
     go_on(task, context);
   } else if (!g_steps && !task.spin.stepping && replay::pass() == findings::Pass::kLooks &&
              replay::is_long_stretch(task)) {
-    each_page(touches, [&](uint64_t at, const Touch&) {
-      if (replay::is_watched(at)) replay::open_unseen(at, coherent::has(task, at, true));
+    each_page(accesses, [&](uint64_t at, const Access&) {
+      if (replay::is_trapped(at)) replay::open_untrapped(at, coherent::has(task, at, true));
     });
     go_on(task, context);
   } else {
-    if (!g_steps) look_at(touches);
-    const bool is_one = touches.is_listed && touches.count == 1 && !g_steps;
-    if (is_one && emulate(context, touches.touch[0].address, touches.touch[0].size)) {
+    if (!g_steps) check_accesses(accesses);
+    const bool is_one = accesses.is_listed && accesses.count == 1 && !g_steps;
+    if (is_one && emulate(context, accesses.access[0].address, accesses.access[0].size)) {
       constexpr greg_t kResumeFlag = 0x10000;  // of the fault
       gregs[REG_EFL] &= ~kResumeFlag;
       if (!task.spin.stepping) go_on(task, context);
@@ -218,7 +220,7 @@ static bool meet_replayed(Task& task, uint64_t address, ucontext_t& context) {
       if (task.spin.stepping) on_stepped(task, context);
     } else {
       hold_signals(context, g_mask, g_steps);
-      open_for_step(task, touches);
+      open_for_step(task, accesses);
       gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
     }
   }
@@ -246,9 +248,9 @@ static bool end_replayed_step(Task& task, ucontext_t& context) {
   return true;
 }
 
-bool meet_replayed_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) {
+bool on_replayed_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) {
   if (signal == SIGBUS && info.si_code > 0 &&
-      meet_replayed(task, reinterpret_cast<uint64_t>(info.si_addr), context))
+      on_replayed_fault(task, reinterpret_cast<uint64_t>(info.si_addr), context))
     return true;
   return signal == SIGTRAP && end_replayed_step(task, context);
 }

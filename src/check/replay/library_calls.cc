@@ -58,13 +58,13 @@ uint64_t read_until(uint64_t from, uint64_t limit, Ends ends) {
 namespace {
 
 // To all that the call reads in that page.
-bool widen(const Call& call, Touch& touch) {
-  const uint64_t page = page_down(touch.address);
+bool widen(const Call& call, Access& access) {
+  const uint64_t page = page_down(access.address);
   for (const uint64_t start : {call.first, call.second}) {
-    if (touch.address < start || touch.address >= start + call.most) continue;
-    touch.address = start > page ? start : page;
-    touch.size = (start + call.most < page + kPageSize ? start + call.most : page + kPageSize) -
-                 touch.address;
+    if (access.address < start || access.address >= start + call.most) continue;
+    access.address = start > page ? start : page;
+    access.size = (start + call.most < page + kPageSize ? start + call.most : page + kPageSize) -
+                  access.address;
     return true;
   }
   return true;
@@ -87,25 +87,25 @@ bool orders() {
   return g_orders != 0;
 }
 
-Spot spot_of_call(const Call& call) {
-  Spot spot{};
-  spot.general[4] = call.slot + 8;
-  spot.general[5] = call.frame;
-  spot.rip = call.where;
-  spot.is_call = true;
-  return spot;
+AccessSite site_of_call(const Call& call) {
+  AccessSite site{};
+  site.general[4] = call.slot + 8;
+  site.general[5] = call.frame;
+  site.rip = call.where;
+  site.is_call = true;
+  return site;
 }
 
-bool clip(const Call& call, Touch& touch) {
+bool clip(const Call& call, Access& access) {
   using happens::CallKind;
   const auto kind = static_cast<CallKind>(call.kind);
-  touch.kind = (touch.kind & (findings::kRead | findings::kWrite)) | findings::kByLibrary;
-  const bool is_own_frame = touch.address < call.slot && touch.address + (1 << 20) > call.slot;
-  if (is_own_frame || is_of_library(touch.address)) return false;
-  if (kind == CallKind::kWhole) return widen(call, touch);
-  if (!(touch.kind & findings::kRead) || touch.size <= 8 || kind == CallKind::kExact) return true;
+  access.kind = (access.kind & (findings::kRead | findings::kWrite)) | findings::kByLibrary;
+  const bool is_own_frame = access.address < call.slot && access.address + (1 << 20) > call.slot;
+  if (is_own_frame || is_of_library(access.address)) return false;
+  if (kind == CallKind::kWhole) return widen(call, access);
+  if (!(access.kind & findings::kRead) || access.size <= 8 || kind == CallKind::kExact) return true;
   constexpr uint64_t kEndless = uint64_t{1} << 47, kNear = 1 << 20;
-  uint64_t from = touch.address, limit = touch.address + touch.size;
+  uint64_t from = access.address, limit = access.address + access.size;
   const auto begins = [&](uint64_t pointer) { return pointer > from && pointer < limit; };
   if (begins(call.first)) from = call.first;
   else if (call.second && begins(call.second)) from = call.second;
@@ -144,14 +144,14 @@ bool clip(const Call& call, Touch& touch) {
     default:
       // A string that begins at the end of a page is looked at from before its beginning, which is
       // not known here.
-      if (!(limit % kPageSize) && from == touch.address && from - call.first >= kNear &&
+      if (!(limit % kPageSize) && from == access.address && from - call.first >= kNear &&
           from - call.second >= kNear)
         return false;
       limit = read_until(from, limit, [](uint8_t byte) { return byte == 0; });
   }
   if (from >= limit) return false;
-  touch.address = from;
-  touch.size = limit - from;
+  access.address = from;
+  access.size = limit - from;
   return true;
 }
 

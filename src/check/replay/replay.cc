@@ -18,8 +18,8 @@ constexpr uint32_t kMostPages = 64;
 
 // --- what each process keeps to itself
 
-uint64_t g_unseen[kMostPages];  // lowest bit: it may write there
-uint32_t g_unseen_count = 0;
+uint64_t g_untrapped[kMostPages];  // lowest bit: it may write there
+uint32_t g_untrapped_count = 0;
 uint64_t g_stretch = 0;
 uint32_t g_stretch_looks = 0;
 uint64_t g_lent[kMostPages];
@@ -47,23 +47,23 @@ Touched* find(uint64_t address, bool takes) {
   return nullptr;
 }
 
-bool stays_closed(uint64_t page) { return is_watched(page); }
+bool stays_closed(uint64_t page) { return is_trapped(page); }
 
-bool is_unseen(uint64_t page) {
-  for (uint32_t i = 0; i < g_unseen_count; i++) {
-    if (page_down(g_unseen[i]) == page) return true;
+bool is_untrapped(uint64_t page) {
+  for (uint32_t i = 0; i < g_untrapped_count; i++) {
+    if (page_down(g_untrapped[i]) == page) return true;
   }
   return false;
 }
 
-// What was stored to it unseen, as a whole. Page::unseen: a clock's index + 1 (dropped_clock).
-// Guarded by: the page's lock.
-void learn_page(Page& page, Watcher& watcher) {
-  if (page.unseen) learn_clock(watcher, dropped_clock(static_cast<uint32_t>(page.unseen)));
+// What was stored to it untrapped, as a whole. Page::untrapped: a clock's index + 1
+// (dropped_clock). Guarded by: the page's lock.
+void acquire_page(Page& page, ThreadState& thread) {
+  if (page.untrapped) acquire_clock(thread, dropped_clock(static_cast<uint32_t>(page.untrapped)));
 }
-void tell_page(Page& page, Watcher& watcher) {
-  if (!page.unseen) page.unseen = take_dropped_clock();
-  if (page.unseen) dropped_clock(static_cast<uint32_t>(page.unseen)).join(watcher.now);
+void tell_page(Page& page, ThreadState& thread) {
+  if (!page.untrapped) page.untrapped = take_dropped_clock();
+  if (page.untrapped) dropped_clock(static_cast<uint32_t>(page.untrapped)).join(thread.now);
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ void start(Task& task) {
   find_system_libraries();
   begin_first(task);
   __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
-  g_lent_count = g_unseen_count = 0;
+  g_lent_count = g_untrapped_count = 0;
   happens::g_replayed = true;
   happens::g_checked = true;
   happens::g_calls = happens::Calls::kTold;
@@ -88,7 +88,7 @@ void stop() {
   happens::g_calls = happens::Calls::kPlain;
 }
 
-bool is_watched(uint64_t address) {
+bool is_trapped(uint64_t address) {
   if (is_trusted(address) || is_pinned(self(), page_down(address))) return false;
   const Touched* touched = find(address, false);
   if (touched && (touched->flags & findings::kTouchedAsCode)) return false;
@@ -127,42 +127,43 @@ namespace {
 
 // Each page of it that is looked at.
 template <typename Act>
-void each_watched(const Touch& touch, Act act) {
-  const uint64_t limit = touch.address + touch.size;
-  Touch piece = touch;
-  for (uint64_t at = touch.address; at < limit; at = page_down(at) + kPageSize) {
+void each_trapped(const Access& access, Act act) {
+  const uint64_t limit = access.address + access.size;
+  Access piece = access;
+  for (uint64_t at = access.address; at < limit; at = page_down(at) + kPageSize) {
     const uint64_t next = page_down(at) + kPageSize;
     piece.address = at;
     piece.size = (limit < next ? limit : next) - at;
-    if (is_ours(at) && is_watched(at)) act(piece);
+    if (is_ours(at) && is_trapped(at)) act(piece);
   }
 }
 
 }  // namespace
 
-void look(const Spot& spot, const Touch& touch) {
+void check_access(const AccessSite& site, const Access& access) {
   Task& task = self();
   if (pass() == Pass::kNotes)
-    return note(task, touch.address, touch.size, touch.kind & findings::kWrite);
-  Watcher& watcher = watcher_of(task);
-  meet_learners(watcher);
-  if (!watcher.stack && task.id) watcher.stack = page_down(sys::fs_base_untouched()) + kPageSize;
-  uint32_t context = touch.context;
-  each_watched(touch, [&](Touch& piece) {
+    return note(task, access.address, access.size, access.kind & findings::kWrite);
+  ThreadState& thread = thread_of(task);
+  end_joined_epoch(thread);
+  if (!thread.stack && task.id) thread.stack = page_down(sys::fs_base_untouched()) + kPageSize;
+  uint32_t context = access.context;
+  each_trapped(access, [&](Access& piece) {
     Page& page = page_of(page_down(piece.address));
     const SpinGuard guard(page.lock);
     if (!page.shadow) page.shadow = take_shadow();
     if (!page.shadow) {
-      if (page.mode == Mode::kNew) __atomic_fetch_add(&found().unseen_pages, 1, __ATOMIC_RELAXED);
-      page.mode = Mode::kWatched;
+      if (page.mode == Mode::kNew)
+        __atomic_fetch_add(&found().untrapped_pages, 1, __ATOMIC_RELAXED);
+      page.mode = Mode::kTrapped;
       return;
     }
-    page.mode = Mode::kWatched;
-    if (acquires(piece.kind)) learn_page(page, watcher);
+    page.mode = Mode::kTrapped;
+    if (acquires(piece.kind)) acquire_page(page, thread);
     piece.context = context;
-    watcher.looks++;
+    thread.checked_count++;
     __atomic_fetch_add(&found().accesses, 1, __ATOMIC_RELAXED);
-    checked::look(page.shadow, watcher, piece, spot);
+    checked::check_access(page.shadow, thread, piece, site);
     context = piece.context;
   });
 }
@@ -170,63 +171,65 @@ void look(const Spot& spot, const Touch& touch) {
 bool is_long_stretch(const Task& task) {
   // The more of a task's accesses have been looked at the sooner; by counts, so that it is the same
   // each time.
-  const uint64_t looks = watcher_of(task).looks;
-  const uint32_t most = looks < 1'000'000 ? 50'000 : looks < 4'000'000 ? 5'000 : 1'000;
+  const uint64_t checked_count = thread_of(task).checked_count;
+  const uint32_t most = checked_count < 1'000'000   ? 50'000
+                        : checked_count < 4'000'000 ? 5'000
+                                                    : 1'000;
   const uint64_t stretch = task.recorded.entries + task.spent.counters.events;
   if (stretch != g_stretch) g_stretch_looks = 0;
   g_stretch = stretch;
   return ++g_stretch_looks > most;
 }
 
-void open_unseen(uint64_t address, bool to_write) {
+void open_untrapped(uint64_t address, bool to_write) {
   const uint64_t at = page_down(address);
-  if (g_unseen_count == kMostPages) publish();
-  Watcher& watcher = watcher_of(self());
+  if (g_untrapped_count == kMostPages) publish();
+  ThreadState& thread = thread_of(self());
   Page& page = page_of(at);
   {
     const SpinGuard guard(page.lock);
-    if (page.shadow) learn_from(page.shadow, 0, kPageSize, watcher);
-    learn_page(page, watcher);
+    if (page.shadow) acquire_writers_of(page.shadow, 0, kPageSize, thread);
+    acquire_page(page, thread);
   }
   for (uint64_t word = at; word < at + kPageSize; word += 8) happens::on_acquire(word);
-  g_unseen[g_unseen_count++] = at | to_write;
+  g_untrapped[g_untrapped_count++] = at | to_write;
   open(at, to_write);
 }
 
 void publish() {
-  if (!g_unseen_count) return;
-  Watcher& watcher = watcher_of(self());
-  for (uint32_t i = 0; i < g_unseen_count; i++) {
-    const uint64_t at = page_down(g_unseen[i]);
+  if (!g_untrapped_count) return;
+  ThreadState& thread = thread_of(self());
+  for (uint32_t i = 0; i < g_untrapped_count; i++) {
+    const uint64_t at = page_down(g_untrapped[i]);
     if (!page::backing_bytes_at(at)) continue;
     drop(at, kPageSize);
-    if (at == g_unseen[i]) continue;
+    if (at == g_untrapped[i]) continue;
     Page& page = page_of(at);
     const SpinGuard guard(page.lock);
-    tell_page(page, watcher);
+    tell_page(page, thread);
   }
-  g_unseen_count = 0;
-  step(watcher);
+  g_untrapped_count = 0;
+  step(thread);
 }
 
-void on_atomic(const Spot& spot, const Touch& touch) {
-  look(spot, touch);
-  order_by(touch);
+void on_atomic(const AccessSite& site, const Access& access) {
+  check_access(site, access);
+  order_by(access);
 }
 
-void order_by(const Touch& touch) {
+void order_by(const Access& access) {
   constexpr uint64_t kWord = 7;
   if (pass() != Pass::kLooks) return;
-  happens::on_acquire(touch.address & ~kWord);
-  if (touch.kind & findings::kWrite) happens::on_release(touch.address & ~kWord);
+  happens::on_acquire(access.address & ~kWord);
+  if (access.kind & findings::kWrite) happens::on_release(access.address & ~kWord);
 }
 
 void touch(Task& task, uint64_t start, uint64_t size, bool writes) {
   if (!task.pages.holds_call || !task.frame || !moves_data(task.pages.holds_call - 1) ||
       is_of_library(start))
     return;
-  look(spot_of(*task.frame),
-       {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByKernel});
+  check_access(access_site_of(*task.frame),
+               {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByKernel});
 }
 
 void lend(uint64_t address, bool to_write) {
@@ -243,7 +246,7 @@ void lend(uint64_t address, bool to_write) {
 void close_lent() {
   if (!g_lent_count) return;
   for (uint32_t i = 0; i < g_lent_count; i++) {
-    if (page::backing_bytes_at(g_lent[i]) && is_watched(g_lent[i]) && !is_unseen(g_lent[i]))
+    if (page::backing_bytes_at(g_lent[i]) && is_trapped(g_lent[i]) && !is_untrapped(g_lent[i]))
       drop(g_lent[i], kPageSize);
   }
   g_lent_count = 0;

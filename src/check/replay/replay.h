@@ -23,24 +23,24 @@ inline bool is_on() { return happens::g_replayed; }
 findings::Pass pass();
 
 // The process has the page closed though its task may have a right to it.
-bool is_watched(uint64_t address);
+bool is_trapped(uint64_t address);
 // Pass kNotes: the task touches it; from here on it is mapped, for what it did.
 void note(const Task& task, uint64_t address, uint64_t size, bool writes);
 void open(uint64_t address, bool to_write);
 // It holds code: it is mapped like any other from here on.
 void note_code(uint64_t address);
 
-// A stretch without an event has had so many accesses that the rest goes by unseen, on pages that
-// the task comes to. What it may learn there it has learnt when that begins; what it may tell
+// A stretch without an event has had so many accesses that the rest goes by untrapped, on pages
+// that the task comes to. What it may learn there it has learnt when that begins; what it may tell
 // others there is what it knew when that ends: publish(), before anybody can get a page of its.
 bool is_long_stretch(const Task& task);  // counts
-void open_unseen(uint64_t address, bool to_write);
+void open_untrapped(uint64_t address, bool to_write);
 void publish();
 
-// An atomic operation of the program's: looked at, and it orders.
-void on_atomic(const Spot& spot, const Touch& touch);
+// An atomic operation of the program's: checked, and it orders.
+void on_atomic(const AccessSite& site, const Access& access);
 // In a function by which a program orders its tasks: a word of it.
-void order_by(const Touch& touch);
+void order_by(const Access& access);
 // The kernel has touched it for the task, or is about to.
 void touch(Task& task, uint64_t start, uint64_t size, bool writes);
 
@@ -58,10 +58,10 @@ struct Call {
   uint32_t kind;  // CallKind
 };
 const Call* call_at(uint64_t rsp);
-Spot spot_of_call(const Call& call);
+AccessSite site_of_call(const Call& call);
 bool orders();  // it is a function by which a program orders its tasks
 // Which bytes of what an instruction of the C library loads belong to what the call may read:
-// `touch` becomes those. False: none.
-bool clip(const Call& call, Touch& touch);
+// `access` becomes those. False: none.
+bool clip(const Call& call, Access& access);
 
 }  // namespace weir::view::checked::replay

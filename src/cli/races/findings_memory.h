@@ -36,7 +36,9 @@ class FindingsReader {
   std::vector<findings::Cell> cells() const;  // of which something is kept, for suggestions
   uint32_t lost_cells() const;                // for which there was no room
   uint32_t lost() const;                      // races for which there was no room
-  uint64_t unseen_pages() const { return __atomic_load_n(&memory_.unseen_pages, __ATOMIC_RELAXED); }
+  uint64_t untrapped_pages() const {
+    return __atomic_load_n(&memory_.untrapped_pages, __ATOMIC_RELAXED);
+  }
 
   bool attached() const { return __atomic_load_n(&memory_.attached, __ATOMIC_ACQUIRE) != 0; }
   bool has_failed() const { return __atomic_load_n(&memory_.failed, __ATOMIC_ACQUIRE) != 0; }

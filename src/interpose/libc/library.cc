@@ -145,16 +145,16 @@ namespace {
 
 // By protection keys tables are asked, whose locks nobody may have who stands in a signal's
 // handler.
-bool goes_unseen(uint64_t start, size_t size, bool writes) {
+bool goes_untrapped(uint64_t start, size_t size, bool writes) {
   const SignalsWait signals(plan().has_keys());
-  return happens::is_unseen(start, size, writes);
+  return happens::is_untrapped(start, size, writes);
 }
 
 }  // namespace
 
 void Call::add(const void* at, size_t size, What what) {
   const auto start = reinterpret_cast<uint64_t>(at);
-  if (!is_on_ || !size || goes_unseen(start, size, what == What::kWrites)) return;
+  if (!is_on_ || !size || goes_untrapped(start, size, what == What::kWrites)) return;
   if (count_ == kMost) tell();
   parts_[count_++] = {start, size, what};
 }
@@ -181,8 +181,8 @@ bool Call::tell() {
   return true;
 }
 
-bool Call::is_unseen(const void* at, size_t size) const {
-  return !is_on_ || goes_unseen(reinterpret_cast<uint64_t>(at), size, false);
+bool Call::is_untrapped(const void* at, size_t size) const {
+  return !is_on_ || goes_untrapped(reinterpret_cast<uint64_t>(at), size, false);
 }
 
 // Memory whose protection the program has changed is left to the hardware.

@@ -3,8 +3,8 @@
 //
 // In a program that is not checked each is a jump to the C library's own function. In a checked
 // one, a function tells which ranges it reads and writes (Call), unless the task may touch them
-// unseen anyway. It does its work where the runtime sees the memory, because on a trapped page each
-// access of the C library would fault.
+// untrapped anyway. It does its work where the runtime sees the memory, because on a trapped page
+// each access of the C library would fault.
 #pragma once
 
 #include <stdarg.h>
@@ -257,7 +257,7 @@ class Call {
     return reinterpret_cast<T*>(place(reinterpret_cast<uint64_t>(at), size));
   }
   Text text(const char* at, size_t most = SIZE_MAX) const;
-  bool is_unseen(const void* at, size_t size) const;  // reads of it are not looked at
+  bool is_untrapped(const void* at, size_t size) const;  // reads of it are not looked at
 
  private:
   enum class What : uint8_t { kReads, kWrites, kGives };

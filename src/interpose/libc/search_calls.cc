@@ -14,7 +14,7 @@ template <typename Compare>
 int compare(Call&& call, const char* a, const char* b, size_t most, bool folds, Compare real) {
   const Text x = call.text(a, most), y = call.text(b, most);
   size_t read = x.read < y.read ? x.read : y.read;
-  if (!call.is_unseen(a, read) || !call.is_unseen(b, read)) {
+  if (!call.is_untrapped(a, read) || !call.is_untrapped(b, read)) {
     const volatile char *p = x.seen, *q = y.seen;
     for (size_t i = 0; i < read; i++) {
       const char one = p[i], other = q[i];
