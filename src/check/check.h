@@ -78,7 +78,7 @@ void renew_pages(uint64_t start, uint64_t size);
 
 // Delays the task before an access that has been checked. If another task comes to the same bytes
 // meanwhile, that is a collision.
-void linger(Task& task, const AccessSite& site, const Access* accesses, uint32_t count);
+void delay_access(Task& task, const AccessSite& site, const Access* accesses, uint32_t count);
 
 // The address of an instruction whose accesses are none of the program's.
 bool is_ignored(uint64_t rip);

@@ -31,15 +31,15 @@ constexpr uint64_t kFirstLoss = 60'000'000,
 bool is_affordable() {
   State& s = state();
   const uint64_t now = sys::cycles();
-  uint64_t began = __atomic_load_n(&s.linger_began, __ATOMIC_RELAXED);
+  uint64_t began = __atomic_load_n(&s.delays_began, __ATOMIC_RELAXED);
   if (!began)
-    __atomic_compare_exchange_n(&s.linger_began, &began, now, false, __ATOMIC_RELAXED,
+    __atomic_compare_exchange_n(&s.delays_began, &began, now, false, __ATOMIC_RELAXED,
                                 __ATOMIC_RELAXED);
   const uint64_t passed = began && now > began ? now - began : 0;
-  return __atomic_load_n(&s.lingered, __ATOMIC_RELAXED) < kFirstLoss + passed / kLossShare;
+  return __atomic_load_n(&s.delayed, __ATOMIC_RELAXED) < kFirstLoss + passed / kLossShare;
 }
 
-// The 1st, 2nd, 4th, ... time; instructions that share a count are lingered at less often.
+// The 1st, 2nd, 4th, ... time; instructions that share a count are delayed less often.
 bool is_chosen(uint64_t rip) {
   uint32_t& count = state().checks_of_site[rip * 0x9E3779B97F4A7C15 >> 48 & (kSiteCounts - 1)];
   const uint32_t now = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
@@ -57,7 +57,7 @@ bool is_common(const Access& access) {
 
 }  // namespace
 
-void linger(Task& task, const AccessSite& site, const Access* accesses, uint32_t count) {
+void delay_access(Task& task, const AccessSite& site, const Access* accesses, uint32_t count) {
   State& s = state();
   if (is_ignored(site.rip) || shared().order.live < 2) return;
   const Access* chosen = nullptr;
@@ -84,7 +84,7 @@ void linger(Task& task, const AccessSite& site, const Access* accesses, uint32_t
     __atomic_store_n(&pending_access.is_there, 0u, __ATOMIC_RELEASE);
   }
   __atomic_sub_fetch(&s.pending_accesses, 1, __ATOMIC_RELEASE);
-  __atomic_fetch_add(&s.lingered, sys::cycles() - since, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&s.delayed, sys::cycles() - since, __ATOMIC_RELAXED);
 }
 
 void check_pending(const ThreadState& thread, Access& access, const AccessSite& site) {

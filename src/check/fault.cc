@@ -64,7 +64,7 @@ bool on_checked_fault(Task& task, uint64_t address, ucontext_t& context) {
     const bool is_ignored = checked::is_ignored(accesses.site.rip);
     if (!is_ignored) {
       g_ignored_steps = 0;
-      checked::linger(task, accesses.site, accesses.access, accesses.count);
+      checked::delay_access(task, accesses.site, accesses.access, accesses.count);
     }
     if (accesses.is_listed && accesses.count == 1 &&
         emulate(context, accesses.access[0].address, accesses.access[0].size)) {

@@ -111,13 +111,13 @@ struct ThreadState {  // of a task, by its id
                                   // what they do may be known to it at any time
   uint64_t lost_pages_with;  // the same, of pages that it has lost and may still touch. Guarded by:
                              // the lock of its losses
-  uint64_t closed_seen;  // State::closings, when it dropped its pages last
+  uint64_t closed_seen;      // State::closings, when it dropped its pages last
   uint32_t in_program;  // it may touch what it has mapped; else it drops what it has lost before it
                         // can. Guarded by: the lock of its losses
   uint32_t is_joined;   // another has joined `now` without a release: the epoch is to end
   uint64_t joined_at;   // the epoch that began when it learnt something last: since then only its
-                       // own entry of `now` has changed
-  uint64_t is_over;  // the task has ended
+                        // own entry of `now` has changed
+  uint64_t is_over;     // the task has ended
   uint32_t lent_count;
   uint32_t library_orders;
   uint64_t checked_count;  // in a replay: how many accesses of its were checked
@@ -190,9 +190,9 @@ struct State {
   SpinLock shadow_lock;
   SpinLock findings_lock;
   uint32_t is_closing;        // one task makes a new generation
-  uint32_t pending_accesses;  // tasks that linger
+  uint32_t pending_accesses;  // tasks in a delay
   // Cycles: when that was first thought of; that have been lost by it.
-  uint64_t linger_began, lingered;
+  uint64_t delays_began, delayed;
   uint32_t checks_of_site[kSiteCounts];  // by instruction, on pages that several tasks touch
   ThreadState threads[kMaxTasks];
   SyncClock sync[kSyncClocks];
@@ -249,8 +249,8 @@ struct Page {
   uint32_t owner_creation;
   uint32_t checked_count;  // accesses checked since it is trapped; kDeclared: the object whose page
                            // it is, 0: of several, or of other memory too
-  uint32_t shadow;        // index + 1
-  uint8_t toucher_count;  // 0, 1, 2 for more
+  uint32_t shadow;         // index + 1
+  uint8_t toucher_count;   // 0, 1, 2 for more
   uint8_t untrapped_slot;
   uint16_t open_tag;  // kSharedUntrapped: the parity of the generation in which it was opened, or
                       // kForEver
@@ -348,7 +348,7 @@ inline bool acquires(uint32_t kind) {
   return (kind & findings::kRead) && (kind & (findings::kAtomic | findings::kMayBeAtomic));
 }
 
-// --- lingering (collisions.cc)
+// --- delays (collisions.cc)
 
 // Whether another task stands before an access that conflicts with this one, which has not been
 // made either.
