@@ -22,6 +22,6 @@ struct Frame {
 static_assert(sizeof(Frame) == 160 && offsetof(Frame, rax) == 112 && offsetof(Frame, site) == 152);
 
 inline constexpr uint64_t kUpcall = ~uint64_t{0};
-inline constexpr uint64_t kTold = ~uint64_t{6};  // weir_tell
+inline constexpr uint64_t kNotified = ~uint64_t{6};  // weir_notify
 
 }  // namespace weir

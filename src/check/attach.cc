@@ -44,7 +44,7 @@ void use_findings(bool is_replayed) {
 bool is_replayed() { return g_is_replayed; }
 
 void begin_program() {
-  if (g_is_replayed) happens::g_knows_blocks = happens::g_tells_blocks = true;
+  if (g_is_replayed) happens::g_knows_blocks = happens::g_notifies_blocks = true;
 }
 
 void attach() {
@@ -121,7 +121,16 @@ bool asks_itself(const Task& task) {
          task.frame->shown - reinterpret_cast<uint64_t>(&syscall) < kLength;
 }
 
-enum class Role { kNone, kTells, kHears, kBoth, kHearsAny, kSends, kFutexWake, kFutexWait };
+enum class Role {
+  kNone,
+  kReleases,
+  kAcquires,
+  kBoth,
+  kAcquiresAny,
+  kSends,
+  kFutexWake,
+  kFutexWait
+};
 
 Role role_of(long number, long second) {
   switch (number) {
@@ -138,7 +147,7 @@ Role role_of(long number, long second) {
     case SYS_connect:
     case SYS_ftruncate:
     case SYS_vmsplice:
-    case SYS_mq_timedsend: return Role::kTells;
+    case SYS_mq_timedsend: return Role::kReleases;
     case SYS_read:
     case SYS_pread64:
     case SYS_readv:
@@ -149,7 +158,7 @@ Role role_of(long number, long second) {
     case SYS_recvmmsg:
     case SYS_accept:
     case SYS_accept4:
-    case SYS_mq_timedreceive: return Role::kHears;
+    case SYS_mq_timedreceive: return Role::kAcquires;
     case SYS_flock:
     case SYS_fcntl:
     case SYS_lseek:
@@ -170,7 +179,7 @@ Role role_of(long number, long second) {
     case SYS_epoll_wait:
     case SYS_epoll_pwait:
     case SYS_wait4:
-    case SYS_waitid: return Role::kHearsAny;
+    case SYS_waitid: return Role::kAcquiresAny;
     case SYS_kill:
     case SYS_tkill:
     case SYS_tgkill:
@@ -193,7 +202,7 @@ Role role_of(long number, long second) {
 
 void before_call(long number, long first, long second) {
   switch (role_of(number, second)) {
-    case Role::kTells:
+    case Role::kReleases:
     case Role::kBoth:
       if (const uint64_t name = name_of(number, first); name != kAnyDescriptor)
         happens::release(name);
@@ -207,12 +216,12 @@ void before_call(long number, long first, long second) {
 
 void after_call(long number, long first, long second, long result) {
   switch (role_of(number, second)) {
-    case Role::kHears: happens::acquire(name_of(number, first)); break;
+    case Role::kAcquires: happens::acquire(name_of(number, first)); break;
     case Role::kBoth:
       happens::acquire(name_of(number, first));
       happens::acquire(kAnyDescriptor);
       break;
-    case Role::kHearsAny: happens::acquire(kAnyDescriptor); break;
+    case Role::kAcquiresAny: happens::acquire(kAnyDescriptor); break;
     case Role::kFutexWait: happens::acquire(static_cast<uint64_t>(first)); break;
     default: break;
   }

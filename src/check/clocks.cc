@@ -23,7 +23,7 @@ namespace weir::happens {
 
 bool g_checked = false;
 bool g_knows_blocks = false;
-bool g_tells_blocks = false;
+bool g_notifies_blocks = false;
 bool g_replayed = false;
 Calls g_calls = Calls::kPlain;
 

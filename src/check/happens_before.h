@@ -23,17 +23,17 @@ inline constexpr uint64_t kAnyDescriptor = 1, kSignals = 2, kSharedMemory = 3;
 // Per process: the checked View, and tasks run.
 extern bool g_checked;
 // True in a replay that is checked. Program code then notifies the checker without a trace
-// (weir_tell), and otherwise does what it did in the recorded run.
+// (weir_notify), and otherwise does what it did in the recorded run.
 extern bool g_replayed;
 // What becomes of calls of the C library: nothing; the checked View replaces them; a checked replay
 // is told of them before they are made.
-enum class Calls : uint8_t { kPlain, kReplaced, kTold };
+enum class Calls : uint8_t { kPlain, kReplaced, kNotified };
 extern Calls g_calls;
 
 inline bool is_on_program_stack() { return self().stack_top - stack_pointer() >= 2 * kStackSize; }
 
-// What weir_tell tells.
-enum class Tell : uint32_t {
+// What weir_notify says.
+enum class NoticeKind : uint32_t {
   kAcquire,
   kRelease,
   kLock,
@@ -46,12 +46,12 @@ enum class Tell : uint32_t {
   kReads,
   kCalls
 };
-void on_told(const Frame& frame, const Told& told);
-template <Tell kWhat>
-[[gnu::always_inline]] inline void tell(uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {
-  weir_tell<static_cast<uint32_t>(kWhat)>(a, b, c);
+void on_notice(const Frame& frame, const Notice& notice);
+template <NoticeKind kWhat>
+[[gnu::always_inline]] inline void notify(uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {
+  weir_notify<static_cast<uint32_t>(kWhat)>(a, b, c);
 }
-inline bool tells() { return __builtin_expect(g_replayed, 0) && is_on_program_stack(); }
+inline bool notifies() { return __builtin_expect(g_replayed, 0) && is_on_program_stack(); }
 
 void on_acquire(uint64_t object);
 void on_release(uint64_t object);
@@ -60,21 +60,21 @@ void on_unlock(uint64_t lock);
 
 // The task acquires the object: from here on it knows what the tasks knew that have released it.
 inline void acquire(uint64_t object) {
-  if (g_checked) tells() ? tell<Tell::kAcquire>(object) : on_acquire(object);
+  if (g_checked) notifies() ? notify<NoticeKind::kAcquire>(object) : on_acquire(object);
 }
 // The task releases the object: a task that acquires it later knows what this one has done until
 // here.
 inline void release(uint64_t object) {
-  if (g_checked) tells() ? tell<Tell::kRelease>(object) : on_release(object);
+  if (g_checked) notifies() ? notify<NoticeKind::kRelease>(object) : on_release(object);
 }
 // The task holds the lock from here on; for reading, perhaps beside others (`is_shared`), who are
-// then not ordered among themselves. A lock that is taken several times is told several times.
+// then not ordered among themselves. A lock that is taken several times is notified several times.
 inline void lock(uint64_t lock, bool is_shared = false) {
-  if (g_checked) tells() ? tell<Tell::kLock>(lock, is_shared) : on_lock(lock, is_shared);
+  if (g_checked) notifies() ? notify<NoticeKind::kLock>(lock, is_shared) : on_lock(lock, is_shared);
 }
 // REQUIRES: nobody has it yet.
 inline void unlock(uint64_t lock) {
-  if (g_checked) tells() ? tell<Tell::kUnlock>(lock) : on_unlock(lock);
+  if (g_checked) notifies() ? notify<NoticeKind::kUnlock>(lock) : on_unlock(lock);
 }
 
 // The atomic operations and futexes inside the C library order its own affairs, and are not told
@@ -92,12 +92,12 @@ auto by_library(Function function) {
     end_library_call();
     return result;
   }
-  if (g_replayed) tell<Tell::kBeginsOrder>();
+  if (g_replayed) notify<NoticeKind::kBeginsOrder>();
   const auto result = function();
   asm volatile("" ::
                    : "memory");  // recorded and replayed it is a call, not a jump: what is left on
                                  // the stack is the same
-  if (g_replayed) tell<Tell::kEndsOrder>();
+  if (g_replayed) notify<NoticeKind::kEndsOrder>();
   return result;
 }
 
@@ -151,7 +151,7 @@ extern bool g_knows_blocks;
 // a trace. The runtime asks the heap, because in program code that might be an event. An allocation
 // tells the block, its size and the caller's stack pointer; freeing tells the block and the stack
 // pointer.
-extern bool g_tells_blocks;
+extern bool g_notifies_blocks;
 
 // A function of the C library, called at `where` (see on_allocated()), accesses memory on its
 // caller's account. In the runtime.
@@ -168,8 +168,8 @@ enum class CallKind : uint32_t {
   kWide,     // strings of wide characters
   kBuffer,   // nothing: the stream `first` has the buffer `second` of `most` bytes from here on
 };
-// Describes a function that program code tells by the number Tell::kCalls and following: the kind,
-// and which of its arguments, counted from 0, are `first`, `second` and `most`.
+// Describes a function that program code tells by the number NoticeKind::kCalls and following: the
+// kind, and which of its arguments, counted from 0, are `first`, `second` and `most`.
 struct CallRule {
   static constexpr int8_t kNone = -1, kNul = -2;  // kNul: the byte 0
   CallKind kind;

@@ -195,7 +195,7 @@ findings::Race* take_race(Findings& f, uint64_t first, uint64_t second) {
   return &race;
 }
 
-void tell(Findings& f, findings::Race& race) {
+void notify_command(Findings& f, findings::Race& race) {
   __atomic_store_n(&race.ready, 1u, __ATOMIC_RELEASE);
   __atomic_store_n(&f.races, f.races + 1, __ATOMIC_RELEASE);
   __atomic_fetch_add(&f.bell, 1u, __ATOMIC_SEQ_CST);
@@ -290,7 +290,7 @@ void report_race(const PriorAccess& prior, const ThreadState& thread, Access& ac
   if (!race) return;
   race->why = why;
   describe(*race, prior, thread, access, order);
-  tell(f, *race);
+  notify_command(f, *race);
 }
 
 void report_policy(const PriorAccess& prior, const ThreadState& thread, Access& access,
@@ -322,7 +322,7 @@ void report_policy(const PriorAccess& prior, const ThreadState& thread, Access& 
   race->sides[1] = side_of(access.address, access.size, access.kind, thread.number, access.context,
                            thread.lockset);
   race->object = object;
-  tell(f, *race);
+  notify_command(f, *race);
 }
 
 findings::Object object_at(uint64_t address) {

@@ -67,18 +67,18 @@ extern "C" long weir_upcall(long (*function)(long, long, long), long a, long b, 
 
 // The same for what is no event and must not be seen afterwards: neither on the program's stack,
 // nor in its registers, nor in a recording's count of events (TaskRecorded::passes). `kWhat` says
-// what it is (happens::Tell), with three words. REQUIRES: %gs is set.
-extern "C" void weir_told();
+// what it is (happens::NoticeKind), with three words. REQUIRES: %gs is set.
+extern "C" void weir_notified();
 template <uint32_t kWhat>
-[[gnu::always_inline]] inline void weir_tell(uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {
+[[gnu::always_inline]] inline void weir_notify(uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {
   asm volatile(
       "mov %%rsp,%%gs:0x10\n\tmov %%gs:0x18,%%rsp\n\tlea -8(%%rsp),%%rsp\n\tpush %3\n\tpush "
-      "%2\n\tpush %1\n\tpush %0\n\tcall weir_told"
+      "%2\n\tpush %1\n\tpush %0\n\tcall weir_notified"
       :
       : "i"(kWhat), "re"(a), "re"(b), "re"(c)
       : "memory");
 }
-struct Told {  // what lies above the Frame then
+struct Notice {  // what lies above the Frame then
   uint64_t back, what, words[3];
 };
 // It makes a task, and has no turn for that.

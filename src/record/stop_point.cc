@@ -227,7 +227,7 @@ uint64_t seek_point(Task& task, uint64_t rip) {
   if (!point || !count::open_own_cache(reinterpret_cast<uint64_t>(&weir_site_entry),
                                        reinterpret_cast<uint64_t>(&weir_upcall)))
     return rip;
-  count::add_door(reinterpret_cast<uint64_t>(&weir_told));
+  count::add_door(reinterpret_cast<uint64_t>(&weir_notified));
   uint64_t seen_at[ExecutionPoint::kWords] = {};
   for (unsigned i = 0; i < ExecutionPoint::kWords && point->address[i]; i++)
     seen_at[i] = look_at(task, point->address[i]);

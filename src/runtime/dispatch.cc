@@ -136,12 +136,12 @@ void on_site(Frame& frame) {
   }
 }
 
-// No event of the program's (weir_tell): of what it does nothing is left but what it tells.
-void on_told(Frame& frame) {
-  const Told& told = *reinterpret_cast<const Told*>(&frame + 1);
-  frame.rip = frame.shown = told.back;
+// No event of the program's (weir_notify): of what it does nothing is left but what it tells.
+void on_notice(Frame& frame) {
+  const Notice& notice = *reinterpret_cast<const Notice*>(&frame + 1);
+  frame.rip = frame.shown = notice.back;
   Task& task = self();
-  if (!task.identity.in_vfork) happens::on_told(frame, told);
+  if (!task.identity.in_vfork) happens::on_notice(frame, notice);
   frame.rip = trap::seek_point(task, frame.rip);
 }
 
@@ -184,7 +184,7 @@ static void come_in(weir::Frame* frame) {
   // Invariants 1 and 3 of entry_x86_64.S.
   WEIR_DEBUG_CHECK(self().in_runtime &&
                    trap::on_runtime_stack(self(), reinterpret_cast<uint64_t>(frame)));
-  if (frame->site != kTold && view::checked::replay::is_on()) view::checked::replay::publish();
+  if (frame->site != kNotified && view::checked::replay::is_on()) view::checked::replay::publish();
   if (frame->site == count::kCountMiss) {
     // Where it goes on natively the rest of the turn is not counted, and ends with the next event
     // that ends one or where a spin is proved, as in a gap that is not counted at all. That follows
@@ -198,8 +198,8 @@ static void come_in(weir::Frame* frame) {
     trap::go_on_as_recorded(self(), *frame);
     return;
   }
-  if (frame->site == kTold) {
-    on_told(*frame);
+  if (frame->site == kNotified) {
+    on_notice(*frame);
     return;
   }
   if (frame->site == count::kAtGate && !trap::meet_gate(self(), *frame)) return;

@@ -35,7 +35,7 @@ void each_task(Act act) {
   }
 }
 
-void tell(const Task& task) {
+void notify(const Task& task) {
   const int tid = __atomic_load_n(&task.identity.tid, __ATOMIC_ACQUIRE);
   if (tid) sys::raw(SYS_tkill, tid, sys::g_probe_signal);
 }
@@ -44,7 +44,7 @@ void stop_tasks() {
   each_task([](Task& task, ThreadState& thread) {
     if (stands(task.order.state, thread)) return;
     __atomic_store_n(&thread.stop_asked, 1u, __ATOMIC_SEQ_CST);
-    tell(task);
+    notify(task);
   });
   const uint64_t limit = sys::monotonic_ns() + kPatience;
   each_task([&](Task& task, ThreadState& thread) {
@@ -79,7 +79,7 @@ void rehash() {
   __atomic_store_n(&g_rehashing, 0u, __ATOMIC_SEQ_CST);
   sys::futex_wake(&g_rehashing, 0x7fffffff);
   each_task([&](const Task& task, const ThreadState&) {
-    if (late[task.id]) tell(task);
+    if (late[task.id]) notify(task);
   });
 }
 

@@ -45,10 +45,10 @@ void report_fault(Declared& object, const Verdict& verdict, const ThreadState& t
                   Access& access, const AccessSite& site, uint32_t change) {
   if (verdict.fault == Fault::kUnordered) {  // once, not again at the release
     if (keys::may_be_ordered_unseen()) return;
-    const bool is_told = object.told == verdict.other && object.told_to == thread.slot;
-    object.told = verdict.other;
-    object.told_to = thread.slot;
-    if (is_told) return;
+    const bool is_reported = object.reported == verdict.other && object.reported_to == thread.slot;
+    object.reported = verdict.other;
+    object.reported_to = thread.slot;
+    if (is_reported) return;
   }
   const Trace other = other_side(object, verdict);
   PriorAccess prior{object.start, object.size, findings::kChange, other.number, other.context, 0};

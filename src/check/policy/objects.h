@@ -53,8 +53,8 @@ struct Declared {
   uint32_t readers;     // index + 1
   uint32_t violations;  // since its last change
   uint32_t next;        // of the list of free ones, or of freed ones: index + 1
-  Epoch told;           // the change that another one was last told not to be ordered after
-  TaskId told_to;       // slot
+  Epoch reported;       // the change that another one was last reported not to be ordered after
+  TaskId reported_to;   // slot
   // Where the object was declared, last changed for writing, and last changed for reading.
   Trace made, written, read;
 

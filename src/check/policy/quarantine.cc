@@ -142,7 +142,7 @@ uint64_t reuse_kept(uint64_t size, Policy policy, bool by_new, Call& call) {
     if (object.readers) table.give_readers(object.readers);
     object.readers = object.violations = object.trust = 0;
     object.written = object.read = {};
-    object.told = {};
+    object.reported = {};
     object.made = call.trace();
     object.rules = policy == Policy::kPrivate
                        ? Rules(policy, thread.slot, thread.now.epoch(thread.slot))

@@ -20,7 +20,7 @@ constexpr uint32_t kMostCalls = 8;
 
 // --- what each process keeps to itself, of the task that it runs
 
-Call g_told_calls[kMostCalls];  // the innermost last
+Call g_notified_calls[kMostCalls];  // the innermost last
 uint32_t g_call_count = 0;
 uint32_t g_orders = 0;
 uint64_t g_calls_of = 0;  // TaskIdentity::creation + 1
@@ -75,7 +75,7 @@ bool widen(const Call& call, Access& access) {
 const Call* call_at(uint64_t rsp) {
   begin_task();
   while (g_call_count) {
-    const Call& call = g_told_calls[g_call_count - 1];
+    const Call& call = g_notified_calls[g_call_count - 1];
     if (rsp <= call.slot && word_at(call.slot) == call.where) return &call;
     g_call_count--;
   }
@@ -169,8 +169,8 @@ void note_call(CallKind kind, uint64_t slot, uint64_t first, uint64_t second, ui
   if (view::checked::is_ignored(where)) return;  // the library's own
   (void)call_at(slot);                           // those that are over go
   if (g_call_count == kMostCalls) return;
-  g_told_calls[g_call_count++] = {slot,   where, self().frame->rbp,          first,
-                                  second, most,  static_cast<uint32_t>(kind)};
+  g_notified_calls[g_call_count++] = {slot,   where, self().frame->rbp,          first,
+                                      second, most,  static_cast<uint32_t>(kind)};
 }
 
 // Told where the function begins: its arguments are in the registers.
@@ -232,20 +232,23 @@ void end_order() {
 
 }  // namespace
 
-void on_told(const Frame& frame, const Told& told) {
-  const uint64_t a = told.words[0], b = told.words[1], c = told.words[2];
-  switch (static_cast<Tell>(told.what)) {
-    case Tell::kAcquire: return on_acquire(a);
-    case Tell::kRelease: return on_release(a);
-    case Tell::kLock: return on_lock(a, b);
-    case Tell::kUnlock: return on_unlock(a);
-    case Tell::kJoined: return on_acquire(a + b);
-    case Tell::kBeginsOrder: return begin_order();
-    case Tell::kEndsOrder: return end_order();
-    case Tell::kAllocated: return on_replayed_allocation(a, b, c);
-    case Tell::kFreed: return on_replayed_free(a, b);
-    case Tell::kReads: return note_call(CallKind::kText, a - 8, b, ~uint64_t{0}, ~uint64_t{0});
-    default: return note_call(g_call_rules[told.what - static_cast<uint64_t>(Tell::kCalls)], frame);
+void on_notice(const Frame& frame, const Notice& notice) {
+  const uint64_t a = notice.words[0], b = notice.words[1], c = notice.words[2];
+  switch (static_cast<NoticeKind>(notice.what)) {
+    case NoticeKind::kAcquire: return on_acquire(a);
+    case NoticeKind::kRelease: return on_release(a);
+    case NoticeKind::kLock: return on_lock(a, b);
+    case NoticeKind::kUnlock: return on_unlock(a);
+    case NoticeKind::kJoined: return on_acquire(a + b);
+    case NoticeKind::kBeginsOrder: return begin_order();
+    case NoticeKind::kEndsOrder: return end_order();
+    case NoticeKind::kAllocated: return on_replayed_allocation(a, b, c);
+    case NoticeKind::kFreed: return on_replayed_free(a, b);
+    case NoticeKind::kReads:
+      return note_call(CallKind::kText, a - 8, b, ~uint64_t{0}, ~uint64_t{0});
+    default:
+      return note_call(g_call_rules[notice.what - static_cast<uint64_t>(NoticeKind::kCalls)],
+                       frame);
   }
 }
 

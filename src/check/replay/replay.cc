@@ -61,7 +61,7 @@ bool is_untrapped(uint64_t page) {
 void acquire_page(Page& page, ThreadState& thread) {
   if (page.untrapped) acquire_clock(thread, dropped_clock(static_cast<uint32_t>(page.untrapped)));
 }
-void tell_page(Page& page, ThreadState& thread) {
+void release_page(Page& page, ThreadState& thread) {
   if (!page.untrapped) page.untrapped = take_dropped_clock();
   if (page.untrapped) dropped_clock(static_cast<uint32_t>(page.untrapped)).join(thread.now);
 }
@@ -78,7 +78,7 @@ void start(Task& task) {
   g_lent_count = g_untrapped_count = 0;
   happens::g_replayed = true;
   happens::g_checked = true;
-  happens::g_calls = happens::Calls::kTold;
+  happens::g_calls = happens::Calls::kNotified;
   page::demand::g_stays_closed = stays_closed;
 }
 
@@ -206,7 +206,7 @@ void publish() {
     if (at == g_untrapped[i]) continue;
     Page& page = page_of(at);
     const SpinGuard guard(page.lock);
-    tell_page(page, thread);
+    release_page(page, thread);
   }
   g_untrapped_count = 0;
   step(thread);

@@ -77,17 +77,17 @@ weir_upcall:
     .cfi_endproc
     .size weir_upcall,.-weir_upcall
 
-    .globl weir_told
-    .hidden weir_told
-    .type weir_told,@function
-# From weir_tell, on the runtime's stack, with a Told there; TASK_SCRATCH_RSP is set. All registers
+    .globl weir_notified
+    .hidden weir_notified
+    .type weir_notified,@function
+# From weir_notify, on the runtime's stack, with a Notice; TASK_SCRATCH_RSP is set. All registers
 # stay as they are.
-weir_told:
+weir_notified:
     .cfi_startproc
-    push $SITE_TOLD
+    push $SITE_NOTIFIED
     jmp weir_site_entry
     .cfi_endproc
-    .size weir_told,.-weir_told
+    .size weir_notified,.-weir_notified
 
     .globl weir_site_entry
     .hidden weir_site_entry

@@ -80,54 +80,55 @@ void* copy_foreign(void* object, size_t size) {
   return moved;
 }
 
-struct Told {
+struct HeapNotice {
   void* object;
   size_t size;
   Caller caller;
 };
 
-void allocated(const Told& told) {
-  happens::on_allocated(reinterpret_cast<uint64_t>(told.object), told.size,
-                        heap_usable_size(told.object), told.caller.where, told.caller.stack,
-                        told.caller.frame);
+void allocated(const HeapNotice& notice) {
+  happens::on_allocated(reinterpret_cast<uint64_t>(notice.object), notice.size,
+                        heap_usable_size(notice.object), notice.caller.where, notice.caller.stack,
+                        notice.caller.frame);
 }
-void freed(const Told& told) {
-  happens::on_freed(reinterpret_cast<uint64_t>(told.object), told.size, told.caller.where,
-                    told.caller.stack, told.caller.frame);
+void freed(const HeapNotice& notice) {
+  happens::on_freed(reinterpret_cast<uint64_t>(notice.object), notice.size, notice.caller.where,
+                    notice.caller.stack, notice.caller.frame);
 }
 
 // In the runtime, where there is one.
-template <void (*kTell)(const Told&)>
-[[gnu::cold, gnu::noinline]] void tell(void* object, size_t size, const Caller& caller) {
-  const Told told{object, size, caller};
+template <void (*kNotify)(const HeapNotice&)>
+[[gnu::cold, gnu::noinline]] void notify(void* object, size_t size, const Caller& caller) {
+  const HeapNotice notice{object, size, caller};
   const int before = errno;
   if (!g_tasks_active || self().identity.in_vfork || self().in_runtime) {
-    if (!g_tasks_active) kTell(told);
+    if (!g_tasks_active) kNotify(notice);
   } else {
-    weir_upcall(
-        [](long at, long, long) -> long { return kTell(*reinterpret_cast<const Told*>(at)), 0; },
-        reinterpret_cast<long>(&told), 0, 0);
+    weir_upcall([](long at, long,
+                   long) -> long { return kNotify(*reinterpret_cast<const HeapNotice*>(at)), 0; },
+                reinterpret_cast<long>(&notice), 0, 0);
   }
   errno = before;
 }
 
 [[gnu::always_inline]] inline void* given(void* object, size_t size, const Caller& caller) {
-  if (__builtin_expect(happens::g_tells_blocks, 0)) {
+  if (__builtin_expect(happens::g_notifies_blocks, 0)) {
     if (object)
-      happens::tell<happens::Tell::kAllocated>(reinterpret_cast<uint64_t>(object), size,
-                                               caller.stack);
+      happens::notify<happens::NoticeKind::kAllocated>(reinterpret_cast<uint64_t>(object), size,
+                                                       caller.stack);
     return object;
   }
-  if (__builtin_expect(happens::g_knows_blocks, 0) && object) tell<allocated>(object, size, caller);
+  if (__builtin_expect(happens::g_knows_blocks, 0) && object)
+    notify<allocated>(object, size, caller);
   return object;
 }
 [[gnu::always_inline]] inline void taken(void* object, const Caller& caller) {
-  if (__builtin_expect(happens::g_tells_blocks, 0)) {
-    happens::tell<happens::Tell::kFreed>(reinterpret_cast<uint64_t>(object), caller.stack);
+  if (__builtin_expect(happens::g_notifies_blocks, 0)) {
+    happens::notify<happens::NoticeKind::kFreed>(reinterpret_cast<uint64_t>(object), caller.stack);
     return;
   }
   if (__builtin_expect(happens::g_knows_blocks, 0))
-    tell<freed>(object, heap_usable_size(object), caller);
+    notify<freed>(object, heap_usable_size(object), caller);
 }
 
 // What the program allocates itself, where only declared policies count: an object. Null: it is

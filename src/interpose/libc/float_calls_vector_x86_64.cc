@@ -47,21 +47,21 @@ double weir_call_atof(const char* text) __asm__("atof");
 #pragma GCC visibility pop
 }
 
-#define WEIR_TOLD_OR_REPLACED(checked, real)                                                \
-  if (__builtin_expect(happens::g_calls == happens::Calls::kTold, 0)) WEIR_TELL_CALL(text); \
+#define WEIR_NOTIFIED_OR_REPLACED(checked, real)                                                  \
+  if (__builtin_expect(happens::g_calls == happens::Calls::kNotified, 0)) WEIR_NOTIFY_CALL(text); \
   return __builtin_expect(happens::g_calls == happens::Calls::kReplaced, 0) ? checked : real
 
 double weir_call_strtod(const char* text, char** end) {
-  WEIR_TOLD_OR_REPLACED(checked_strtod(text, end), floats().strtod(text, end));
+  WEIR_NOTIFIED_OR_REPLACED(checked_strtod(text, end), floats().strtod(text, end));
 }
 float weir_call_strtof(const char* text, char** end) {
-  WEIR_TOLD_OR_REPLACED(checked_strtof(text, end), floats().strtof(text, end));
+  WEIR_NOTIFIED_OR_REPLACED(checked_strtof(text, end), floats().strtof(text, end));
 }
 long double weir_call_strtold(const char* text, char** end) {
-  WEIR_TOLD_OR_REPLACED(checked_strtold(text, end), floats().strtold(text, end));
+  WEIR_NOTIFIED_OR_REPLACED(checked_strtold(text, end), floats().strtold(text, end));
 }
 double weir_call_atof(const char* text) {
-  WEIR_TOLD_OR_REPLACED(checked_strtod(text, nullptr), floats().strtod(text, nullptr));
+  WEIR_NOTIFIED_OR_REPLACED(checked_strtod(text, nullptr), floats().strtod(text, nullptr));
 }
 
 }  // namespace weir::interpose::library

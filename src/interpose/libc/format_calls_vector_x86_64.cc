@@ -101,7 +101,7 @@ void read_all(Call& call, const char* format, va_list given) {
     if (*at++ == '%' && !read_argument(call, at, args)) break;
   }
   va_end(args);
-  call.tell();
+  call.notify();
 }
 
 template <typename Print>
@@ -116,7 +116,7 @@ int print_to(Call&& call, char* to, size_t size, const char* format, va_list arg
   const int result = real(call.seen(to, size < SIZE_MAX ? size : 1));
   if (result >= 0 && size)
     call.writes(to, static_cast<size_t>(result) < size ? static_cast<size_t>(result) + 1 : size);
-  call.tell();
+  call.notify();
   return result;
 }
 
@@ -126,9 +126,9 @@ int print_new(Call&& call, char** to, const char* format, va_list args, Print re
   const int result = real();
   call.writes(to, sizeof *to);
   if (result >= 0) call.gives(*call.seen(to), static_cast<size_t>(result) + 1);
-  call.tell();
+  call.notify();
   if (result >= 0) call.writes(*call.seen(to), static_cast<size_t>(result) + 1);
-  call.tell();
+  call.notify();
   return result;
 }
 
@@ -190,13 +190,14 @@ int vasprintf(char** to, const char* format, va_list args) {
 }  // namespace checked
 
 // What a variable list of arguments behind `last` is given to.
-#define WEIR_WITH_ARGUMENTS(last, checked, real)                                              \
-  va_list args;                                                                               \
-  va_start(args, last);                                                                       \
-  if (__builtin_expect(happens::g_calls == happens::Calls::kTold, 0)) WEIR_TELL_CALL(format); \
-  const int result =                                                                          \
-      __builtin_expect(happens::g_calls == happens::Calls::kReplaced, 0) ? checked : real;    \
-  va_end(args);                                                                               \
+#define WEIR_WITH_ARGUMENTS(last, checked, real)                                           \
+  va_list args;                                                                            \
+  va_start(args, last);                                                                    \
+  if (__builtin_expect(happens::g_calls == happens::Calls::kNotified, 0))                  \
+    WEIR_NOTIFY_CALL(format);                                                              \
+  const int result =                                                                       \
+      __builtin_expect(happens::g_calls == happens::Calls::kReplaced, 0) ? checked : real; \
+  va_end(args);                                                                            \
   return result
 
 #define WEIR_EXPORTED(name) __asm__(#name)

@@ -109,30 +109,30 @@ constexpr CallRule kRules[] = {WEIR_LIBRARY_CALLS(WEIR_RULE)};
 // The registers are as they were when the function was called: nothing has been done but a look at
 // a flag.
 template <Number kNumber>
-[[gnu::always_inline]] inline void tell_call() {
-  weir_tell<static_cast<uint32_t>(happens::Tell::kCalls) + kNumber>();
+[[gnu::always_inline]] inline void notify_call() {
+  weir_notify<static_cast<uint32_t>(happens::NoticeKind::kCalls) + kNumber>();
 }
 
 __attribute__((constructor)) void note_rules() { happens::g_call_rules = kRules; }
 
 }  // namespace
 
-#define WEIR_DOOR_IF(is_checked, is_told, result, name, parameters, arguments)                 \
+#define WEIR_DOOR_IF(is_checked, is_notified, result, name, parameters, arguments)             \
   extern "C" [[gnu::visibility("default")]] result weir_call_##name parameters __asm__(#name); \
   result weir_call_##name parameters {                                                         \
     if (__builtin_expect(is_checked, 0)) {                                                     \
-      if (!(is_told)) return checked::name arguments;                                          \
-      tell_call<kNumberOf_##name>();                                                           \
+      if (!(is_notified)) return checked::name arguments;                                      \
+      notify_call<kNumberOf_##name>();                                                         \
     }                                                                                          \
     return g_library.name arguments;                                                           \
   }
-#define WEIR_DOOR(result, name, parameters, arguments)                                            \
-  WEIR_DOOR_IF(happens::g_calls != Calls::kPlain, happens::g_calls == Calls::kTold, result, name, \
-               parameters, arguments)
+#define WEIR_DOOR(result, name, parameters, arguments)                                          \
+  WEIR_DOOR_IF(happens::g_calls != Calls::kPlain, happens::g_calls == Calls::kNotified, result, \
+               name, parameters, arguments)
 WEIR_TOUCHING_CALLS(WEIR_DOOR)
 #undef WEIR_DOOR
-#define WEIR_DOOR(result, name, parameters, arguments)                                     \
-  WEIR_DOOR_IF(happens::g_knows_blocks, happens::g_tells_blocks, result, name, parameters, \
+#define WEIR_DOOR(result, name, parameters, arguments)                                        \
+  WEIR_DOOR_IF(happens::g_knows_blocks, happens::g_notifies_blocks, result, name, parameters, \
                arguments)
 WEIR_BUFFER_CALLS(WEIR_DOOR)
 #undef WEIR_DOOR
@@ -155,11 +155,11 @@ bool goes_untrapped(uint64_t start, size_t size, bool writes) {
 void Call::add(const void* at, size_t size, What what) {
   const auto start = reinterpret_cast<uint64_t>(at);
   if (!is_on_ || !size || goes_untrapped(start, size, what == What::kWrites)) return;
-  if (count_ == kMost) tell();
+  if (count_ == kMost) notify();
   parts_[count_++] = {start, size, what};
 }
 
-bool Call::tell() {
+bool Call::notify() {
   if (!count_) return false;
   weir_upcall(
       [](long at, long, long) -> long {

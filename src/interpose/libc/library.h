@@ -196,8 +196,8 @@ using CompareWith = int (*)(const void*, const void*, void*);
     (stream, format, args))                                                                   \
   X(int, __isoc99_vscanf, (const char* format, va_list args), (format, args))
 
-// They touch nothing; their streams' buffers are the C library's from then on. Told before there
-// are tasks, too.
+// They touch nothing; their streams' buffers are the C library's from then on. Notified
+// before there are tasks, too.
 #define WEIR_BUFFER_CALLS(X)                                                             \
   X(int, setvbuf, (FILE * stream, char* buffer, int mode, size_t size),                  \
     (stream, buffer, mode, size))                                                        \
@@ -244,11 +244,11 @@ class Call {
   void writes(const void* at, size_t size) { add(at, size, What::kWrites); }
   // The C library has allocated this for its caller.
   void gives(const void* at, size_t size) {
-    if (count_ == kMost) tell();
+    if (count_ == kMost) notify();
     if (is_on_ && at) parts_[count_++] = {reinterpret_cast<uint64_t>(at), size, What::kGives};
   }
   // Tells what has been added since the last time. Returns false if there was nothing to tell.
-  bool tell();
+  bool notify();
 
   // Returns an address at which the program's memory can be accessed without a right to its pages,
   // or `at` itself if there is none.
@@ -276,8 +276,8 @@ class Call {
 };
 
 // In a replay, by a function that has a stack frame: it is called, and reads `text`.
-#define WEIR_TELL_CALL(text)                                       \
-  happens::tell<happens::Tell::kReads>(                            \
+#define WEIR_NOTIFY_CALL(text)                                     \
+  happens::notify<happens::NoticeKind::kReads>(                    \
       reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16, \
       reinterpret_cast<uint64_t>(text))
 
@@ -301,7 +301,7 @@ auto read_number(Call&& call, const char* text, char** end, Read real) {
     call.writes(end, sizeof *end);
     *call.seen(end, sizeof *end) = const_cast<char*>(text) + used;
   }
-  call.tell();
+  call.notify();
   return result;
 }
 

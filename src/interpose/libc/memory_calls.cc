@@ -11,7 +11,7 @@ template <typename T, typename Copy>
 auto copy(Call&& call, T* to, const T* from, size_t bytes, Copy real) {
   call.reads(from, bytes);
   call.writes(to, bytes);
-  if (!call.tell()) return real(to, from);
+  if (!call.notify()) return real(to, from);
   T* const seen = call.seen(to, bytes);
   return back(real(seen, call.seen(from, bytes)), seen, to);
 }
@@ -19,7 +19,7 @@ auto copy(Call&& call, T* to, const T* from, size_t bytes, Copy real) {
 template <typename T, typename Fill>
 T* fill(Call&& call, T* at, size_t bytes, Fill real) {
   call.writes(at, bytes);
-  if (call.tell()) real(call.seen(at, bytes));
+  if (call.notify()) real(call.seen(at, bytes));
   else real(at);
   return at;
 }
@@ -28,7 +28,7 @@ template <typename T, typename Look>
 int compare(Call&& call, const T* a, const T* b, size_t bytes, Look real) {
   call.reads(a, bytes);
   call.reads(b, bytes);
-  return call.tell() ? real(call.seen(a, bytes), call.seen(b, bytes)) : real(a, b);
+  return call.notify() ? real(call.seen(a, bytes), call.seen(b, bytes)) : real(a, b);
 }
 
 char* bytes(void* at) { return static_cast<char*>(at); }
@@ -65,7 +65,7 @@ void* memccpy(void* to, const void* from, int last, size_t size) {
       found ? static_cast<size_t>(bytes(found) - bytes(call.seen(from, size))) + 1 : size;
   call.reads(from, copied);
   call.writes(to, copied);
-  call.tell();
+  call.notify();
   g_library.memmove(call.seen(to, copied), call.seen(from, copied), copied);
   return found ? bytes(to) + copied : nullptr;
 }
@@ -104,7 +104,7 @@ void* memchr(const void* at, int value, size_t size) {
   const char* const seen = bytes(call.seen(at, size));
   const char* const found = bytes(g_library.memchr(seen, value, size));
   call.reads(at, found ? static_cast<size_t>(found - seen) + 1 : size);
-  call.tell();
+  call.notify();
   return back(found, seen, bytes(at));
 }
 
@@ -114,7 +114,7 @@ void* memrchr(const void* at, int value, size_t size) {
   const char* const found = bytes(g_library.memrchr(seen, value, size));
   const size_t first = found ? static_cast<size_t>(found - seen) : 0;
   call.reads(bytes(at) + first, size - first);
-  call.tell();
+  call.notify();
   return back(found, seen, bytes(at));
 }
 
@@ -123,7 +123,7 @@ void* rawmemchr(const void* at, int value) {
   const char* const seen = bytes(call.seen(at));
   const char* const found = bytes(g_library.rawmemchr(seen, value));
   call.reads(at, static_cast<size_t>(found - seen) + 1);
-  call.tell();
+  call.notify();
   return back(found, seen, bytes(at));
 }
 
@@ -133,7 +133,7 @@ void* memmem(const void* at, size_t size, const void* wanted, size_t length) {
   const char* const found = bytes(g_library.memmem(seen, size, call.seen(wanted, length), length));
   call.reads(at, found ? static_cast<size_t>(found - seen) + length : size);
   call.reads(wanted, length);
-  call.tell();
+  call.notify();
   return back(found, seen, bytes(at));
 }
 
@@ -160,7 +160,7 @@ void qsort(void* at, size_t count, size_t size, Compare compare) {
   if (count > 1) {
     call.reads(at, count * size);
     call.writes(at, count * size);
-    call.tell();
+    call.notify();
   }
   g_library.qsort(at, count, size, compare);
 }
@@ -170,7 +170,7 @@ void qsort_r(void* at, size_t count, size_t size, CompareWith compare, void* wit
   if (count > 1) {
     call.reads(at, count * size);
     call.writes(at, count * size);
-    call.tell();
+    call.notify();
   }
   g_library.qsort_r(at, count, size, compare, with);
 }

@@ -99,13 +99,13 @@ int scan(Call&& call, const char* text, const char* format, va_list given, Scan 
   const Text f = call.text(format);
   call.reads(format, f.read);
   if (text) call.reads(text, call.text(text).read);
-  call.tell();
+  call.notify();
   va_list args;
   va_copy(args, given);
   const int result = real();
   written(call, f, args, result);
   va_end(args);
-  call.tell();
+  call.notify();
   return result;
 }
 

@@ -23,7 +23,7 @@ int compare(Call&& call, const char* a, const char* b, size_t most, bool folds, 
     }
     call.reads(a, read);
     call.reads(b, read);
-    call.tell();
+    call.notify();
   }
   return real(x.seen, y.seen);
 }
@@ -36,7 +36,7 @@ char* find(Call&& call, const char* text, size_t length, Find real) {
   const char* const found = real(t.seen);
   const size_t read = found ? static_cast<size_t>(found - t.seen) + length : t.read;
   call.reads(text, read < t.read ? read : t.read);
-  call.tell();
+  call.notify();
   return back(found, t.seen, text);
 }
 
@@ -55,7 +55,7 @@ size_t span(Call&& call, const char* text, const char* set, Span real) {
   const size_t result = real(t.seen, s.seen);
   call.reads(text, result + 1);
   call.reads(set, s.read);
-  call.tell();
+  call.notify();
   return result;
 }
 
@@ -69,11 +69,11 @@ char* token(Call& call, char* text, const char* between, char*& next) {
   next = text + end;
   if (end < t.length) {
     call.writes(next, 1);
-    call.tell();
+    call.notify();
     *call.seen(next) = 0;
     next++;
   }
-  call.tell();
+  call.notify();
   return end == begin ? nullptr : text + begin;
 }
 
@@ -101,7 +101,7 @@ int strcoll(const char* a, const char* b) {
   const Text x = call.text(a), y = call.text(b);
   call.reads(a, x.read);
   call.reads(b, y.read);
-  call.tell();
+  call.notify();
   return g_library.strcoll(x.seen, y.seen);
 }
 
@@ -150,7 +150,7 @@ char* next_token(Call&& call, char* text, const char* between, char** place) {
   char* next;
   char* const found = token(call, text, between, next);
   call.writes(place, sizeof *place);
-  call.tell();
+  call.notify();
   *seen = next;
   return found;
 }
@@ -176,10 +176,10 @@ char* strtok(char* text, const char* between) {
     if (end < t.length) call.writes(text + end, 1);
   }
   call.reads(between, call.text(between).read);
-  call.tell();
+  call.notify();
   char* const found = g_library.strtok(text, between);
   if (found && !text) call.reads(found, call.text(found).read);
-  call.tell();
+  call.notify();
   return found;
 }
 
@@ -196,7 +196,7 @@ char* strsep(char** place, const char* between) {
   call.reads(between, b.read);
   call.writes(place, sizeof *place);
   if (!is_last) call.writes(text + length, 1);
-  call.tell();
+  call.notify();
   if (!is_last) *call.seen(text + length) = 0;
   *seen = is_last ? nullptr : text + length + 1;
   return text;

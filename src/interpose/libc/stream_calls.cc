@@ -13,7 +13,7 @@ size_t read(Call&& call, void* to, size_t size, size_t count, Read real) {
   if (__builtin_mul_overflow(size, count, &bytes)) return real(to);
   const size_t result = real(call.seen(to, bytes));
   call.writes(to, result * size);
-  call.tell();
+  call.notify();
   return result;
 }
 
@@ -22,7 +22,7 @@ size_t write(Call&& call, const void* from, size_t size, size_t count, Write rea
   size_t bytes;
   if (__builtin_mul_overflow(size, count, &bytes)) return real(from);
   call.reads(from, bytes);
-  return call.tell() ? real(call.seen(from, bytes)) : real(from);
+  return call.notify() ? real(call.seen(from, bytes)) : real(from);
 }
 
 template <typename Read>
@@ -30,7 +30,7 @@ char* read_line(Call&& call, char* to, int size, Read real) {
   char* const seen = call.seen(to, size > 0 ? static_cast<size_t>(size) : 1);
   char* const result = real(seen);
   if (result) call.writes(to, g_library.strnlen(seen, static_cast<size_t>(size)) + 1);
-  call.tell();
+  call.notify();
   return result ? to : nullptr;
 }
 
@@ -38,7 +38,7 @@ template <typename Write>
 int write_text(Call&& call, const char* text, Write real) {
   const Text t = call.text(text);
   call.reads(text, t.read);
-  return call.tell() ? real(t.seen) : real(text);
+  return call.notify() ? real(t.seen) : real(text);
 }
 
 // The buffer may be made anew.
@@ -46,16 +46,16 @@ template <typename Read>
 ssize_t read_to_heap(Call&& call, char** line, size_t* room, Read real) {
   call.reads(line, sizeof *line);
   call.reads(room, sizeof *room);
-  call.tell();
+  call.notify();
   char* const before = *call.seen(line);
   const ssize_t result = real();
   char* const now = *call.seen(line);
   if (now != before) call.gives(now, *call.seen(room));
   call.writes(line, sizeof *line);
   call.writes(room, sizeof *room);
-  call.tell();
+  call.notify();
   if (result >= 0) call.writes(now, static_cast<size_t>(result) + 1);
-  call.tell();
+  call.notify();
   return result;
 }
 

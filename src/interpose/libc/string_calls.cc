@@ -13,7 +13,7 @@ template <typename Copy>
 char* copy(Call&& call, char* to, const char* from, const Text& text, size_t written, Copy real) {
   call.reads(from, text.read);
   call.writes(to, written);
-  call.tell();
+  call.notify();
   char* const seen = call.seen(to, written);
   return back(real(seen, text.seen), seen, to);
 }
@@ -25,7 +25,7 @@ char* append(Call&& call, char* to, const char* from, size_t most, Append real) 
   call.reads(to, before.read);
   call.reads(from, text.read);
   call.writes(to + before.length, text.length + 1);
-  call.tell();
+  call.notify();
   char* const seen = call.seen(to, before.length + text.length + 1);
   real(seen, text.seen);
   return to;
@@ -37,7 +37,7 @@ size_t strlen(const char* text) {
   Call call(WEIR_CALLER);
   const Text t = call.text(text);
   call.reads(text, t.read);
-  call.tell();
+  call.notify();
   return t.length;
 }
 
@@ -45,7 +45,7 @@ size_t strnlen(const char* text, size_t most) {
   Call call(WEIR_CALLER);
   const Text t = call.text(text, most);
   call.reads(text, t.read);
-  call.tell();
+  call.notify();
   return t.length;
 }
 
@@ -96,12 +96,12 @@ namespace {
 template <typename Copy>
 char* copy_to_heap(Call&& call, const char* from, const Text& text, Copy real) {
   call.reads(from, text.read);
-  call.tell();
+  call.notify();
   char* const to = real(text.seen);
   call.gives(to, text.length + 1);
-  call.tell();
+  call.notify();
   if (to) call.writes(to, text.length + 1);
-  call.tell();
+  call.notify();
   return to;
 }
 
@@ -127,7 +127,7 @@ size_t wcslen(const wchar_t* text) {
   Call call(WEIR_CALLER);
   const size_t length = g_library.wcslen(call.seen(text));
   call.reads(text, (length + 1) * sizeof *text);
-  call.tell();
+  call.notify();
   return length;
 }
 
@@ -137,7 +137,7 @@ wchar_t* wcscpy(wchar_t* to, const wchar_t* from) {
   const size_t size = (g_library.wcslen(seen) + 1) * sizeof *to;
   call.reads(from, size);
   call.writes(to, size);
-  call.tell();
+  call.notify();
   g_library.wcscpy(call.seen(to, size), seen);
   return to;
 }

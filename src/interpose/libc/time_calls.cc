@@ -11,11 +11,11 @@ namespace {
 template <typename From, typename To, typename Convert>
 To* convert(Call&& call, const From* from, To* to, Convert real) {
   call.reads(from, sizeof *from);
-  call.tell();
+  call.notify();
   To* const seen = call.seen(to);
   To* const result = real(call.seen(from), seen);
   if (result) call.writes(to, sizeof *to);
-  call.tell();
+  call.notify();
   return result ? to : nullptr;
 }
 
@@ -23,11 +23,11 @@ template <typename From, typename Print>
 char* print(Call&& call, const From* from, char* to, Print real) {
   constexpr size_t kLongest = 26;  // as the standard has it
   call.reads(from, sizeof *from);
-  call.tell();
+  call.notify();
   char* const seen = call.seen(to, kLongest);
   char* const result = real(call.seen(from), seen);
   if (result) call.writes(to, g_library.strlen(seen) + 1);
-  call.tell();
+  call.notify();
   return result ? to : nullptr;
 }
 
@@ -36,7 +36,7 @@ template <typename Make>
 time_t make(Call&& call, struct tm* time, Make real) {
   call.reads(time, sizeof *time);
   call.writes(time, sizeof *time);
-  call.tell();
+  call.notify();
   return real(call.seen(time));
 }
 
@@ -47,10 +47,10 @@ size_t strftime(char* to, size_t size, const char* format, const struct tm* time
   const Text text = call.text(format);
   call.reads(format, text.read);
   call.reads(time, sizeof *time);
-  call.tell();
+  call.notify();
   const size_t length = g_library.strftime(call.seen(to, size), size, text.seen, call.seen(time));
   if (length) call.writes(to, length + 1);
-  call.tell();
+  call.notify();
   return length;
 }
 char* asctime_r(const struct tm* time, char* to) {

@@ -26,7 +26,7 @@ wchar_t* copy(Call& call, wchar_t* to, const wchar_t* from, size_t read, size_t 
               Copy real) {
   reads(call, from, read);
   writes(call, to, written);
-  call.tell();
+  call.notify();
   real(call.seen(to, written * sizeof *to), call.seen(from, read * sizeof *from));
   return to;
 }
@@ -37,7 +37,7 @@ wchar_t* append(Call& call, wchar_t* to, const wchar_t* from, Append real) {
   reads(call, to, before);
   reads(call, from, count);
   writes(call, to + before - 1, count);
-  call.tell();
+  call.notify();
   real(call.seen(to, (before + count) * sizeof *to), call.seen(from, count * sizeof *from));
   return to;
 }
@@ -53,7 +53,7 @@ int compare(Call& call, const wchar_t* a, const wchar_t* b, size_t most) {
   const int result = at == most || one[at] == other[at] ? 0 : one[at] < other[at] ? -1 : 1;
   reads(call, a, read);
   reads(call, b, read);
-  call.tell();
+  call.notify();
   return result;
 }
 
@@ -63,7 +63,7 @@ wchar_t* find(Call& call, const wchar_t* text, wchar_t value, size_t most, bool 
   while (at < most && seen[at] != value && (seen[at] || !ends)) at++;
   const bool is_found = at < most && seen[at] == value;
   reads(call, text, at < most ? at + 1 : most);
-  call.tell();
+  call.notify();
   return is_found ? const_cast<wchar_t*>(text) + at : nullptr;
 }
 
@@ -99,12 +99,12 @@ wchar_t* wcsdup(const wchar_t* text) {
   Call call(WEIR_CALLER);
   const size_t count = length_read(call, text);
   reads(call, text, count);
-  call.tell();
+  call.notify();
   wchar_t* const made = g_library.wcsdup(call.seen(text, count * sizeof *text));
   call.gives(made, count * sizeof *text);
-  call.tell();
+  call.notify();
   if (made) writes(call, made, count);
-  call.tell();
+  call.notify();
   return made;
 }
 int wcscmp(const wchar_t* a, const wchar_t* b) {
@@ -138,7 +138,7 @@ wchar_t* __wmemmove_chk(wchar_t* to, const wchar_t* from, size_t count, size_t r
 wchar_t* __wmemset_chk(wchar_t* at, wchar_t value, size_t count, size_t room) {
   Call call(WEIR_CALLER);
   writes(call, at, less(count, room));
-  call.tell();
+  call.notify();
   g_library.__wmemset_chk(call.seen(at, less(count, room) * sizeof *at), value, count, room);
   return at;
 }

@@ -118,7 +118,8 @@ int join_in_turns(pthread_t thread, void** result) {
 // What the thread has done is ordered before what follows, where it has ended.
 int joined(pthread_t thread, int error) {
   if (error == 0 && happens::g_replayed) {
-    happens::tell<happens::Tell::kJoined>(static_cast<uint64_t>(thread), libc::layout().thread_id);
+    happens::notify<happens::NoticeKind::kJoined>(static_cast<uint64_t>(thread),
+                                                  libc::layout().thread_id);
   } else if (error == 0 && happens::g_checked) {
     const SignalsWait signals(true);
     happens::acquire(id_of(thread));
@@ -274,10 +275,10 @@ WEIR_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
   // Else when it is done would not be known.
   const bool in_turn = is_event() && plan().is_order_only();
   if (!in_turn && (!happens::g_checked || happens::g_replayed)) {
-    if (happens::g_replayed) happens::tell<happens::Tell::kBeginsOrder>();
+    if (happens::g_replayed) happens::notify<happens::NoticeKind::kBeginsOrder>();
     const bool is_done = __atomic_load_n(control, __ATOMIC_ACQUIRE) &
                          kOnceDone;  // acquire: sees what the routine wrote
-    if (happens::g_replayed) happens::tell<happens::Tell::kEndsOrder>();
+    if (happens::g_replayed) happens::notify<happens::NoticeKind::kEndsOrder>();
     if (is_done) return 0;
   }
   if (!in_turn && (!is_event() || has_short_turns())) return ordered_once(control, routine);
