@@ -83,7 +83,7 @@ inline constexpr uint64_t kCountTargets = 0x555504000000;
 inline constexpr uint64_t kCountTargetsSize = uint64_t{512} << 10;
 // CountState; less than 2 GiB from the code.
 inline constexpr uint64_t kCountState = 0x555504800000;
-inline constexpr uint64_t kCountBlocks = 0x555505000000;  // count::Cache
+inline constexpr uint64_t kCountBlocks = 0x555505000000;  // translate::Cache
 inline constexpr uint64_t kCountBlocksSize = uint64_t{16} << 20;
 
 }  // namespace weir

@@ -142,7 +142,7 @@ struct MovedState {
 // The state of the task that executes instruction-counted code (src/code/translate), or did so
 // last. One for the program, because only the task that has the turn does.
 struct CountState {
-  int64_t left;   // instructions that it may still execute; read by count::left()
+  int64_t left;   // instructions that it may still execute; read by translate::left()
   int64_t given;  // what `left` began with
   uint64_t rip;   // where program code goes on that leaves the cache
   uint64_t jump;

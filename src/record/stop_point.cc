@@ -164,7 +164,8 @@ bool is_point(const Task& task, const Registers& registers) {
     return false;
   if (shared().memory.has_made_code)
     return false;  // it may come there on its way, and translated is only what is known
-  return count::can_seek(rip) && decode(rip, instruction) && instruction.repeat == Repeat::kNone;
+  return translate::can_seek(rip) && decode(rip, instruction) &&
+         instruction.repeat == Repeat::kNone;
 }
 
 bool is_between(uint64_t rip) {
@@ -184,7 +185,7 @@ void end_steps(Task& task, ucontext_t& context) {
 uint64_t shown_flags(uint64_t rip, uint64_t flags) {
   // The processor's own: in what a fault saves, not in what a call does.
   constexpr uint64_t kResumeFlag = 0x10000;
-  return flags & ~(kResumeFlag | count::dead_flags_at(rip));
+  return flags & ~(kResumeFlag | translate::dead_flags_at(rip));
 }
 
 bool stop_at_point(Task& task, ucontext_t& context, bool soon) {
@@ -224,14 +225,14 @@ bool step_to_point(Task& task, ucontext_t& context) {
 uint64_t seek_point(Task& task, uint64_t rip) {
   if (task.identity.in_vfork) return rip;
   const ExecutionPoint* point = input::next_point(task);
-  if (!point || !count::open_own_cache(reinterpret_cast<uint64_t>(&weir_site_entry),
-                                       reinterpret_cast<uint64_t>(&weir_upcall)))
+  if (!point || !translate::open_own_cache(reinterpret_cast<uint64_t>(&weir_site_entry),
+                                           reinterpret_cast<uint64_t>(&weir_upcall)))
     return rip;
-  count::add_door(reinterpret_cast<uint64_t>(&weir_notified));
+  translate::add_translation_exit(reinterpret_cast<uint64_t>(&weir_notified));
   uint64_t seen_at[ExecutionPoint::kWords] = {};
   for (unsigned i = 0; i < ExecutionPoint::kWords && point->address[i]; i++)
     seen_at[i] = look_at(task, point->address[i]);
-  const uint64_t at = count::seek(task, rip, *point, seen_at);
+  const uint64_t at = translate::seek(task, rip, *point, seen_at);
   return at ? at : rip;
 }
 
@@ -258,7 +259,7 @@ void seek_beyond(Task& task, Frame& frame) {
   constexpr uint64_t kCode = 9;  // weir_sigreturn's two instructions
   // What the kernel reads of a ucontext_t; the rest is where it says.
   constexpr uint64_t kContext = 304;
-  if (count::is_inside(frame.rip)) return;
+  if (translate::is_inside(frame.rip)) return;
   if (frame.rip - reinterpret_cast<uint64_t>(weir_sigreturn) > kCode) {
     if (input::replaying()) frame.rip = seek_point(task, frame.rip);
     return;
@@ -287,16 +288,16 @@ bool has_stack_of(const Task& task, const ExecutionPoint& point) {
 
 }  // namespace
 
-bool meet_gate(Task& task, Frame& frame) {
+bool on_seek_gate(Task& task, Frame& frame) {
   const ExecutionPoint* point = input::next_point(task);
   frame.rip = point ? point->rip : 0;
   const ExecutionPoint here = point_at_registers(task, registers_of(frame), low_vectors_now());
   if (!point || __builtin_memcmp(point, &here, kOwnLooks) != 0 || !has_stack_of(task, *point)) {
-    frame.rip = count::pass_gate(here);
+    frame.rip = translate::pass_seek_gate(here);
     return false;
   }
   input::take_point(task);
-  count::close_gate();
+  translate::close_seek_gate();
   frame.rflags = shown_flags(here.rip, frame.rflags);
   task.signals.preempted_rip = here.rip;
   frame.site = kPreempted;  // as it was recorded: handlers find the frame on their stack
@@ -304,10 +305,10 @@ bool meet_gate(Task& task, Frame& frame) {
 }
 
 void note_code(Range text) {
-  count::on_mapping(text, true);
-  count::note_text(text);
+  translate::on_mapping(text, true);
+  translate::note_text(text);
 }
 
-void forget_points() { count::forget_own_cache(); }
+void forget_points() { translate::forget_own_cache(); }
 
 }  // namespace weir::trap

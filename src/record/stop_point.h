@@ -58,7 +58,7 @@ void go_on_as_recorded(Task& task, Frame& frame);
 void seek_beyond(Task& task, Frame& frame);
 // The task is at a seek gate. Returns true if this is the execution point; the entry is then
 // consumed. Returns false if it is not; the task goes on.
-bool meet_gate(Task& task, Frame& frame);
+bool on_seek_gate(Task& task, Frame& frame);
 // A library was mapped there: its code can be translated.
 void note_code(Range text);
 // In a process that has just been made.

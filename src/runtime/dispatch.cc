@@ -106,8 +106,8 @@ void on_site(Frame& frame) {
     on_answer(frame, [&] { on_cpuid(frame); });
     return;
   }
-  if (frame.site == count::kCounted) {
-    if (count::on_exhausted(frame)) count_exhausted(self());
+  if (frame.site == translate::kCounted) {
+    if (translate::on_exhausted(frame)) count_exhausted(self());
     return;
   }
   const Site* site = site_at(static_cast<uint32_t>(frame.site));
@@ -164,12 +164,12 @@ void go_on_counted(Frame& frame) {
   task.turn.counted = is_unawaited || task.turn.looks_for_spin || wants_count(task);
   if (is_unawaited || !task.turn.counted) return;
   if (recording::is_looked_at()) {
-    count::on_patched_text();
-    if (count::is_breakpoint(frame.rip))
+    translate::on_patched_text();
+    if (translate::is_breakpoint(frame.rip))
       return;  // it goes on uncounted, as nothing of it could be; the turn stays as it was recorded
   }
   const uint64_t budget = task.turn.looks_for_spin ? 1 : gap_budget(task);
-  if (const uint64_t at = count::enter(task, frame.rip, budget)) {
+  if (const uint64_t at = translate::enter(task, frame.rip, budget)) {
     frame.rip = at;
   } else if (!task.fast_lock_section) {
     release_turn(task, ReleaseReason::kNextIsFar);
@@ -185,12 +185,12 @@ static void come_in(weir::Frame* frame) {
   WEIR_DEBUG_CHECK(self().in_runtime &&
                    trap::on_runtime_stack(self(), reinterpret_cast<uint64_t>(frame)));
   if (frame->site != kNotified && view::checked::replay::is_on()) view::checked::replay::publish();
-  if (frame->site == count::kCountMiss) {
+  if (frame->site == translate::kCountMiss) {
     // Where it goes on natively the rest of the turn is not counted, and ends with the next event
     // that ends one or where a spin is proved, as in a gap that is not counted at all. That follows
     // from the path and the text alone, so every run does it.
-    count::on_miss(*frame);
-    if (count::has_own_cache()) trap::seek_beyond(self(), *frame);
+    translate::on_miss(*frame);
+    if (translate::has_own_cache()) trap::seek_beyond(self(), *frame);
     return;
   }
   if (frame->site == trap::kResumed) {  // was none when it was recorded
@@ -202,7 +202,7 @@ static void come_in(weir::Frame* frame) {
     on_notice(*frame);
     return;
   }
-  if (frame->site == count::kAtGate && !trap::meet_gate(self(), *frame)) return;
+  if (frame->site == translate::kAtSeekGate && !trap::on_seek_gate(self(), *frame)) return;
   on_site(*frame);
   if (runtime::first_patch_kinds() & kPatchCpuid) trap::watch_made_code(self());
   happens::leave();

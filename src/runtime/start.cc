@@ -154,9 +154,9 @@ void go_multi() {
     patch_all((plan().orders_atomics() ? kPatchAtomic : PatchKinds{}) |
               (is_late ? first_patch_kinds() : PatchKinds{}));
   if (plan().is_isolated()) {
-    count::forget_own_cache();  // all processes use what was this one's
-    count::start(reinterpret_cast<uint64_t>(&weir_site_entry),
-                 reinterpret_cast<uint64_t>(&weir_upcall));
+    translate::forget_own_cache();  // all processes use what was this one's
+    translate::start(reinterpret_cast<uint64_t>(&weir_site_entry),
+                     reinterpret_cast<uint64_t>(&weir_upcall));
   }
   if (plan().has_processes()) {
     syscalls::say_timer_is_left();

@@ -59,9 +59,9 @@ void redirect(Task& task, ucontext_t& context) {
     gregs[REG_RSP] = reinterpret_cast<greg_t>(task.frame);
     gregs[REG_EFL] &= ~greg_t{0x400};
     task.in_runtime = 1;
-  } else if (count::is_inside(rip) && !input::recording()) {
+  } else if (translate::is_inside(rip) && !input::recording()) {
     // Recorded, it comes with the next event, and what is counted until then is not cut.
-    count::interrupt(context);
+    translate::interrupt(context);
   }
 }
 
@@ -201,7 +201,7 @@ bool claim_key_signal(const Arrived& a) {
 bool claim_continue(const Arrived& a) { return a.is(SIGCONT) && a.info->si_code == kContinuesOnly; }
 
 bool claim_counted_code(const Arrived& a) {
-  return !count::meet_signal(a.signal, a.info->si_code, *a.context);
+  return !translate::meet_signal(a.signal, a.info->si_code, *a.context);
 }
 
 bool claim_checked_access(const Arrived& a) {

@@ -22,7 +22,7 @@ extern "C" {
 // Copies the frame to the program's stack, with the return address where weir_restore_frame looks
 // for it.
 __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
-  weir::count::leave(*frame);
+  weir::translate::leave(*frame);
   weir::release_turn(weir::self(), weir::ReleaseReason::kHandlerBegins);
   if (weir::input::is_on())
     weir::trap::settle_pending(weir::self());  // where the task's own mask is

@@ -62,7 +62,7 @@ struct KernelStack {
 bool in_runtime(const Task& task, const ucontext_t& context) {
   const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]),
              rsp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
-  if (task.in_runtime || runtime::g_away || count::is_inside(rip)) return true;
+  if (task.in_runtime || runtime::g_away || translate::is_inside(rip)) return true;
   if (on_runtime_stack(task, rsp)) return true;
   auto within = [&](const char* from, const char* to) {
     return rip >= reinterpret_cast<uint64_t>(from) && rip < reinterpret_cast<uint64_t>(to);

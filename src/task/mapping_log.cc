@@ -52,9 +52,9 @@ void note_change_of_text(const MappingRecord& r, bool is_author) {
   if (r.kind == MappingKind::kSigaction || r.kind == MappingKind::kProfile) return;
   if (r.kind != MappingKind::kPatchText) {
     doubt::forget(Range{r.start, r.start + page_up(r.size)});
-    count::on_mapping(Range{r.start, r.start + page_up(r.size)}, is_author);
+    translate::on_mapping(Range{r.start, r.start + page_up(r.size)}, is_author);
   } else {
-    count::on_patched_text(is_author);
+    translate::on_patched_text(is_author);
   }
 }
 

@@ -153,7 +153,7 @@ bool notes(Task& task, const InstructionAccesses& accesses) {
 // came now.
 void answer(Task& task, ucontext_t& context) {
   g_asked = false;
-  if (!count::is_inside(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP])))
+  if (!translate::is_inside(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP])))
     on_probe(task, context);
 }
 

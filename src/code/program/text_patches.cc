@@ -113,7 +113,7 @@ void note_library(Range text) {
 
 void patch_all(PatchKinds kinds) {
   const view::PeekScope peeks(self());  // where a plan of patches is kept, less is looked at
-  count::forget_all_text();
+  translate::forget_all_text();
   set_fetch_memory(weir_safe_copy);
   doubt::open_all();
   char* maps;
@@ -158,7 +158,7 @@ void patch_all(PatchKinds kinds) {
       die(125);
     }
     if (input::is_on() && equal_strings(line.name, "[vdso]"))
-      count::note_text(line.range);  // who looks for a place comes back by it
+      translate::note_text(line.range);  // who looks for a place comes back by it
     if (line.executable && equal_strings(line.name, "[stack]")) shared().memory.has_made_code = 1;
     if (line.name[0] != '/') continue;
     const bool is_data = line.readable && line.range.start == object.limit &&
@@ -178,7 +178,7 @@ void patch_all(PatchKinds kinds) {
       pieces.piece[pieces.count++] = {line.range, line.offset};
     if (line.executable && line.range.contains(libc::code())) g_libc = line.range;
     if (line.executable && !line.writable && line.range.overlaps(page::own_image()))
-      count::note_text(line.range);
+      translate::note_text(line.range);
     if (!is_data && line.executable && !line.shared && !line.range.overlaps(page::own_image()) &&
         count < sizeof found / sizeof found[0]) {
       // The kernel shows a text that was changed here and there in pieces. A plan is for the whole.
@@ -205,7 +205,7 @@ void patch_all(PatchKinds kinds) {
     }
     if (result != 0)
       report("cannot patch the text at %x (error %d)", found[i].text.start, int64_t{-result});
-    if (result == 0 && !found[i].writable) count::note_text(found[i].text);
+    if (result == 0 && !found[i].writable) translate::note_text(found[i].text);
   }
   if (plan().is_isolated() && (kinds & kPatchAtomic)) doubt::close_all();
 }
@@ -221,7 +221,7 @@ PatchKinds first_patch_kinds() {
 void patch_new_text() {
   patch_all(g_tasks_active && plan().orders_atomics() ? first_patch_kinds() | kPatchAtomic
                                                       : first_patch_kinds());
-  if (!g_tasks_active) count::on_patched_text();
+  if (!g_tasks_active) translate::on_patched_text();
 }
 
 }  // namespace weir::runtime

@@ -6,7 +6,7 @@
 // A path may come through the same instructions several times: a short loop is unrolled, and
 // counted once for all rounds that fit.
 
-namespace weir::count {
+namespace weir::translate {
 namespace {
 
 bool is_one_of(uint8_t opcode, const uint8_t* list, unsigned size) {
@@ -75,7 +75,7 @@ bool find_flags_dead(const Trace& trace) {
 
 }  // namespace
 
-void follow(uint64_t start, Trace& trace, bool over_gates) {
+void follow(uint64_t start, Trace& trace, bool over_seek_gates) {
   Range code{};
   uint64_t at = start;
   uint64_t returns[kMostInstructions];  // of calls in the path
@@ -84,9 +84,12 @@ void follow(uint64_t start, Trace& trace, bool over_gates) {
   trace.ends_itself = false;
   while (trace.count < kMostInstructions && !trace.ends_itself) {
     if (!code.contains(at)) code = code_at(at);
-    const Door door = code.empty() ? Door{} : door_in(code, at);
-    if (code.empty() || (door.is_door && (!door.gate || (trace.count && !over_gates))))
-      break;  // a block begins at a gate; and what code_at() answers of a stub is no door
+    const TranslationExit way_out =
+        code.empty() ? TranslationExit{} : translation_exit_in(code, at);
+    if (code.empty() ||
+        (way_out.is_exit && (!way_out.seek_gate || (trace.count && !over_seek_gates))))
+      break;  // a block begins at a gate; and what code_at() answers of a stub is no translation
+              // exit
     Step& step = trace.steps[trace.count];
     step.address = at;
     if (!read_shape(step.code(), code.limit - at, step.shape)) break;
@@ -146,4 +149,4 @@ bool flags_are_dead_at(uint64_t address) {
   return false;
 }
 
-}  // namespace weir::count
+}  // namespace weir::translate

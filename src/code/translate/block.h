@@ -7,7 +7,7 @@
 #include "code/decode/shape.h"
 #include "code/translate/program_text.h"
 
-namespace weir::count {
+namespace weir::translate {
 
 inline constexpr unsigned kMostInstructions = 64;
 
@@ -36,8 +36,8 @@ struct Trace {
 // branches taken, forward ones not. It has at most kMostInstructions, and ends at what cannot be
 // translated, leaves the text or is a translation exit. It reads nothing but program text and the
 // tables of text and sites, so the path is the same in every process and every run. Empty: nothing
-// can be translated here. `over_gates`: not a block's path, but the program's (seek.h).
-void follow(uint64_t start, Trace& trace, bool over_gates = false);
+// can be translated here. `over_seek_gates`: not a block's path, but the program's (seek.h).
+void follow(uint64_t start, Trace& trace, bool over_seek_gates = false);
 
 // Whether the straight code at `address` writes every status flag before it reads it, as far as one
 // soon sees.
@@ -48,4 +48,4 @@ bool flags_are_dead_at(uint64_t address);
 // still differ, but never any that is not returned. Gates change nothing in this.
 uint16_t dead_flags_at(uint64_t address);
 
-}  // namespace weir::count
+}  // namespace weir::translate

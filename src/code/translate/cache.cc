@@ -11,7 +11,7 @@
 // first jump into what it has not seen yet (run.cc compares `generation`). Nobody executes in the
 // cache while it is written.
 
-namespace weir::count {
+namespace weir::translate {
 namespace {
 
 uint64_t* targets() { return reinterpret_cast<uint64_t*>(kCountTargets); }
@@ -99,4 +99,4 @@ void link_exit(const Exit& exit, const Block& block) {
 
 void set_target(const Block& block) { targets()[block.original & 0xffff] = address_of(block); }
 
-}  // namespace weir::count
+}  // namespace weir::translate

@@ -14,7 +14,7 @@
 #include "base/types.h"
 #include "control/control.h"
 
-namespace weir::count {
+namespace weir::translate {
 
 struct Block {
   uint64_t original;  // address in the program
@@ -88,4 +88,4 @@ void set_target(const Block& block);
 
 inline uint64_t address_of(const Block& block) { return kCountCode + block.code; }
 
-}  // namespace weir::count
+}  // namespace weir::translate

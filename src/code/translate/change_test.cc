@@ -15,7 +15,7 @@
 namespace {
 
 using namespace weir;
-using namespace weir::count;
+using namespace weir::translate;
 using test::Outcome;
 
 constexpr uint64_t kMuch = uint64_t{1} << 40;

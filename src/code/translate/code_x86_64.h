@@ -9,7 +9,7 @@
 #include "code/translate/cache.h"
 #include "control/control.h"
 
-namespace weir::count {
+namespace weir::translate {
 
 // What a place in a block stands for. Holds from `at` up to the next one.
 struct Mark {
@@ -151,4 +151,4 @@ void write_thunks();
 // is what is left if the count does not suffice.
 void write_joint(const Exit& exit, const Block& block);
 
-}  // namespace weir::count
+}  // namespace weir::translate

@@ -20,7 +20,7 @@
 
 extern "C" void weir_count_serialize();
 
-namespace weir::count {
+namespace weir::translate {
 namespace {
 
 constexpr int64_t kCalledIn = int64_t{1} << 62;
@@ -99,8 +99,8 @@ bool find_mark(uint64_t rip, Mark& found, const Block*& block) {
 const Block* block_behind_gate(uint64_t address) { return block_for(address); }
 
 bool start(uint64_t site_entry, uint64_t upcall) {
-  add_door(site_entry);
-  add_door(upcall);
+  add_translation_exit(site_entry);
+  add_translation_exit(upcall);
   const bool opened = open_cache(site_entry);
   g_seen = cache().generation;
   return opened;
@@ -110,14 +110,14 @@ uint64_t enter(Task& task, uint64_t rip, uint64_t budget) {
   if (!cache().ready || task.identity.in_vfork) return 0;
   CountState& state = count_state();
   state.left = state.given = 0;
-  const Door door = door_at(rip);
-  if (door.is_door && !door.gate) return 0;
+  const TranslationExit way_out = translation_exit_at(rip);
+  if (way_out.is_exit && !way_out.seek_gate) return 0;
   if (!cache().flushes) flush_cache();
   see_changes();
   if (budget > kMostBudget) budget = kMostBudget;
-  if (door.gate) {
+  if (way_out.seek_gate) {
     state.left = state.given = static_cast<int64_t>(budget);
-    return kCountCode + door.gate;
+    return kCountCode + way_out.seek_gate;
   }
   const Block* block = block_for(rip);
   g_seen = cache().generation;
@@ -152,7 +152,7 @@ void on_miss(Frame& frame) {
     call_off();
     return;
   }
-  if (const uint32_t gate = gate_at(target)) {
+  if (const uint32_t gate = seek_gate_at(target)) {
     frame.rip = kCountCode + gate;
     return;
   }
@@ -219,4 +219,4 @@ void on_patched_text(bool is_author) {
   if ((is_author || has_own_cache()) && cache().flushes) empty_cache();
 }
 
-}  // namespace weir::count
+}  // namespace weir::translate

@@ -28,7 +28,7 @@
 #include "control/control.h"
 #include "control/task.h"
 
-namespace weir::count {
+namespace weir::translate {
 
 // Site numbers by which translated code enters the runtime.
 inline constexpr uint64_t kCounted = ~uint64_t{2};    // the count is exhausted
@@ -76,4 +76,4 @@ void interrupt(ucontext_t& context);
 void on_mapping(Range range, bool is_author);
 void on_patched_text(bool is_author = true);
 
-}  // namespace weir::count
+}  // namespace weir::translate

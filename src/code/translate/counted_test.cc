@@ -20,7 +20,7 @@
 
 namespace {
 
-using namespace weir::count;
+using namespace weir::translate;
 using namespace test::functions;
 using test::Function;
 using test::Outcome;

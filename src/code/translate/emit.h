@@ -7,14 +7,14 @@
 #include "code/translate/block.h"
 #include "code/translate/code_x86_64.h"
 
-namespace weir::count {
+namespace weir::translate {
 
 inline constexpr unsigned kMaxMarks = 10 * kMostInstructions + 16;
 
 struct Translation {
   uint32_t size = 0;
   uint32_t count = 0;  // instructions of the program that it stands for
-  uint32_t exits = 0;  // offset of its exits (count::Exit)
+  uint32_t exits = 0;  // offset of its exits (translate::Exit)
   unsigned exit_count = 0;
   unsigned mark_count = 0;
   uint32_t body = 0, shortage = 0;  // as Block's
@@ -34,4 +34,4 @@ void relocate(Code& code, const Step& step, Mark mark);
 // Loads rcx with the target of an indirect jump or call.
 void load_target(Code& code, const Step& step);
 
-}  // namespace weir::count
+}  // namespace weir::translate

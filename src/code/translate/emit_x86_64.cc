@@ -34,7 +34,7 @@
 // A call pushes its return address from memory in the block: no register is free, and two stores of
 // four bytes would be slow to read back.
 
-namespace weir::count {
+namespace weir::translate {
 namespace {
 
 // In what refunds (put_refund): offsets of the value, and of the jump behind it.
@@ -269,13 +269,13 @@ class Translator {
     code_.put_jump_through(kJump);
   }
 
-  void put_door(const Door& door, uint64_t target) {
-    if (door.is_trap) {
-      code_.put_enter(door.site);
+  void put_translation_exit(const TranslationExit& way_out, uint64_t target) {
+    if (way_out.is_trap) {
+      code_.put_enter(way_out.site);
       return;
     }
-    if (door.gate) {
-      put_jump(kCountCode + door.gate);
+    if (way_out.seek_gate) {
+      put_jump(kCountCode + way_out.seek_gate);
       return;
     }
     code_.put({0xff, 0x25, 0, 0, 0, 0});  // jmp *behind(%rip)
@@ -283,10 +283,10 @@ class Translator {
   }
 
   void put_last_exit() {
-    const Door door = door_at(trace_.next);
+    const TranslationExit way_out = translation_exit_at(trace_.next);
     code_.mark(mark_at(trace_.next));
-    if (door.is_door) {
-      put_door(door, trace_.next);
+    if (way_out.is_exit) {
+      put_translation_exit(way_out, trace_.next);
       return;
     }
     code_.put8(0xe9);
@@ -336,10 +336,10 @@ class Translator {
       return;
     }
     const uint8_t refund = to_refund(leaving);
-    const Door door = door_at(leaving.target);
+    const TranslationExit way_out = translation_exit_at(leaving.target);
     Mark mark = mark_at(leaving.target);
     Exit exit{leaving.target & 0xffffffffffff, refund, 0, place_of(code_.size())};
-    const bool joins = refund > 0 && !door.is_door;
+    const bool joins = refund > 0 && !way_out.is_exit;
     if (joins) {
       code_.mark(mark);
       code_.put8(0xe9);
@@ -350,8 +350,8 @@ class Translator {
     if (refund > 0) mark.uncounted = true;
     code_.mark(mark);
     const uint32_t record = exits_ + exit_count_++ * static_cast<uint32_t>(sizeof(Exit));
-    if (door.is_door) {
-      put_door(door, leaving.target);
+    if (way_out.is_exit) {
+      put_translation_exit(way_out, leaving.target);
       return;
     }
     exit.link = place_of(leaving.from);
@@ -473,4 +473,4 @@ void translate(const Trace& trace, bool counts, uint32_t number, uint64_t addres
   Translator(trace, counts, number, address, out, marks).run(made);
 }
 
-}  // namespace weir::count
+}  // namespace weir::translate

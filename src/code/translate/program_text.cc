@@ -8,7 +8,7 @@
 // A sorted table of ranges. A program has a few dozen libraries; what has no place in the table
 // runs uncounted, in every process alike.
 
-namespace weir::count {
+namespace weir::translate {
 namespace {
 
 constexpr uint32_t kMaxTexts = 1024;
@@ -16,8 +16,8 @@ constexpr uint8_t kInt3 = 0xcc;
 
 Range g_texts[kMaxTexts];
 uint32_t g_text_count = 0;
-uint64_t g_doors[kMaxDoors];
-unsigned g_door_count = 0;
+uint64_t g_translation_exits[kMaxTranslationExits];
+unsigned g_translation_exit_count = 0;
 
 // The first text that ends above `address`.
 uint32_t first_above(uint64_t address) { return weir::first_above(g_texts, g_text_count, address); }
@@ -65,22 +65,23 @@ Range code_at(uint64_t rip) {
   return {place.site->resume, place.site->stub + place.site->stub_size};
 }
 
-void add_door(uint64_t address) {
-  for (unsigned i = 0; i < g_door_count; i++) {
-    if (g_doors[i] == address) return;
+void add_translation_exit(uint64_t address) {
+  for (unsigned i = 0; i < g_translation_exit_count; i++) {
+    if (g_translation_exits[i] == address) return;
   }
-  if (g_door_count < kMaxDoors) g_doors[g_door_count++] = address;
+  if (g_translation_exit_count < kMaxTranslationExits)
+    g_translation_exits[g_translation_exit_count++] = address;
 }
 
 bool is_breakpoint(uint64_t rip) {
   return *reinterpret_cast<const uint8_t*>(rip) == kInt3 && !find_trap_site(rip);
 }
 
-Door door_in(Range text, uint64_t rip) {
-  for (unsigned i = 0; i < g_door_count; i++) {
-    if (g_doors[i] == rip) return {true, false, 0, 0};
+TranslationExit translation_exit_in(Range text, uint64_t rip) {
+  for (unsigned i = 0; i < g_translation_exit_count; i++) {
+    if (g_translation_exits[i] == rip) return {true, false, 0, 0};
   }
-  if (const uint32_t gate = gate_at(rip)) return {true, false, 0, gate};
+  if (const uint32_t gate = seek_gate_at(rip)) return {true, false, 0, gate};
   if (doubt::knows(rip))
     return {true, false, 0,
             0};  // natively, whether this process knows it for an instruction or not
@@ -91,13 +92,13 @@ Door door_in(Range text, uint64_t rip) {
   return {true, true, static_cast<uint32_t>(site - site_at(0)), 0};
 }
 
-Door door_at(uint64_t rip) {
+TranslationExit translation_exit_at(uint64_t rip) {
   const uint32_t at = first_above(rip);
   const Range text = at < g_text_count && g_texts[at].contains(rip) ? g_texts[at] : Range{};
-  const Door door = door_in(text, rip);
-  if (door.is_door || !text.empty()) return door;
+  const TranslationExit way_out = translation_exit_in(text, rip);
+  if (way_out.is_exit || !text.empty()) return way_out;
   StubPlace place;
   return {find_stub_place(rip, place) && rip < place.site->resume, false, 0, 0};
 }
 
-}  // namespace weir::count
+}  // namespace weir::translate

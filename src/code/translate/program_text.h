@@ -5,7 +5,7 @@
 
 #include "base/types.h"
 
-namespace weir::count {
+namespace weir::translate {
 
 // Notes an executable segment. If it overlaps one that is known, both become one.
 void note_text(Range text);
@@ -19,19 +19,19 @@ void forget_all_text();
 Range code_at(uint64_t rip);
 
 // A place where translation ends and the code itself goes on.
-struct Door {
-  bool is_door = false;
+struct TranslationExit {
+  bool is_exit = false;
   bool is_trap = false;
-  uint32_t site = 0;  // of a trap
-  uint32_t gate = 0;  // offset in the cache: control goes on there (seek_gate.h)
+  uint32_t site = 0;       // of a trap
+  uint32_t seek_gate = 0;  // offset in the cache: control goes on there (seek_gate.h)
 };
 // An int3 that is none of Weir's: a debugger's, or the program's own.
 bool is_breakpoint(uint64_t rip);
-// The functions that enter the runtime are doors; at most kMaxDoors, once.
-inline constexpr unsigned kMaxDoors = 4;
-void add_door(uint64_t address);
-Door door_at(uint64_t rip);
-// door_at() for an address in `text`, which code_at() has returned.
-Door door_in(Range text, uint64_t rip);
+// The functions that enter the runtime are translation exits; at most kMaxTranslationExits, once.
+inline constexpr unsigned kMaxTranslationExits = 4;
+void add_translation_exit(uint64_t address);
+TranslationExit translation_exit_at(uint64_t rip);
+// translation_exit_at() for an address in `text`, which code_at() has returned.
+TranslationExit translation_exit_in(Range text, uint64_t rip);
 
-}  // namespace weir::count
+}  // namespace weir::translate

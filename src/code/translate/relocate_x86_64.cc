@@ -12,7 +12,7 @@
 // EVEX. No instruction that can have such an operand uses two of them but by its ModRM or VEX.vvvv
 // (cmpxchg16b uses rbx, its ModRM none of the others).
 
-namespace weir::count {
+namespace weir::translate {
 namespace {
 
 uint64_t operand_address(const Step& step) {
@@ -132,4 +132,4 @@ void load_target(Code& code, const Step& step) {
   code.put_bytes(step.code() + from, shape.displacement_at + shape.displacement_size - from);
 }
 
-}  // namespace weir::count
+}  // namespace weir::translate

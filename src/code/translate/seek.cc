@@ -11,7 +11,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::count {
+namespace weir::translate {
 namespace {
 
 uint64_t g_address = 0;  // the gate's; 0: there is none
@@ -32,7 +32,7 @@ bool map_cache() {
          map_own(kCountState, kPageSize) && map_own(kCountBlocks, kCountBlocksSize);
 }
 
-void forget_gate() {
+void forget_seek_gate() {
   g_address = 0;
   g_is_open = false;
 }
@@ -42,20 +42,20 @@ void forget_gate() {
 bool open_own_cache(uint64_t site_entry, uint64_t upcall) {
   if (g_is_own) return true;
   g_is_own = map_cache();
-  forget_gate();
+  forget_seek_gate();
   if (!g_is_own || !start(site_entry, upcall)) return false;
   flush_cache();
   return true;
 }
 
-uint32_t gate_at(uint64_t address) { return g_address && address == g_address ? kGate : 0; }
+uint32_t seek_gate_at(uint64_t address) { return g_address && address == g_address ? kGate : 0; }
 
-void rewrite_gate() {
+void rewrite_seek_gate() {
   if (!g_address) return;
   const Block* block = block_behind_gate(g_address);
   g_passed = block ? address_of(*block) : g_address;  // natively
   if (!block) write_way_out(g_address);
-  else write_gate(g_passed, g_is_open ? &g_wanted : nullptr);
+  else write_seek_gate(g_passed, g_is_open ? &g_wanted : nullptr);
 }
 
 namespace {
@@ -89,14 +89,14 @@ uint64_t seek(Task& task, uint64_t rip, const ExecutionPoint& point,
   constexpr uint64_t kBudget = 1;  // which nobody spends
   const bool is_same = g_is_open && __builtin_memcmp(&g_wanted.point, &point, sizeof point) == 0;
   if (!is_same) {
-    close_gate();
+    close_seek_gate();
     g_wanted = {};
     g_wanted.point = g_wanted.last = point;
     g_wanted.flags_are_dead = dead_flags_at(point.rip) == kStatusFlags;
     __builtin_memcpy(g_wanted.seen_at, seen_at, sizeof seen_at);
     g_is_open = true;
     if (g_address == point.rip) {
-      rewrite_gate();
+      rewrite_seek_gate();
     } else {
       g_address = point.rip;
       empty_cache();  // of blocks that go on over it
@@ -105,21 +105,21 @@ uint64_t seek(Task& task, uint64_t rip, const ExecutionPoint& point,
   return enter(task, rip, kBudget);
 }
 
-uint64_t pass_gate(const ExecutionPoint& here) {
+uint64_t pass_seek_gate(const ExecutionPoint& here) {
   if (g_wanted.passes < Wanted::kPassesSeen) {
     note_pass(here);
     if (++g_wanted.passes == Wanted::kPassesSeen) {
       g_wanted.first = best_register();
-      rewrite_gate();
+      rewrite_seek_gate();
     }
   }
   return g_passed;
 }
 
-void close_gate() {
+void close_seek_gate() {
   if (!g_is_open) return;
   g_is_open = false;
-  rewrite_gate();
+  rewrite_seek_gate();
 }
 
 bool can_seek(uint64_t rip) {
@@ -135,7 +135,7 @@ bool has_own_cache() { return g_is_own; }
 void forget_own_cache() {
   if (g_is_own) (void)map_cache();  // those who share the one before go on with it
   g_is_own = false;
-  forget_gate();
+  forget_seek_gate();
 }
 
-}  // namespace weir::count
+}  // namespace weir::translate

@@ -11,11 +11,11 @@
 #include "control/execution_point.h"
 #include "control/task.h"
 
-namespace weir::count {
+namespace weir::translate {
 
 // Site number by which a gate enters the runtime: the sum is right, and the program stands at the
 // point's address.
-inline constexpr uint64_t kAtGate = ~uint64_t{4};
+inline constexpr uint64_t kAtSeekGate = ~uint64_t{4};
 
 // This process has a cache of its own from here on; as start() in counted.h.
 [[nodiscard]] bool open_own_cache(uint64_t site_entry, uint64_t upcall);
@@ -27,13 +27,13 @@ inline constexpr uint64_t kAtGate = ~uint64_t{4};
 // At the gate, when it was not the point after all: where to go on.
 // The first times it is asked each time, and finds out what tells the passes from the wanted one,
 // and from each other: that is compared first from then on.
-[[nodiscard]] uint64_t pass_gate(const ExecutionPoint& here);
+[[nodiscard]] uint64_t pass_seek_gate(const ExecutionPoint& here);
 // It was found.
-void close_gate();
+void close_seek_gate();
 // Whether translated code can stop before the instruction at `rip`. Signal-safe.
 [[nodiscard]] bool can_seek(uint64_t rip);
 // In a process that has just been made: what is there is its maker's, or nobody's.
 void forget_own_cache();
 bool has_own_cache();
 
-}  // namespace weir::count
+}  // namespace weir::translate

@@ -7,7 +7,7 @@
 #include "code/translate/cache.h"
 #include "control/execution_point.h"
 
-namespace weir::count {
+namespace weir::translate {
 
 // What a gate compares.
 struct Wanted {
@@ -24,19 +24,19 @@ struct Wanted {
 };
 // Leads to `block`; with `wanted`, into the runtime where `first`, the words and the general
 // registers' sum are the wanted ones.
-void write_gate(uint64_t block, const Wanted* wanted);
+void write_seek_gate(uint64_t block, const Wanted* wanted);
 // Leads to the program's own code.
 void write_way_out(uint64_t address);
 // Its offset if it is the one for the address; 0: it is not.
-uint32_t gate_at(uint64_t address);
+uint32_t seek_gate_at(uint64_t address);
 // It, if there is one, again, with the cache empty.
-void rewrite_gate();
+void rewrite_seek_gate();
 // And of blocks. For all who empty it once it is in use.
 inline void empty_cache() {
   flush_cache();
-  rewrite_gate();
+  rewrite_seek_gate();
 }
 // The block that begins at the gate's address; null where that cannot be translated.
 const Block* block_behind_gate(uint64_t address);
 
-}  // namespace weir::count
+}  // namespace weir::translate

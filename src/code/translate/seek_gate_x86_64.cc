@@ -4,7 +4,7 @@
 #include "code/translate/seek.h"
 #include "sys/report.h"
 
-namespace weir::count {
+namespace weir::translate {
 namespace {
 
 // sum = 9 * sum + register, for one register after the other, rcx first: no two of those that
@@ -83,10 +83,10 @@ Code code_of_gate() {
 
 }  // namespace
 
-void write_gate(uint64_t block, const Wanted* wanted) {
+void write_seek_gate(uint64_t block, const Wanted* wanted) {
   Code code = code_of_gate();
   if (wanted && wanted->passes < Wanted::kPassesSeen) {
-    code.put_enter(static_cast<uint32_t>(kAtGate));
+    code.put_enter(static_cast<uint32_t>(kAtSeekGate));
     return;
   }
   if (wanted) {
@@ -128,7 +128,7 @@ void write_gate(uint64_t block, const Wanted* wanted) {
     misses[count++] = put_comparison(code, sum_of(wanted->point.general));
     code.load(kRcx, kSavedRcx);
     code.load(kRdx, kSavedRdx);
-    code.put_enter(static_cast<uint32_t>(kAtGate));
+    code.put_enter(static_cast<uint32_t>(kAtSeekGate));
     for (unsigned i = with_both; i < count; i++) code.land(misses[i]);
     code.load(kRdx, kSavedRdx);
     for (unsigned i = with_rcx; i < with_both; i++) code.land(misses[i]);
@@ -146,4 +146,4 @@ void write_way_out(uint64_t address) {
   code.put64(address);
 }
 
-}  // namespace weir::count
+}  // namespace weir::translate

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-namespace weir::count::test {
+namespace weir::translate::test {
 
 using Function = int64_t (*)(int64_t, int64_t);
 
@@ -22,4 +22,4 @@ int64_t jumping(int64_t, int64_t);
 int64_t catching(int64_t, int64_t);
 
 }  // namespace functions
-}  // namespace weir::count::test
+}  // namespace weir::translate::test

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace weir::count::test::functions {
+namespace weir::translate::test::functions {
 
 #define WEIR_TEST_FUNCTION __attribute__((noinline))
 
@@ -195,4 +195,4 @@ WEIR_TEST_FUNCTION int64_t catching(int64_t n, int64_t) {
   return sum;
 }
 
-}  // namespace weir::count::test::functions
+}  // namespace weir::translate::test::functions

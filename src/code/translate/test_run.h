@@ -6,7 +6,7 @@
 
 #include "base/frame.h"
 
-namespace weir::count::test {
+namespace weir::translate::test {
 
 struct Outcome {
   int64_t result = 0;
@@ -33,4 +33,4 @@ extern bool flushes;
 // Faults in the cache are mapped back before this sees them.
 extern bool (*on_fault)(int signal, ucontext_t& context);
 
-}  // namespace weir::count::test
+}  // namespace weir::translate::test

@@ -68,7 +68,7 @@ weir_test_step_run:
 )");
 WEIR_TEST_ENTRY("weir_test_count_entry", "weir_test_count_on_site");
 
-namespace weir::count::test {
+namespace weir::translate::test {
 
 bool (*on_fault)(int, ucontext_t&) = nullptr;
 bool flushes = false;
@@ -177,12 +177,12 @@ uint64_t steps_of(const void* function, int64_t a, int64_t b) {
   return g_steps - 4;  // the call, and what switches stepping off
 }
 
-}  // namespace weir::count::test
+}  // namespace weir::translate::test
 
 extern "C" WEIR_TEST_HANDLER void weir_test_count_on_site(weir::Frame* frame) {
   using namespace weir;
-  using namespace weir::count;
-  using namespace weir::count::test;
+  using namespace weir::translate;
+  using namespace weir::translate::test;
   if (frame->site == kStart) {
     frame->rsp -= 8;
     *reinterpret_cast<uint64_t*>(frame->rsp) = reinterpret_cast<uint64_t>(&weir_test_count_stop);
