@@ -36,7 +36,7 @@ inline constexpr uint32_t kProtectedRanges = 65536;
 inline constexpr uint32_t kCodeRanges = 4096;
 inline constexpr uint32_t kMaxChildren = 4096;
 inline constexpr uint32_t kMaxTimers = 64;
-inline constexpr uint32_t kShownDescriptors = 256;
+inline constexpr uint32_t kVisibleDescriptors = 256;
 inline constexpr uint32_t kMappedFiles = 256;
 inline constexpr uint32_t kRecordedChildren = 256;
 // Ended tasks that have a line of their own in what --stat prints.
@@ -384,8 +384,8 @@ struct HeapState {
 
 // A recording that is made or replayed (record/stream.h).
 struct RecordingState {
-  uint8_t shows[kShownDescriptors];  // of a replay: the output of the command's, 1 or 2, that the
-                                     // descriptor was; 0 none
+  uint8_t visible_output[kVisibleDescriptors];  // of a replay: the output of the command's, 1 or 2,
+                                                // that the descriptor was; 0 none
   uint32_t compares_memory;  // at its end; not of what the program executes itself, which has other
                              // random bytes, nor of its children
   struct {

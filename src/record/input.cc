@@ -194,7 +194,7 @@ long replay_execution(Task& task, const effects::Request& request) {
   if (entry && entry->kind != Kind::kImage) return take_answer(task, request);
   entry = recording::await_image(task);
   if (!entry) end_unrecorded();
-  recording::keep_shown(task);
+  recording::log_output(task);
   const long vectors = request.number == SYS_execve ? 1 : 2;
   const recording::Execution execution = recording::execution_of(task, *entry, request.a[vectors]);
   const long now = sys::raw(SYS_execve, reinterpret_cast<long>(execution.path), execution.argv,
@@ -264,7 +264,7 @@ long answer(const effects::Request& request, Ask ask) {
   if (recording()) {
     effects::Before before;
     effects::prepare(request, &before);
-    if (request.number == SYS_execve || request.number == SYS_execveat) recording::keep_shown(task);
+    if (request.number == SYS_execve || request.number == SYS_execveat) recording::log_output(task);
     const recording::PrintScope prints(task, request);
     const long result =
         replay == effects::Replay::kMake ? with_memory(request, make) : with_memory(request, ask);
@@ -458,7 +458,7 @@ void begin_borrower(Task& task, uint32_t ordinal) {
   if (is_on()) recording::begin_borrower(task, ordinal);
 }
 
-bool is_shown(long descriptor) { return is_on() && recording::shown(self(), descriptor) != 0; }
+bool is_visible(long descriptor) { return is_on() && recording::visible(self(), descriptor) != 0; }
 
 void begin_task(Task& task) {
   owned::begin_process(task);
@@ -473,7 +473,7 @@ void begin_task(Task& task) {
 }
 
 bool execution_fails(Task& task) {
-  if (is_on()) recording::keep_shown(task);
+  if (is_on()) recording::log_output(task);
   if (!replaying()) return false;
   const Entry* entry = recording::peek(task);
   return entry && entry->kind == Kind::kValue &&

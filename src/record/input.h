@@ -43,7 +43,7 @@ enum class What : uint16_t {
   kAskedForPages = 14,
   kPrint = 15,
   kSignalFirst = 16,
-  kShown = 17,
+  kVisibleOutput = 17,
   kShared = 18,
   kSignalBefore = 19,
 };
@@ -60,7 +60,7 @@ void forget_written();
 // until it waits, or its turn ends.
 void hold_memory(Task& task);
 // The descriptor is one of the command's outputs: a replay shows what is written to it.
-bool is_shown(long descriptor);
+bool is_visible(long descriptor);
 // A number that depends on the machine. Logs `now` and returns it; in a replay returns the recorded
 // number.
 int64_t kept(What what, int64_t now);

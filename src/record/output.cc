@@ -72,17 +72,17 @@ void follow_open(const Task& task, const effects::Request& request, long result)
     const long length = trap::string_from_program(name, path, sizeof name);
     if (length < 0 || length == static_cast<long>(sizeof name)) name[0] = 0;
     output = output_like(result, name);
-    if (output) input::kept(What::kShown, output);
-  } else if (input::replaying() && input::comes(What::kShown)) {
-    output = static_cast<uint8_t>(input::kept(What::kShown, 0));
+    if (output) input::kept(What::kVisibleOutput, output);
+  } else if (input::replaying() && input::comes(What::kVisibleOutput)) {
+    output = static_cast<uint8_t>(input::kept(What::kVisibleOutput, 0));
   }
-  set_shown(task, result, output);
+  set_visible(task, result, output);
 }
 
 // Which descriptors are the outputs that the user sees.
 void follow(const Task& task, const effects::Request& request, long result) {
-  const auto of = [&](long descriptor) { return shown(task, descriptor); };
-  const auto set = [&](long descriptor, uint8_t what) { set_shown(task, descriptor, what); };
+  const auto of = [&](long descriptor) { return visible(task, descriptor); };
+  const auto set = [&](long descriptor, uint8_t what) { set_visible(task, descriptor, what); };
   if (result < 0) return;
   switch (request.number) {
     case SYS_dup: set(result, of(request.a[0])); break;
@@ -94,7 +94,7 @@ void follow(const Task& task, const effects::Request& request, long result) {
     case SYS_close: set(request.a[0], 0); break;
     case SYS_close_range:
       for (long fd = request.a[0];
-           fd <= request.a[1] && fd < kShownDescriptors && !(request.a[2] & CLOSE_RANGE_CLOEXEC);
+           fd <= request.a[1] && fd < kVisibleDescriptors && !(request.a[2] & CLOSE_RANGE_CLOEXEC);
            fd++)
         set(fd, 0);
       break;
@@ -133,7 +133,7 @@ bool is_print(long number) {
 }
 
 // What the user is to see again: where it was written at an offset, behind what there is.
-void show_again(const effects::Request& request, long output, long result) {
+void repeat_output(const effects::Request& request, long output, long result) {
   long parts = request.a[1], count = request.a[2];
   msghdr message;
   switch (request.number) {
@@ -193,7 +193,7 @@ PrintScope::PrintScope(const Task& task, const effects::Request& request)
     : own_(static_cast<uint32_t>(task.identity.tid)) {
   constexpr uint64_t kPatience = 50'000'000;
   if (!input::recording() || !is_print(request.number)) return;
-  const long output = shown(task, request.a[0]);
+  const long output = visible(task, request.a[0]);
   if (!output) return;
   trace::Header& h = header();
   const bool is_one =
@@ -233,34 +233,34 @@ PrintScope::~PrintScope() {
   }
 }
 
-uint8_t shown(const Task& task, long descriptor) {
-  if (descriptor < 0 || descriptor >= kShownDescriptors) return 0;
-  const uint8_t own = task.identity.in_vfork && descriptor < trace::kKeptShown
-                          ? header().shows[task.recorded.ordinal][descriptor]
+uint8_t visible(const Task& task, long descriptor) {
+  if (descriptor < 0 || descriptor >= kVisibleDescriptors) return 0;
+  const uint8_t own = task.identity.in_vfork && descriptor < trace::kLoggedOutputs
+                          ? header().visible_output[task.recorded.ordinal][descriptor]
                           : uint8_t{0};
-  return own ? own % 3 : shared().recording.shows[descriptor];
+  return own ? own % 3 : shared().recording.visible_output[descriptor];
 }
 
-void set_shown(const Task& task, long descriptor, uint8_t what) {
-  if (descriptor < 0 || descriptor >= kShownDescriptors) return;
+void set_visible(const Task& task, long descriptor, uint8_t what) {
+  if (descriptor < 0 || descriptor >= kVisibleDescriptors) return;
   if (!task.identity.in_vfork) {
-    shared().recording.shows[descriptor] = what;
-  } else if (descriptor < trace::kKeptShown) {
-    header().shows[task.recorded.ordinal][descriptor] = what ? what : uint8_t{3};
+    shared().recording.visible_output[descriptor] = what;
+  } else if (descriptor < trace::kLoggedOutputs) {
+    header().visible_output[task.recorded.ordinal][descriptor] = what ? what : uint8_t{3};
   }
 }
 
-void keep_shown(const Task& task) {
-  for (uint8_t i = 0; i < trace::kKeptShown; i++) {
-    const uint8_t what = shown(task, i);
-    header().shows[task.recorded.ordinal][i] = what ? what : uint8_t{3};
+void log_output(const Task& task) {
+  for (uint8_t i = 0; i < trace::kLoggedOutputs; i++) {
+    const uint8_t what = visible(task, i);
+    header().visible_output[task.recorded.ordinal][i] = what ? what : uint8_t{3};
   }
 }
 
-void take_kept_shown(uint32_t ordinal) {
-  for (uint8_t i = 0; i < trace::kKeptShown; i++) {
-    const uint8_t kept = header().shows[ordinal][i];
-    uint8_t& what = shared().recording.shows[i];
+void take_logged_output(uint32_t ordinal) {
+  for (uint8_t i = 0; i < trace::kLoggedOutputs; i++) {
+    const uint8_t kept = header().visible_output[ordinal][i];
+    uint8_t& what = shared().recording.visible_output[i];
     what = kept == 0 ? (i == 1 || i == 2 ? i : uint8_t{0}) : kept < 3 ? kept : uint8_t{0};
     const bool is_open = i <= 2 || !what || input::value(What::kFlags, [=] {
                                               return sys::raw(SYS_fcntl, i, F_GETFD);
@@ -274,12 +274,12 @@ void take_kept_shown(uint32_t ordinal) {
 void note_result(const Task& task, const effects::Request& request, long result) {
   follow(task, request, result);
   if (result <= 0 || !is_print(request.number)) return;
-  const long output = shown(task, request.a[0]);
+  const long output = visible(task, request.a[0]);
   if (!output) return;
   const int64_t print = input::kept(What::kPrint, input::recording() ? next_print() : 0);
   if (input::recording()) return;
   await_print(print);
-  show_again(request, output, result);
+  repeat_output(request, output, result);
   note_print(print);
 }
 

@@ -202,7 +202,7 @@ void begin_image(int argc, char** argv) {
   }
   task.identity.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.identity.tid));
   s.program.shown_pid = task.identity.virtual_tid;
-  take_kept_shown(known);
+  take_logged_output(known);
   if (input::replaying() && task.identity.clear_child_tid)
     *reinterpret_cast<int*>(task.identity.clear_child_tid) = task.identity.virtual_tid;
 }

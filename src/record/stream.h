@@ -36,14 +36,14 @@ struct Execution {
   long argv;
 };
 Execution execution_of(Task& task, const trace::Entry& image, long argv);
-// Before a program is executed: which of its descriptors are shown; and when it begins, of those
-// that are still open.
-void keep_shown(const Task& task);
-void take_kept_shown(uint32_t ordinal);
+// Before a program is executed: which of its descriptors are visible output; and when it begins, of
+// those that are still open.
+void log_output(const Task& task);
+void take_logged_output(uint32_t ordinal);
 // Which of the command's outputs, 1 or 2, a descriptor of the program was; 0 none. A vfork child
 // has its own, of the first few.
-uint8_t shown(const Task& task, long descriptor);
-void set_shown(const Task& task, long descriptor, uint8_t what);
+uint8_t visible(const Task& task, long descriptor);
+void set_visible(const Task& task, long descriptor, uint8_t what);
 // Recording only. While a call writes to what the user sees, other writers wait, so that prints are
 // counted in the order in which the kernel made them. They wait for a while only: a writer may wait
 // for the user, who reads the other output first, and it may be killed.

@@ -169,7 +169,7 @@ bool goes_through_memory(const Call& call) {
     case SYS_sendfile:
     case SYS_splice:
     case SYS_tee:
-    case SYS_copy_file_range: return input::is_shown(move_of(call).out);
+    case SYS_copy_file_range: return input::is_visible(move_of(call).out);
     default: return false;
   }
 }

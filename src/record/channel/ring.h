@@ -115,7 +115,7 @@ struct Outsider {
 };
 inline constexpr uint32_t kMostOutsiders = 16;
 
-inline constexpr long kKeptShown = 16;
+inline constexpr long kLoggedOutputs = 16;
 inline constexpr uint32_t kPrintsAwaited = 0x80000000;  // others sleep until the printer has done
 
 struct Header {
@@ -138,8 +138,9 @@ struct Header {
   char log[512];  // where Weir's own words go; empty: standard error. Not in the environment, which
                   // must not differ in a replay
   Output output[2];  // recording: the command's standard output and standard error
-  uint8_t shows[kMostProcesses][kKeptShown];  // at the last exec: which output each of the first
-                                              // descriptors is: 1, 2, or 3 none; 0 itself
+  uint8_t visible_output[kMostProcesses]
+                        [kLoggedOutputs];  // at the last exec: which output each of the first
+                                           // descriptors is: 1, 2, or 3 none; 0 itself
   int32_t pid[kMostProcesses];  // of each process, by ordinal: a program that is executed in it
                                 // finds its streams so
   Image image[kMostProcesses];  // by ordinal
