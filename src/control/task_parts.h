@@ -85,7 +85,7 @@ struct TaskCounters {
   uint64_t scans_saved;    // times that the task's copies were known without looking for them
   uint64_t prefetched;  // pages that were copied before they were written, as they had been written
                         // before
-  uint64_t foretold;    // of these, written
+  uint64_t predicted;   // of these, written
   uint64_t moves;       // into the in-place process
   uint64_t transactions;  // stretches of program code that ended with a publication. Counted with
                           // the phases

@@ -248,7 +248,7 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
     (void)order::current().stand_still(self(), order::kForEver);
     view::current().find_writes(self());
     view::current().publish(self());
-    view::current().drop_residents();
+    view::current().drop_retained_copies();
   }
   int descriptor = -1;
   shared().processes.making_signal = told_by_monitor(request, multi);
@@ -303,7 +303,7 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   int descriptor = -1;
   if (multi) {
     (void)order::current().stand_still(self(), order::kForEver);
-    view::current().drop_residents();
+    view::current().drop_retained_copies();
     view::current().lend_all();
   }
   owned::begin_borrowing(me);

@@ -379,7 +379,8 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     return task.identity.virtual_tid;
   }
   if (!is_creating(creator))
-    view::current().drop_residents();  // the child would begin with them, and others publish first
+    view::current()
+        .drop_retained_copies();  // the child would begin with them, and others publish first
   // The child has what its creator has changed, and is not counted among those that repeat it.
   if (plan().has_processes()) runtime::apply_mappings(creator);
   s.processes.slots[process].mapping_sequence =

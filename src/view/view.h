@@ -40,7 +40,7 @@ class View {
   // As refresh(), for the page of the address alone, when nothing else can have changed.
   virtual void refresh_page(uint64_t) {}
   // As refresh(), and no copy is retained.
-  virtual void drop_residents() {}
+  virtual void drop_retained_copies() {}
   // In its turn: gives the pages that others have asked for. True if there were any. If
   // `stays_mapped`, the task is about to sleep in the kernel, which may look at its memory.
   virtual bool serve(Task&, bool /*stays_mapped*/ = false) { return false; }

@@ -80,7 +80,7 @@ const Column kColumn[kColumns] = {
     {"spins", offsetof(TaskCounters, spins), true, Unit::kCount},
     {"copies", offsetof(TaskCounters, faults), true, Unit::kCount},
     {"in advance", offsetof(TaskCounters, prefetched), true, Unit::kCount},
-    {"foretold", offsetof(TaskCounters, foretold), true, Unit::kCount},
+    {"foretold", offsetof(TaskCounters, predicted), true, Unit::kCount},
     {"refreshed", offsetof(TaskCounters, refreshed), true, Unit::kCount},
     {"handed over", offsetof(TaskCounters, handed_over), false, Unit::kCount},
     {"diffs", offsetof(TaskCounters, diffs), true, Unit::kCount},
@@ -210,7 +210,7 @@ Summary summary(const TaskCounters& total) {
   made.processor_ns = processor_time_of_all();
   made.program_ns = nanoseconds(total.phase_cycles[static_cast<uint32_t>(Phase::kProgram)] +
                                 total.phase_cycles[static_cast<uint32_t>(Phase::kSection)]);
-  made.dirtied = total.faults + total.foretold;
+  made.dirtied = total.faults + total.predicted;
   return made;
 }
 

@@ -236,8 +236,8 @@ void put_all(File& file, int pid) {
   }
   file.count("dirtied pages", made.dirtied);
   file.ratio("dirtied pages a transaction", made.dirtied, total.transactions);
-  file.ratio("hit rate", total.foretold, made.dirtied);
-  file.ratio("accuracy", total.foretold, total.prefetched);
+  file.ratio("hit rate", total.predicted, made.dirtied);
+  file.ratio("accuracy", total.predicted, total.prefetched);
   file.text("\n");
   file.close("}\n");
 }

@@ -271,9 +271,9 @@ void print_table() {
     line.print();
     Line prediction;
     prediction.text("prediction: hit rate ", 0);
-    prediction.percent(total.foretold, made.dirtied);
+    prediction.percent(total.predicted, made.dirtied);
     prediction.text(", accuracy ", 0);
-    prediction.percent(total.foretold, total.prefetched);
+    prediction.percent(total.predicted, total.prefetched);
     prediction.text("; looks for copies saved ", 0);
     prediction.number(total.scans_saved, 0);
     prediction.print();

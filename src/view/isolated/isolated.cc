@@ -4,7 +4,7 @@
 // 1. Between two publications of this process, diff buffer entries [0, dirty_count) name pages
 //    whose private copy holds bytes that the backing does not, and no other page does. (checked in
 //    publish)
-// 2. After publish() this process has no private copy but the residents, which are equal to the
+// 2. After publish() this process has no private copy but the retained ones, which are equal to the
 //    backing. They are again whenever program code goes on, or the runtime reads program memory,
 //    after others may have published (refresh); in between the backing's page is not their twin. A
 //    write to a hole that remembers a mark faults twice: the copy is made marked, then the mark
@@ -67,7 +67,7 @@ void add_dirty(Task& task, uint64_t page) {
 // stays private from one interval to the next, as it is likely to be written again (a tape of one
 // interval), and is made equal to the backing whenever the task has published and before it goes
 // on. Its twin is what it was made equal to.
-struct Residents {
+struct RetainedCopies {
   static constexpr uint32_t kMost = 16;
   // Intervals that did not write it: that many refreshes cost what a copy does.
   static constexpr uint8_t kPatience = 6;
@@ -76,8 +76,8 @@ struct Residents {
   uint64_t page[kMost];
   uint8_t idle[kMost];
 };
-Residents g_residents;
-alignas(kPageSize) uint8_t g_twins[Residents::kMost][kPageSize];
+RetainedCopies g_retained;
+alignas(kPageSize) uint8_t g_twins[RetainedCopies::kMost][kPageSize];
 
 // Per process: all other copies have faulted since `mark`: a copy is made by a fault, whoever
 // writes.
@@ -87,15 +87,15 @@ struct Known {
 };
 Known g_known;
 
-int resident(uint64_t page) {
-  for (uint32_t i = 0; i < g_residents.count; i++) {
-    if (g_residents.page[i] == page) return static_cast<int>(i);
+int retained_index(uint64_t page) {
+  for (uint32_t i = 0; i < g_retained.count; i++) {
+    if (g_retained.page[i] == page) return static_cast<int>(i);
   }
   return -1;
 }
 
-void remove_resident(uint32_t i) {
-  Residents& r = g_residents;
+void remove_retained(uint32_t i) {
+  RetainedCopies& r = g_retained;
   const uint32_t last = --r.count;
   if (i == last) return;
   r.page[i] = r.page[last];
@@ -105,38 +105,39 @@ void remove_resident(uint32_t i) {
 
 // The copy and its twin become what the backing holds.
 void refresh_one(uint32_t i) {
-  const uint64_t page = g_residents.page[i];
+  const uint64_t page = g_retained.page[i];
   copy_bytes(g_twins[i], reinterpret_cast<const void*>(page::shared_view_of(page)), kPageSize);
   copy_bytes(reinterpret_cast<void*>(page), g_twins[i], kPageSize);
 }
 
-// A new copy becomes resident if there is room, or somebody who has not been written for long.
-bool add_resident(uint64_t page) {
+// A new copy is retained if there is room, or one that has not been written for long.
+bool add_retained(uint64_t page) {
   constexpr uint8_t kLong = 4;
-  Residents& r = g_residents;
-  if (r.count == Residents::kMost) {
+  RetainedCopies& r = g_retained;
+  if (r.count == RetainedCopies::kMost) {
     uint32_t idlest = 0;
     for (uint32_t i = 1; i < r.count; i++) {
       if (r.idle[i] > r.idle[idlest]) idlest = i;
     }
     if (r.idle[idlest] < kLong) return false;
     drop(r.page[idlest], kPageSize);
-    remove_resident(idlest);
+    remove_retained(idlest);
   }
   r.page[r.count] = page;
   r.idle[r.count++] = 0;
   return true;
 }
 
-// Adds the residents and the pages of the backing that have faulted. False: they are not all known.
+// Adds the retained copies and the pages of the backing that have faulted. False: they are not all
+// known.
 bool add_known(Task& task) {
   constexpr uint32_t kMostFaults = 64;
-  uint64_t pages[kMostFaults + Residents::kMost];
+  uint64_t pages[kMostFaults + RetainedCopies::kMost];
   if (!g_known.valid) return false;
   const long faults = sys::faults_since(g_known.mark, pages, kMostFaults);
   if (faults < 0) return false;
   auto count = static_cast<uint32_t>(faults);
-  for (uint32_t i = 0; i < g_residents.count; i++) pages[count++] = g_residents.page[i];
+  for (uint32_t i = 0; i < g_retained.count; i++) pages[count++] = g_retained.page[i];
   uint32_t sorted = 0;
   for (uint32_t i = 0; i < count; i++) {
     const uint64_t page = pages[i];
@@ -154,7 +155,7 @@ uint64_t twin_of(const HandOver& given, uint64_t page) {
   for (uint64_t i = 0; i < given.count; i++) {
     if (given.page[i] == page) return reinterpret_cast<uint64_t>(given.bytes[i]);
   }
-  if (const int i = resident(page); i >= 0) return reinterpret_cast<uint64_t>(g_twins[i]);
+  if (const int i = retained_index(page); i >= 0) return reinterpret_cast<uint64_t>(g_twins[i]);
   return page::shared_view_of(page);
 }
 
@@ -182,7 +183,7 @@ bool has_only_residents(Task& task) {
   task.copies.dirty_count = 0;
   for (uint64_t i = 0; i < count; i++) {
     const uint64_t page = diffs_of(task)[i].page;
-    if (resident(page) < 0 && !is_closed(page)) return false;
+    if (retained_index(page) < 0 && !is_closed(page)) return false;
   }
   return true;
 }
@@ -198,28 +199,28 @@ void find_writes(Task& task) {
   }
   const HandOver& given = hand_over_of(task);
   page::PageDiff* diffs = diffs_of(task);
-  task.spent.counters.prefetched += g_residents.count;
+  task.spent.counters.prefetched += g_retained.count;
   uint64_t kept = 0;
   for (uint64_t i = 0; i < task.copies.dirty_count; i++) {
     const uint64_t page = diffs[i].page;
     if (is_closed(page)) {
-      if (const int known_as = resident(page); known_as >= 0)
-        remove_resident(static_cast<uint32_t>(known_as));
+      if (const int known_as = retained_index(page); known_as >= 0)
+        remove_retained(static_cast<uint32_t>(known_as));
       drop(page, kPageSize);
       continue;
     }
     page::PageDiff& diff = diffs[kept];
     diff.bytes = page::make_diff(reinterpret_cast<const void*>(page),
                                  reinterpret_cast<const void*>(twin_of(given, page)), &diff);
-    const bool is_resident = resident(page) >= 0;
-    if (!diff.bytes && known && !is_resident && !is_copy(page)) continue;  // it was only read
+    const bool is_retained = retained_index(page) >= 0;
+    if (!diff.bytes && known && !is_retained && !is_copy(page)) continue;  // it was only read
     diff.page = page;
     kept++;
-    task.spent.counters.faults += !is_resident;
+    task.spent.counters.faults += !is_retained;
     if (!diff.bytes) continue;
     task.copies.changed_count++;
     task.spent.counters.diffs++;
-    task.spent.counters.foretold += is_resident;
+    task.spent.counters.predicted += is_retained;
     task.spent.counters.bytes += diff.bytes;
   }
   task.copies.dirty_count = kept;
@@ -237,19 +238,20 @@ void publish(Task& task) {
     page::apply_diff(diffs[i], reinterpret_cast<const void*>(diffs[i].page),
                      reinterpret_cast<void*>(page::shared_view_of(diffs[i].page)));
   }
-  const bool is_short = count <= Residents::kMost;
+  const bool is_short = count <= RetainedCopies::kMost;
   for (uint64_t i = 0; i < count; i++) {
     const uint64_t start = diffs[i].page;
-    if (const int known = resident(start); known >= 0) {
-      uint8_t& idle = g_residents.idle[known];
+    if (const int known = retained_index(start); known >= 0) {
+      uint8_t& idle = g_retained.idle[known];
       idle = diffs[i].bytes ? 0 : static_cast<uint8_t>(idle + 1);
-      if (idle <= Residents::kPatience) continue;
-      remove_resident(static_cast<uint32_t>(known));
-    } else if (is_short && add_resident(start)) {
+      if (idle <= RetainedCopies::kPatience) continue;
+      remove_retained(static_cast<uint32_t>(known));
+    } else if (is_short && add_retained(start)) {
       continue;
     }
     uint64_t limit = start + kPageSize;
-    for (; i + 1 < count && diffs[i + 1].page == limit && !is_short && resident(limit) < 0; i++)
+    for (; i + 1 < count && diffs[i + 1].page == limit && !is_short && retained_index(limit) < 0;
+         i++)
       limit += kPageSize;
     drop(start, limit - start);
   }
@@ -263,11 +265,11 @@ void publish(Task& task) {
 
 void refresh() {
   WEIR_DEBUG_CHECK(self().copies.dirty_count == 0);
-  Residents& r = g_residents;
+  RetainedCopies& r = g_retained;
   if (!r.count) return;
   const uint64_t sequence = __atomic_load_n(&shared().mapping_log.sequence, __ATOMIC_ACQUIRE);
   if (r.mapping_sequence != sequence) {  // a page may have gone, or be closed
-    drop_residents();
+    drop_retained_copies();
     r.mapping_sequence = sequence;
     return;
   }
@@ -277,17 +279,18 @@ void refresh() {
 }
 
 void refresh_page(uint64_t address) {
-  if (const int i = resident(page_down(address)); i >= 0) refresh_one(static_cast<uint32_t>(i));
+  if (const int i = retained_index(page_down(address)); i >= 0)
+    refresh_one(static_cast<uint32_t>(i));
 }
 
-void drop_residents() {
-  for (uint32_t i = 0; i < g_residents.count; i++) drop(g_residents.page[i], kPageSize);
-  g_residents.count = 0;
+void drop_retained_copies() {
+  for (uint32_t i = 0; i < g_retained.count; i++) drop(g_retained.page[i], kPageSize);
+  g_retained.count = 0;
 }
 
 void forget_copies() {
   g_known.valid = false;
-  g_residents.count = 0;
+  g_retained.count = 0;
 }
 
 // Of copies that are equal to the backing nobody needs one: it is not changed while the task has

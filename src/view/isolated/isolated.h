@@ -28,7 +28,7 @@ void refresh();
 // refresh() for the page of `address` only, if nothing else can have changed.
 void refresh_page(uint64_t address);
 // Drops the retained copies; from now on none is kept. REQUIRES: as refresh().
-void drop_residents();
+void drop_retained_copies();
 // For checks: every copy that there is now is a resident. REQUIRES: nothing is to be published.
 bool has_only_residents(Task& task);
 // This process is new: nothing is known about its copies.

@@ -16,7 +16,7 @@ class Isolated final : public View {
   void publish(Task& task) override { isolated::publish(task); }
   void refresh() override { isolated::refresh(); }
   void refresh_page(uint64_t address) override { isolated::refresh_page(address); }
-  void drop_residents() override { isolated::drop_residents(); }
+  void drop_retained_copies() override { isolated::drop_retained_copies(); }
   bool hand_over(Task& from, const Task& to) override { return isolated::hand_over(from, to); }
   void take_back(const Task& to) override { isolated::take_back(to); }
   void take_over(const Task& task) override { isolated::take_over(task); }
