@@ -477,7 +477,7 @@ bool execution_fails(Task& task) {
   if (!replaying()) return false;
   const Entry* entry = recording::peek(task);
   return entry && entry->kind == Kind::kValue &&
-         entry->number == static_cast<uint16_t>(What::kErrand);
+         entry->number == static_cast<uint16_t>(What::kMonitorCall);
 }
 
 }  // namespace weir::input

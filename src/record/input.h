@@ -33,7 +33,7 @@ enum class What : uint16_t {
   kFlags = 4,
   kOrdinal = 5,
   kChild = 6,
-  kErrand = 7,
+  kMonitorCall = 7,
   kTimeout = 8,
   kParent = 9,
   kClock = 10,

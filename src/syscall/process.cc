@@ -108,10 +108,10 @@ long on_setpgid(const Call& call) {
   const long pid = call.a ? call.a : s.program.shown_pid;
   const long group = call.b ? call.b : pid;
   begin_turn(EventKind::kSyscall);
-  const long result = tasks::send_errand(SYS_setpgid, pid, group);
+  const long result = tasks::call_in_monitor(SYS_setpgid, pid, group);
   for (uint32_t p = 0; result == 0 && pid == s.program.shown_pid && p < s.processes.high; p++) {
     if (s.processes.slots[p].pid > 0)
-      tasks::send_errand(SYS_setpgid, s.processes.slots[p].pid, group);
+      tasks::call_in_monitor(SYS_setpgid, s.processes.slots[p].pid, group);
   }
   end_turn();
   return result;
@@ -130,14 +130,14 @@ long on_setpgid(const Call& call) {
 // Returns where it failed.
 long execute_by_monitor(const Call& call) {
   const bool at = call.number == SYS_execveat;
-  if (input::execution_fails(self())) return input::kept(input::What::kErrand, 0);
+  if (input::execution_fails(self())) return input::kept(input::What::kMonitorCall, 0);
   if (input::replaying()) execute_recorded(self(), at ? call.c : call.b, at ? call.d : call.c);
   long result = at ? tasks::execute_program(static_cast<int>(call.a), call.b, call.c, call.d,
                                             static_cast<int>(call.e))
                    : tasks::execute_program(AT_FDCWD, call.a, call.b, call.c, 0);
   if (result == tasks::kAskKernel)
     result = sys::raw(call.number, call.a, call.b, call.c, call.d, call.e);
-  return input::kept(input::What::kErrand, result);
+  return input::kept(input::What::kMonitorCall, result);
 }
 
 // execve, execveat.
@@ -189,7 +189,7 @@ long on_subreaper(const Call& call) {
   if (call.a == PR_GET_CHILD_SUBREAPER)
     return trap::to_program(call.b, static_cast<int>(s.processes.subreaper));
   begin_turn(EventKind::kSyscall);
-  const long result = tasks::send_errand(SYS_prctl, call.a, call.b);
+  const long result = tasks::call_in_monitor(SYS_prctl, call.a, call.b);
   if (result == 0) s.processes.subreaper = call.b != 0;
   end_turn();
   return result;

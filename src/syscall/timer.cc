@@ -86,13 +86,13 @@ long create_in_monitor(const Call& call) {
   }
   const long clock = watched_clock(static_cast<clockid_t>(call.a));
   if (clock != call.a) s.in_place_process.closed = 1;
-  const long result = tasks::send_errand(SYS_timer_create, clock,
-                                         call.b ? reinterpret_cast<long>(s.monitor_call.given) : 0,
-                                         reinterpret_cast<long>(s.monitor_call.answer));
+  const long result = tasks::call_in_monitor(
+      SYS_timer_create, clock, call.b ? reinterpret_cast<long>(s.monitor_call.given) : 0,
+      reinterpret_cast<long>(s.monitor_call.answer));
   if (result != 0) return result;
   const int id = *reinterpret_cast<int*>(s.monitor_call.answer);
   if (trap::to_program(call.c, id) != 0) {
-    tasks::send_errand(SYS_timer_delete, id);
+    tasks::call_in_monitor(SYS_timer_delete, id);
     return -EFAULT;
   }
   if (thread) *target = {id, thread};
@@ -102,21 +102,21 @@ long create_in_monitor(const Call& call) {
 // The last two arguments of the call are the new times and where the old ones go; either may be
 // null.
 long exchange_in_monitor(long number, long a, long b, long given, long answer) {
-  auto& errand = shared().monitor_call;
-  if (given && trap::from_program(errand.given, given, kTimes) != 0) return -EFAULT;
-  const long from = given ? reinterpret_cast<long>(errand.given) : 0;
-  const long to = answer ? reinterpret_cast<long>(errand.answer) : 0;
+  auto& monitor_call = shared().monitor_call;
+  if (given && trap::from_program(monitor_call.given, given, kTimes) != 0) return -EFAULT;
+  const long from = given ? reinterpret_cast<long>(monitor_call.given) : 0;
+  const long to = answer ? reinterpret_cast<long>(monitor_call.answer) : 0;
   long result = 0;
   switch (number) {
-    case SYS_timer_settime: result = tasks::send_errand(number, a, b, from, to); break;
-    case SYS_setitimer: result = tasks::send_errand(number, a, from, to); break;
-    default: result = tasks::send_errand(number, a, to);
+    case SYS_timer_settime: result = tasks::call_in_monitor(number, a, b, from, to); break;
+    case SYS_setitimer: result = tasks::call_in_monitor(number, a, from, to); break;
+    default: result = tasks::call_in_monitor(number, a, to);
   }
-  return result == 0 && answer ? trap::to_program(answer, errand.answer, kTimes) : result;
+  return result == 0 && answer ? trap::to_program(answer, monitor_call.answer, kTimes) : result;
 }
 
 long delete_in_monitor(int id) {
-  const long result = tasks::send_errand(SYS_timer_delete, id);
+  const long result = tasks::call_in_monitor(SYS_timer_delete, id);
   if (result != 0) return result;
   for (auto& timer : shared().signals.timers) {
     if (timer.id == id) timer.target = 0;
@@ -132,7 +132,7 @@ long in_monitor(const Call& call) {
     case SYS_setitimer: return exchange_in_monitor(call.number, call.a, 0, call.b, call.c);
     case SYS_timer_gettime:
     case SYS_getitimer: return exchange_in_monitor(call.number, call.a, 0, 0, call.b);
-    default: return tasks::send_errand(call.number, call.a);
+    default: return tasks::call_in_monitor(call.number, call.a);
   }
 }
 

@@ -1,8 +1,8 @@
 // The monitor has a handler for every signal that can have one. What the program's disposition says
 // is then done by hand: ignore, stop all, end all, or pass on to a task that does not block it.
 //
-// One handler at a time: none interrupts another, and an errand (by a signal of higher number than
-// SIGALRM) is done when the signals that came before it have been passed on.
+// One handler at a time: none interrupts another, and a monitor call (by a signal of higher number
+// than SIGALRM) is done when the signals that came before it have been passed on.
 
 #include "task/forward.h"
 
@@ -241,9 +241,9 @@ void start_ticks() {
 
 void on_monitor_signal(int signal, siginfo_t* info, void*) {
   const bool ours = signal == sys::g_probe_signal;
-  // One pending signal may stand for an errand and a tick: an errand is looked for first, whatever
-  // the signal says.
-  if (ours && do_errand()) return;
+  // One pending signal may stand for a monitor call and a tick: a monitor call is looked for first,
+  // whatever the signal says.
+  if (ours && make_monitor_call()) return;
   if (ours && info->si_code == SI_TIMER) {
     order::tick();
     pass_on_all_kept();

@@ -6,8 +6,8 @@ namespace weir::tasks {
 
 // The monitor makes the call; pointers among the arguments lead into memory that all tasks see
 // (MonitorCall has room). Returns as the kernel does. REQUIRES: the turn; View isolated.
-long send_errand(long number, long a, long b = 0, long c = 0, long d = 0);
+long call_in_monitor(long number, long a, long b = 0, long c = 0, long d = 0);
 // In the monitor, when it is signalled: makes the call that was asked for, if one was. Signal-safe.
-bool do_errand();
+bool make_monitor_call();
 
 }  // namespace weir::tasks
