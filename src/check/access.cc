@@ -194,17 +194,17 @@ bool has_for_good(const Page& page, const Task& task, const ThreadState& thread)
          (page.mode == Mode::kSharedUntrapped && (page.holders & bit_of(thread)));
 }
 
-void lend(Task& task, uint64_t address, bool in_runtime) {
+void borrow(Task& task, uint64_t address, bool in_runtime) {
   const uint64_t at = page_down(address);
   ThreadState& thread = thread_of(task);
-  if (!happens::g_checked) return page::demand::lend(at);
+  if (!happens::g_checked) return page::demand::borrow(at);
   if (in_runtime && has_for_good(page_of(at), task, thread)) return map(at, kPageSize, true);
-  if (thread.lent_count == kMostLent) {
-    drop_page(thread.lent[0], thread);
-    for (uint32_t i = 1; i < kMostLent; i++) thread.lent[i - 1] = thread.lent[i];
-    thread.lent_count--;
+  if (thread.borrowed_count == kMostBorrowed) {
+    drop_page(thread.borrowed[0], thread);
+    for (uint32_t i = 1; i < kMostBorrowed; i++) thread.borrowed[i - 1] = thread.borrowed[i];
+    thread.borrowed_count--;
   }
-  thread.lent[thread.lent_count++] = at;
+  thread.borrowed[thread.borrowed_count++] = at;
   if (in_runtime) {  // dropped before program code goes on
     fill_backing(at, kPageSize);
     map(at, kPageSize, true);
@@ -296,7 +296,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
           task, access_site_of(*task.frame),
           {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByKernel});
     }
-    if (writes) keys::lend(task, start, size);
+    if (writes) keys::borrow(task, start, size);
     return;
   }
   const bool is_call = task.pages.holds_call && task.frame &&
@@ -319,12 +319,12 @@ void touch(uint64_t start, uint64_t size, bool writes) {
     }
     if (page.mode == Mode::kTrapped || page.mode == Mode::kNew || page.mode == Mode::kDeclared ||
         (writes && page.mode == Mode::kReadBy)) {
-      if (size > kMostLent / 2 * kPageSize &&
+      if (size > kMostBorrowed / 2 * kPageSize &&
           page.mode == Mode::kTrapped) {  // more than can be lent at once
         const SpinGuard guard(page.lock);
         become_open(at, page, thread);
       } else {
-        lend(task, at, true);
+        borrow(task, at, true);
       }
     } else {
       uint8_t byte;

@@ -56,7 +56,7 @@ bool on_fault(Task& task, const AccessSite& site, uint64_t address, Access* acce
               uint32_t count);
 // The runtime has faulted there, or code whose accesses are not checked. Maps the page until the
 // task leaves the runtime, or until its next fault or event.
-void lend(Task& task, uint64_t address, bool in_runtime);
+void borrow(Task& task, uint64_t address, bool in_runtime);
 // The kernel is about to access the bytes for the task.
 void touch(uint64_t start, uint64_t size, bool writes);
 // In the runtime: an atomic operation of the program's, at frame's registers.

@@ -14,11 +14,11 @@ class Checked final : public View {
   bool open_tracking() override { return checked::open_tracking(); }
   void close_tracking() override { checked::close_tracking(); }
   void track(uint64_t start, uint64_t size) override { checked::track(start, size); }
-  bool serve_unless_kept(Task& task) override {
+  bool grant_requests_unless_deferred(Task& task) override {
     if (!task.pages.holds_call) checked::catch_up(task);
     return false;
   }
-  void serve_before_sleep(Task& task, bool) override { checked::begin_wait(task); }
+  void release_before_sleep(Task& task, bool) override { checked::begin_wait(task); }
   void catch_up(Task& task) override { checked::catch_up(task); }
   bool has_to_catch_up(const Task& task) override { return checked::has_to_catch_up(task); }
   void leave(Task& task) override { checked::leave(task); }
@@ -26,15 +26,15 @@ class Checked final : public View {
     checked::touch(start, size, writes);
   }
   void forget(uint64_t start, uint64_t size) override { checked::forget(start, size); }
-  void lend_all() override { page::demand::lend_all(); }
-  void take_home() override { page::demand::take_home(); }
+  void borrow_all() override { page::demand::borrow_all(); }
+  void return_borrowed() override { page::demand::return_borrowed(); }
 };
 
 // weir check --enforcer=mpk: tasks are threads, and a register says what each may touch.
 class Keys final : public View {
  public:
   void close_tracking() override { checked::close_tracking(); }
-  void serve_before_sleep(Task& task, bool) override { open_keys(task); }
+  void release_before_sleep(Task& task, bool) override { open_keys(task); }
   void touch(uint64_t start, uint64_t size, bool writes) override {
     checked::touch(start, size, writes);
   }

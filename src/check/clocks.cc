@@ -59,11 +59,11 @@ void begin(ThreadState& thread, const Task& task) {
   thread.shared_pages_with[0] = thread.shared_pages_with[1] = thread.shared_pages_with[2] =
       thread.lost_pages_with = 0;
   thread.closed_seen = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
-  thread.lent_count = thread.library_orders = thread.is_joined = 0;
+  thread.borrowed_count = thread.library_orders = thread.is_joined = 0;
   thread.is_over = thread.kept_count = thread.kept_pages = thread.opened_count = thread.next_page =
       thread.window = thread.checked_count = 0;
   thread.has_all_keys = 1;  // its thread begins in the runtime
-  thread.stop_asked = thread.stands = thread.key_lent_count = thread.kept_lacked =
+  thread.stop_asked = thread.stands = thread.key_borrowed_count = thread.kept_lacked =
       thread.is_register_old = 0;
   thread.open_names = {};
   thread.in_program = 1;
@@ -371,9 +371,9 @@ void end(Task& task, uint64_t handle) {
 
 uint32_t& library_orders() { return thread_of(self()).library_orders; }
 
-bool has_lent() {
+bool has_borrowed() {
   const ThreadState& thread = thread_of(self());
-  return thread.lent_count != 0 || (keys::g_on && keys::has_to_close(thread));
+  return thread.borrowed_count != 0 || (keys::g_on && keys::has_to_close(thread));
 }
 
 void leave() {

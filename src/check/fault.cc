@@ -32,13 +32,13 @@ constexpr uint32_t kMostIgnoredSteps = 64;
 
 // One that is not made step by step: where it goes on it may touch any of them, and would lose the
 // one for the other.
-void lend_all(Task& task, uint64_t address, const checked::Access* accesses, uint32_t count) {
-  checked::lend(task, address, false);
+void borrow_all(Task& task, uint64_t address, const checked::Access* accesses, uint32_t count) {
+  checked::borrow(task, address, false);
   for (uint32_t i = 0; i < count; i++) {
     const uint64_t ends[] = {accesses[i].address, accesses[i].address + accesses[i].size - 1};
     for (const uint64_t at : ends) {
       if (page_down(at) != page_down(address) && checked::is_ours(at))
-        checked::lend(task, at, false);
+        checked::borrow(task, at, false);
     }
   }
 }
@@ -46,7 +46,7 @@ void lend_all(Task& task, uint64_t address, const checked::Access* accesses, uin
 bool on_checked_fault(Task& task, uint64_t address, ucontext_t& context) {
   if (!checked::is_ours(address)) return false;
   if (is_in_runtime(task, context)) {
-    checked::lend(task, address, true);
+    checked::borrow(task, address, true);
     return true;
   }
   auto& gregs = context.uc_mcontext.gregs;
@@ -72,7 +72,7 @@ bool on_checked_fault(Task& task, uint64_t address, ucontext_t& context) {
     } else if ((is_ignored && ++g_ignored_steps > kMostIgnoredSteps) ||
                (instruction && (instruction->repeat != Repeat::kNone || instruction->is_syscall)) ||
                accesses.count >= InstructionAccesses::kMost) {
-      lend_all(task, address, accesses.access, accesses.count);
+      borrow_all(task, address, accesses.access, accesses.count);
     } else {
       hold_signals(context, g_mask, checked::is_stepping());
       for (uint32_t i = 0; i < accesses.count; i++) g_accesses[i] = accesses.access[i];

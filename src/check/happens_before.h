@@ -116,8 +116,8 @@ void end(Task& task, uint64_t handle);
 // The task returns to program code, and gives up what it had been lent. In the runtime.
 // has_to_leave() may be asked anywhere.
 void leave();
-bool has_lent();
-inline bool has_to_leave() { return g_checked && !g_replayed && has_lent(); }
+bool has_borrowed();
+inline bool has_to_leave() { return g_checked && !g_replayed && has_borrowed(); }
 // By protection keys (plan().has_keys()): program code is about to touch an object of
 // synchronization, which it may do whatever the policy of the surrounding object says;
 // close_objects() ends that. open_object() does nothing if the page was not closed at the last

@@ -216,13 +216,13 @@ void drop_page(uint64_t at, ThreadState& thread) {
 namespace {
 
 void drop_lent(const Task& task, ThreadState& thread) {
-  for (uint32_t i = 0; i < thread.lent_count; i++) {
-    const uint64_t at = thread.lent[i];
+  for (uint32_t i = 0; i < thread.borrowed_count; i++) {
+    const uint64_t at = thread.borrowed[i];
     const Page* page = find_page(at);
     if (!page || has_for_good(*page, task, thread)) continue;
     drop_page(at, thread);
   }
-  thread.lent_count = 0;
+  thread.borrowed_count = 0;
 }
 
 // Between two tasks' looks at each other nothing may fall: what it may have read untrapped is
@@ -308,7 +308,7 @@ void close_open() {
 void settle(Task& task, ThreadState& thread) {
   const uint64_t closings = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
   join_holders(thread);
-  if (thread.lent_count) drop_lent(task, thread);
+  if (thread.borrowed_count) drop_lent(task, thread);
   drop_lost(task, thread);
   if (thread.closed_seen == closings || task.signals.handler_count) return;
   __atomic_store_n(&thread.shared_pages_with[(closings - 1) & 1], 0, __ATOMIC_RELEASE);
@@ -322,7 +322,7 @@ bool has_to_catch_up(const Task& task) {
   if (!happens::g_checked) return false;
   const ThreadState& thread = thread_of(task);
   const Losses& losses = losses_of(task.id);
-  return thread.lent_count || __atomic_load_n(&losses.count, __ATOMIC_ACQUIRE) ||
+  return thread.borrowed_count || __atomic_load_n(&losses.count, __ATOMIC_ACQUIRE) ||
          __atomic_load_n(&thread.lost_pages_with, __ATOMIC_ACQUIRE) ||
          thread.closed_seen != __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
 }
@@ -351,7 +351,7 @@ void begin_wait(Task& task) {
 void leave(Task& task) {
   ThreadState& thread = thread_of(task);
   settle(task, thread);
-  page::demand::take_home();
+  page::demand::return_borrowed();
   Losses& losses = losses_of(task.id);
   for (uint64_t i = 0; i < losses.held_count; i++) {
     if (Page* page = find_page(losses.held[i])) give_up(*page, thread);

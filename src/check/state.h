@@ -23,11 +23,11 @@ inline constexpr uint32_t kLocksets = 1 << 12;
 // Pages that are open to several tasks at once, and untrapped.
 inline constexpr uint32_t kMostOpen = 1 << 16;
 inline constexpr uint32_t kAllocations = 1 << 20;
-inline constexpr uint32_t kMostLent = 64;
+inline constexpr uint32_t kMostBorrowed = 64;
 inline constexpr uint32_t kMostKeptBlocks = 64;
 inline constexpr uint32_t kStreamBuffers = 64;
 inline constexpr uint32_t kSiteCounts = 1 << 14;
-inline constexpr uint32_t kMostKeyLent = 8;
+inline constexpr uint32_t kMostKeyBorrowed = 8;
 inline constexpr uint32_t kMostOpened = 64;  // objects that a task has open by their locks
 
 using Clock = VectorClock<kSlots>;
@@ -118,13 +118,13 @@ struct ThreadState {  // of a task, by its id
   uint64_t joined_at;   // the epoch that began when it learnt something last: since then only its
                         // own entry of `now` has changed
   uint64_t is_over;     // the task has ended
-  uint32_t lent_count;
+  uint32_t borrowed_count;
   uint32_t library_orders;
   uint64_t checked_count;  // in a replay: how many accesses of its were checked
   uint64_t next_page;  // where its last new pages end: if it goes on there, it gets several at once
   uint32_t window;     // as many
-  uint64_t ended_seen[kSlots];  // State::ended_count, as far as it has been joined
-  uint64_t lent[kMostLent];     // pages that it has for a moment
+  uint64_t ended_seen[kSlots];       // State::ended_count, as far as it has been joined
+  uint64_t borrowed[kMostBorrowed];  // pages that it has for a moment
   static constexpr uint32_t kRecent = 8;
   RecentContext recent[kRecent];
   FoundLately found;  // objects
@@ -144,8 +144,8 @@ struct ThreadState {  // of a task, by its id
   uint32_t has_all_keys;     // its register opens all, until it goes on with program code
   uint32_t stop_asked;       // a rehash has met it in the runtime: it waits on its way out
   uint32_t stands;           // in a signal's handler, until the rehash is over
-  uint32_t key_lent_count;
-  uint32_t key_lent[kMostKeyLent];  // objects that all may write meanwhile
+  uint32_t key_borrowed_count;
+  uint32_t key_borrowed[kMostKeyBorrowed];  // objects that all may write meanwhile
 };
 
 // What the tasks of a slot knew in their last epochs: each entry from its own clock on, up to the
@@ -330,7 +330,7 @@ void lose_sleeping(uint64_t at, Page& page, const ThreadState& by);
 void lose(uint64_t at, Page& page, uint64_t holders, const ThreadState& by, bool is_untrapped);
 // The task has it, like all its other holders, and may acquire from them at any time.
 void open_to(uint64_t at, Page& page, ThreadState& thread);
-// What is lent, lost or closed is dropped.
+// What is borrowed, lost or closed is dropped.
 void settle(Task& task, ThreadState& thread);
 void close_open();
 // Data of the C library and its like (access.cc).

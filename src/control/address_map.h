@@ -41,8 +41,8 @@ inline constexpr uint64_t kBiasTable = 0x30f200000000;  // BiasTable
 inline constexpr uint64_t kBiasTableSize = uint64_t{4} << 20;
 inline constexpr uint64_t kMoved = 0x30f400000000;  // MovedState of each task
 // Who has which page (view/coherent): a word for each of the backing's.
-inline constexpr uint64_t kPageOwners = 0x30f500000000;
-inline constexpr uint64_t kPageOwnersSize = kBackingSize / kPageSize * 8;
+inline constexpr uint64_t kPageDirectory = 0x30f500000000;
+inline constexpr uint64_t kPageDirectorySize = kBackingSize / kPageSize * 8;
 inline constexpr uint64_t kContendedBlocks = 0x30f5c0000000;  // view/coherent/coherent.cc
 inline constexpr uint64_t kContendedBlocksSize = kBackingSize / kPageSize / 16 / 8;
 // Tapes of locks (view/coherent/lock_prefetch.cc)

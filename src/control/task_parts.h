@@ -224,12 +224,13 @@ struct TaskPages {
   uint32_t fault_run;       // page faults since its last event of another kind or wait
                             // for a page. Guarded by: the turn
   uint32_t waits_for_page;  // its wait ends by another task only
-  uint64_t keeps_until;     // and for how long it is not to be stopped for who waits for its pages
+  uint64_t defers_until;    // and for how long it is not to be stopped for who waits for its pages
                             // (sys::monotonic_ns)
   uint32_t borrows;         // in the kernel: pages are mapped to which it has no right
   uint32_t sections;        // locks that it holds, and the first ones
   uint64_t section_lock[kKnownSections];
-  uint32_t gave_pages;  // at the beginning of its turn others got pages that they had asked it for
+  uint32_t
+      granted_pages;  // at the beginning of its turn others got pages that they had asked it for
   uint32_t spins_on_pages;  // it provably spins, and waits until a page that it has is taken
   uint32_t holds_call;  // a system call of the program's is being made, whose memory it is to have
                         // when the kernel looks

@@ -114,7 +114,7 @@ bool open(const char* view) {
                         "which this View needs")) {
     return false;
   }
-  take_home();
+  return_borrowed();
   return true;
 }
 
@@ -129,13 +129,13 @@ void track(uint64_t start, uint64_t size) {
 
 bool is_ours(uint64_t address) { return g_userfault.is_open() && backing_bytes_at(address) != 0; }
 
-void lend(uint64_t address) {
+void borrow(uint64_t address) {
   const uint64_t page = page_down(address);
   fill_backing(page, kPageSize);
   map_closed(page, kPageSize, true);
 }
 
-void lend_all() {
+void borrow_all() {
   each_range([](uint64_t start, uint64_t size) {
     uffdio_range range{start, size};
     g_userfault.control(UFFDIO_UNREGISTER, &range);
@@ -144,7 +144,7 @@ void lend_all() {
 }
 
 // What was made after this process was is mapped and tracked later (task/mapping_log.cc).
-void take_home() {
+void return_borrowed() {
   each_range([](uint64_t start, uint64_t size) {
     if (!sys::failed(register_range(start, size))) drop(start, size);
   });

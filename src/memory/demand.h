@@ -32,11 +32,11 @@ void drop(uint64_t start, uint64_t size);
 // Write-protects what is mapped, or takes that back.
 void protect(uint64_t start, uint64_t size, bool on);
 
-// Maps the page for writing, whichever task has a right to it. Ends with take_home().
-void lend(uint64_t address);
+// Maps the page for writing, whichever task has a right to it. Ends with return_borrowed().
+void borrow(uint64_t address);
 // lend() for all memory: a child borrows the task's address space, and may close descriptors.
-void lend_all();
+void borrow_all();
 // Nothing is mapped any more.
-void take_home();
+void return_borrowed();
 
 }  // namespace weir::page::demand

@@ -56,7 +56,7 @@ uint64_t probe(const Task* waiter) {
       task.order.looks = 1;
       if (traits.is_exact) task.order.next_probe = now + next;
     }
-    if (now < __atomic_load_n(&task.pages.keeps_until, __ATOMIC_RELAXED)) continue;
+    if (now < __atomic_load_n(&task.pages.defers_until, __ATOMIC_RELAXED)) continue;
     if (is_debugged && now < late_since + kDebuggedPatience) continue;  // a debugger may hold it
     if (traits.is_exact && (now < task.order.next_probe ? task.order.next_probe - now <= next
                                                         : task.order.looks % kLooks))

@@ -22,9 +22,9 @@ void stand_still(const Task& task) {
   __atomic_store_n(&h.stop.pid, static_cast<int>(sys::raw(SYS_getpid)), __ATOMIC_RELEASE);
   trace::ring_bell(h);
   const bool lends = g_tasks_active && plan().gives_pages();
-  if (lends) view::current().lend_all();  // who looks sees all memory
+  if (lends) view::current().borrow_all();  // who looks sees all memory
   while (!__atomic_load_n(&h.stop.go, __ATOMIC_ACQUIRE)) sys::futex_wait(&h.stop.go, 0);
-  if (lends) view::current().take_home();
+  if (lends) view::current().return_borrowed();
 }
 
 }  // namespace weir::recording

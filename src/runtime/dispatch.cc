@@ -219,5 +219,5 @@ static void come_in(weir::Frame* frame) {
 
 extern "C" __attribute__((visibility("hidden"))) void weir_on_site(weir::Frame* frame) {
   come_in(frame);
-  if (weir::view::checked::replay::is_on()) weir::view::checked::replay::close_lent();
+  if (weir::view::checked::replay::is_on()) weir::view::checked::replay::close_borrowed();
 }

@@ -29,7 +29,7 @@ void park(Task& task) {
   if (plan().memory == Plan::Memory::kCoherent &&
       !reads_foreign_memory(
           task)) {  // a page that it reads must be taken from it before anybody writes to it
-    if (task.pages.gave_pages) return;  // as was done when its turn began
+    if (task.pages.granted_pages) return;  // as was done when its turn began
     task.pages.spins_on_pages = 1;
     block(kSpinnerKey + task.id, ~0u, 0, "spinning on memory");
     task.pages.spins_on_pages = 0;

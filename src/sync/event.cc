@@ -166,10 +166,11 @@ void enter(Task& task, EventKind kind) {
   task.spent.counters.serial_cycles -= sys::cycles();
   if (plan().gives_pages()) {
     if (kind != EventKind::kFault) task.pages.fault_run = 0;
-    task.pages.gave_pages = !task.pages.holds_call && view::current().serve_unless_kept(task);
+    task.pages.granted_pages =
+        !task.pages.holds_call && view::current().grant_requests_unless_deferred(task);
     runtime::apply_mappings(task);
     if (gives_all(kind)) {
-      view::current().hand_out(task);
+      view::current().release_all(task);
       if (task.pages.holds_call) input::hold_memory(task);
     }
   }

@@ -78,7 +78,7 @@ void release_turn(Task& task, ReleaseReason why) {
   const bool is_alone = shared().order.live == 1;
   if (by_arrival) {  // afterwards others may act at any moment: what follows from turns is decided
                      // before
-    view::current().serve_unless_kept(task);
+    view::current().grant_requests_unless_deferred(task);
     trap::take_inbox(task);
   }
   task.spent.counters.serial_cycles += sys::cycles();

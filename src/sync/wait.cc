@@ -44,7 +44,7 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
   task.spent.counters.serial_cycles += sys::cycles();
   const bool away = runtime::g_is_in_place_process;
   if (away) tasks::will_wait_in_place(task);
-  view::current().serve_before_sleep(task);
+  view::current().release_before_sleep(task);
   const bool sleeps = owned::g_active;
   if (sleeps) owned::begin_sleep(task);
   order::current().pass_turn(task, TaskState::kBlocked);
@@ -71,7 +71,7 @@ bool has_signal(const Task& task) {
 
 }  // namespace
 
-void begin_kernel_sleep(Task& task) { view::current().serve_before_sleep(task); }
+void begin_kernel_sleep(Task& task) { view::current().release_before_sleep(task); }
 void end_kernel_sleep(Task& task) { view::current().catch_up(task); }
 void let_kernel_in(Task& task) { view::current().open_keys(task); }
 
@@ -147,7 +147,7 @@ void outside_begin(const char* what) {
   }
   task.order.wait_what = what;
   task.spent.counters.serial_cycles += sys::cycles();
-  view::current().serve_before_sleep(task, true);
+  view::current().release_before_sleep(task, true);
   if (owned::g_active) owned::begin_sleep(task);
   order::current().pass_turn(task, TaskState::kOutside);
   enter_phase(task, Phase::kOutside);

@@ -33,7 +33,7 @@ constexpr Area kAreas[] = {
     {kHeapTable, sizeof(HeapShared), true},
     {kExecBuffer, kExecBufferSize, false},
     {kMoved, sizeof(MovedState) * kMaxTasks, false},
-    {kPageOwners, kPageOwnersSize, false},
+    {kPageDirectory, kPageDirectorySize, false},
     {kContendedBlocks, kContendedBlocksSize, false},
     {kTapePlace, kTapesSize, false},
     {kObjects, kObjectsSize, false},

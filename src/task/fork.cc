@@ -304,7 +304,7 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   if (multi) {
     (void)order::current().stand_still(self(), order::kForEver);
     view::current().drop_retained_copies();
-    view::current().lend_all();
+    view::current().borrow_all();
   }
   owned::begin_borrowing(me);
   shared().processes.making_signal = told_by_monitor(request, multi);
@@ -315,7 +315,7 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   owned::end_borrowing(me);
   end_borrowed_environment(*copy);
   if (multi) {
-    view::current().take_home();
+    view::current().return_borrowed();
     view::current().forget_copies();  // the child wrote with this task's mappings, and its faults
                                       // are not this task's
   }

@@ -368,8 +368,8 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     order::current().add_task(task);
   }
   if (uses(Optimization::kCreation))
-    view::current().hand_out(creator);  // the new task will want what was made for it, and its
-                                        // creator may compute for long
+    view::current().release_all(creator);  // the new task will want what was made for it, and its
+                                           // creator may compute for long
   if (reused) {
     s.spent.pool_reuses++;
     if (s.program.named)

@@ -43,18 +43,18 @@ class View {
   virtual void drop_retained_copies() {}
   // In its turn: gives the pages that others have asked for. True if there were any. If
   // `stays_mapped`, the task is about to sleep in the kernel, which may look at its memory.
-  virtual bool serve(Task&, bool /*stays_mapped*/ = false) { return false; }
-  // At the beginning and at the end of a turn: as serve(), unless the task may keep its pages for
-  // now.
-  virtual bool serve_unless_kept(Task&) { return false; }
-  // As serve(), before the task sleeps.
-  virtual void serve_before_sleep(Task&, bool /*stays_mapped*/ = false) {}
+  virtual bool grant_requests(Task&, bool /*stays_mapped*/ = false) { return false; }
+  // At the beginning and at the end of a turn: as grant_requests(), unless the task may keep its
+  // pages for now.
+  virtual bool grant_requests_unless_deferred(Task&) { return false; }
+  // As grant_requests(), before the task sleeps.
+  virtual void release_before_sleep(Task&, bool /*stays_mapped*/ = false) {}
   // The task has waited: what others took meanwhile is not mapped any more.
   virtual void catch_up(Task&) {}
   // There is something to catch up with.
   virtual bool has_to_catch_up(const Task&) { return false; }
   // In its turn: the task gives up all pages that it has.
-  virtual void hand_out(Task&) {}
+  virtual void release_all(Task&) {}
 
   // --- tasks begin and end
 
@@ -77,10 +77,10 @@ class View {
   virtual void forget(uint64_t /*start*/, uint64_t /*size*/) {}
   // Drops copies of these pages that were made and not written.
   virtual void drop_unwritten(uint64_t /*start*/, uint64_t /*size*/) {}
-  // All memory may be touched here, whichever task has it, until take_home(). REQUIRES: all other
-  // tasks stand still, or the caller does not act on what it reads.
-  virtual void lend_all() {}
-  virtual void take_home() {}
+  // All memory may be touched here, whichever task has it, until return_borrowed(). REQUIRES: all
+  // other tasks stand still, or the caller does not act on what it reads.
+  virtual void borrow_all() {}
+  virtual void return_borrowed() {}
 
   // --- rights of the task that runs, for Views that keep them in a register
 
@@ -112,7 +112,7 @@ class PeekScope {
     if (--task_.pages.peeks || !task_.pages.borrows || task_.order.state == TaskState::kOutside)
       return;
     task_.pages.borrows = 0;
-    current().take_home();
+    current().return_borrowed();
   }
   PeekScope(const PeekScope&) = delete;
   PeekScope& operator=(const PeekScope&) = delete;

@@ -44,7 +44,7 @@ TEST_F(ViewTest, OneRealMemoryNeedsNothing) {
   use(direct);
   EXPECT_TRUE(current().open_tracking());
   EXPECT_TRUE(current().hand_over(task_, task_));
-  EXPECT_FALSE(current().serve(task_));
+  EXPECT_FALSE(current().grant_requests(task_));
   EXPECT_FALSE(current().has_to_catch_up(task_));
 }
 

@@ -314,7 +314,7 @@ void open(Task& task) {
 
 void close(Task& task) {
   ThreadState& thread = thread_of(task);
-  if (thread.key_lent_count) take_back(task);
+  if (thread.key_borrowed_count) take_back(task);
   do {
     __atomic_store_n(&thread.has_all_keys, 1u, __ATOMIC_SEQ_CST);
     wait_for_rehash();
@@ -422,7 +422,7 @@ Judged judge(Task& task, const AccessSite& site, const Access& access) {
   return met;
 }
 
-bool lend(Task& task, uint64_t start, uint64_t size) {
+bool borrow(Task& task, uint64_t start, uint64_t size) {
   ObjectTable& table = objects();
   ThreadState& thread = thread_of(task);
   bool any = false;
@@ -433,8 +433,8 @@ bool lend(Task& task, uint64_t start, uint64_t size) {
     if (object.start >= limit) break;
     const SpinGuard guard(object.lock);
     if (!object.tag.is_read_only || !pages_of(object).overlaps({page_down(start), limit})) continue;
-    if (thread.key_lent_count == kMostKeyLent) break;
-    thread.key_lent[thread.key_lent_count++] = index;
+    if (thread.key_borrowed_count == kMostKeyBorrowed) break;
+    thread.key_borrowed[thread.key_borrowed_count++] = index;
     tag(object, {});
     any = true;
   }
@@ -443,12 +443,12 @@ bool lend(Task& task, uint64_t start, uint64_t size) {
 
 void take_back(Task& task) {
   ThreadState& thread = thread_of(task);
-  for (uint32_t i = 0; i < thread.key_lent_count; i++) {
-    Declared& object = objects().at(thread.key_lent[i]);
+  for (uint32_t i = 0; i < thread.key_borrowed_count; i++) {
+    Declared& object = objects().at(thread.key_borrowed[i]);
     const SpinGuard guard(object.lock);
     if (object.origin != Origin::kNone) follow_policy(object);
   }
-  thread.key_lent_count = 0;
+  thread.key_borrowed_count = 0;
 }
 
 // --- fork

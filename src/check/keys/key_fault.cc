@@ -56,7 +56,7 @@ void begin_step(Task& task, Step& step, ucontext_t& context, const checked::Acce
                 uint32_t count) {
   hold_signals(context, step.mask, step.is_on);
   step.is_on = true;
-  for (uint32_t i = 0; i < count; i++) keys::lend(task, accesses[i].address, accesses[i].size);
+  for (uint32_t i = 0; i < count; i++) keys::borrow(task, accesses[i].address, accesses[i].size);
   sys::KeyRightsInFrame(context).set(sys::kAllKeysOpen);
   context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
 }
@@ -75,7 +75,7 @@ bool meet_in_runtime(Task& task, uint64_t address, int code, ucontext_t& context
   sys::KeyRightsInFrame frame(context);
   const bool had_all = frame.get() == sys::kAllKeysOpen;
   frame.set(sys::kAllKeysOpen);
-  if (code != kByKey) return keys::lend(task, address, 1);
+  if (code != kByKey) return keys::borrow(task, address, 1);
   happens::note_closed(address);
   return !had_all;
 }

@@ -40,7 +40,7 @@ enum class Judged : uint8_t {
 Judged judge(Task& task, const AccessSite& site, const Access& access);
 // An instruction, or the runtime, is about to write to memory that is closed to writing for all
 // tasks (read-shared). Opens it until take_back(). Returns false if that was not the cause.
-bool lend(Task& task, uint64_t start, uint64_t size);
+bool borrow(Task& task, uint64_t start, uint64_t size);
 void take_back(Task& task);
 
 // Sets another hash function, and gives objects their new keys while the tasks stand. Not called by

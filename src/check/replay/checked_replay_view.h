@@ -23,7 +23,7 @@ class CheckedReplay final : public coherent::Coherent {
     if (replay::is_on()) checked::forget(start, size);
   }
   void enter_program(Task&) override {
-    if (replay::is_on()) replay::close_lent();
+    if (replay::is_on()) replay::close_borrowed();
   }
 };
 

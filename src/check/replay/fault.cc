@@ -175,13 +175,13 @@ static bool on_replayed_fault(Task& task, uint64_t address, ucontext_t& context)
     if (!coherent::has(task, address, to_write)) replay::publish();
     coherent::on_fault(task, address, to_write);
     if (coherent::has(task, address, to_write) && replay::is_trapped(address))
-      replay::lend(address, coherent::has(task, address, true));
+      replay::borrow(address, coherent::has(task, address, true));
     task.in_runtime = in_runtime;
     return true;
   }
   task.in_runtime = 1;
   task.recorded.in_look = !in_runtime;
-  replay::close_lent();
+  replay::close_borrowed();
   InstructionAccesses accesses;
   list_accesses(task, context, address, Extent::kOneStep, accesses);
   bool lacks_write;

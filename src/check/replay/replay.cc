@@ -22,8 +22,8 @@ uint64_t g_untrapped[kMostPages];  // lowest bit: it may write there
 uint32_t g_untrapped_count = 0;
 uint64_t g_stretch = 0;
 uint32_t g_stretch_looks = 0;
-uint64_t g_lent[kMostPages];
-uint32_t g_lent_count = 0;
+uint64_t g_borrowed[kMostPages];
+uint32_t g_borrowed_count = 0;
 
 uint64_t key_of(uint64_t address) {
   return (address >> 12) | uint64_t{shared().recording.ordinal + 1} << 44;
@@ -75,7 +75,7 @@ void start(Task& task) {
   find_system_libraries();
   begin_first(task);
   __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
-  g_lent_count = g_untrapped_count = 0;
+  g_borrowed_count = g_untrapped_count = 0;
   happens::g_replayed = true;
   happens::g_checked = true;
   happens::g_calls = happens::Calls::kNotified;
@@ -232,24 +232,25 @@ void touch(Task& task, uint64_t start, uint64_t size, bool writes) {
                {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByKernel});
 }
 
-void lend(uint64_t address, bool to_write) {
+void borrow(uint64_t address, bool to_write) {
   const uint64_t at = page_down(address);
-  if (g_lent_count == kMostPages) {
-    drop(g_lent[0], kPageSize);
-    for (uint32_t i = 1; i < kMostPages; i++) g_lent[i - 1] = g_lent[i];
-    g_lent_count--;
+  if (g_borrowed_count == kMostPages) {
+    drop(g_borrowed[0], kPageSize);
+    for (uint32_t i = 1; i < kMostPages; i++) g_borrowed[i - 1] = g_borrowed[i];
+    g_borrowed_count--;
   }
-  g_lent[g_lent_count++] = at;
+  g_borrowed[g_borrowed_count++] = at;
   open(at, to_write);
 }
 
-void close_lent() {
-  if (!g_lent_count) return;
-  for (uint32_t i = 0; i < g_lent_count; i++) {
-    if (page::backing_bytes_at(g_lent[i]) && is_trapped(g_lent[i]) && !is_untrapped(g_lent[i]))
-      drop(g_lent[i], kPageSize);
+void close_borrowed() {
+  if (!g_borrowed_count) return;
+  for (uint32_t i = 0; i < g_borrowed_count; i++) {
+    if (page::backing_bytes_at(g_borrowed[i]) && is_trapped(g_borrowed[i]) &&
+        !is_untrapped(g_borrowed[i]))
+      drop(g_borrowed[i], kPageSize);
   }
-  g_lent_count = 0;
+  g_borrowed_count = 0;
 }
 
 }  // namespace weir::view::checked::replay

@@ -45,8 +45,8 @@ void order_by(const Access& access);
 void touch(Task& task, uint64_t start, uint64_t size, bool writes);
 
 // In the runtime: mapped until that is left.
-void lend(uint64_t address, bool to_write);
-void close_lent();
+void borrow(uint64_t address, bool to_write);
+void close_borrowed();
 
 // The call on whose account the C library works at rip with this stack pointer, if program code has
 // told it. call_at() returns null if there is none.

@@ -32,7 +32,7 @@ namespace weir::owned {
 
 Held* g_held = nullptr;
 uint32_t g_room = 0, g_used = 0;
-uint64_t g_lent[2] = {0, 0};
+uint64_t g_borrowed[2] = {0, 0};
 
 namespace {
 
@@ -112,7 +112,8 @@ long map_own(uint64_t start, uint64_t size, long fixed) {
 void close_page(uint64_t page) {
   const Held* held = find(page);
   if (input::replaying() && held && held->place == kNothing) map_own(page, kPageSize, MAP_FIXED);
-  else if (page != g_lent[0] && page != g_lent[1]) page::protect(page, kPageSize, PROT_NONE);
+  else if (page != g_borrowed[0] && page != g_borrowed[1])
+    page::protect(page, kPageSize, PROT_NONE);
   erase(page);
 }
 

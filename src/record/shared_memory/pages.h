@@ -29,7 +29,7 @@ struct Held {
 // Open addressing.
 extern Held* g_held;
 extern uint32_t g_room, g_used;
-extern uint64_t g_lent[2];  // pages that stay open until the call is over
+extern uint64_t g_borrowed[2];  // pages that stay open until the call is over
 
 Held* find(uint64_t page);
 void erase(uint64_t page);

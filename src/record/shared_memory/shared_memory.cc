@@ -191,13 +191,13 @@ void lend(uint64_t first, uint64_t second) {
   for (int i = 0; i < 2; i++) {
     const uint64_t page = page_down(words[i]);
     const Mapping* m = words[i] ? mapping_of(page) : nullptr;
-    g_lent[i] = m ? page : 0;
+    g_borrowed[i] = m ? page : 0;
     if (m && !find(page)) page::protect(page, kPageSize, m->protection);
   }
 }
 
 void end_lending() {
-  for (uint64_t& page : g_lent) {
+  for (uint64_t& page : g_borrowed) {
     if (page && !find(page)) page::protect(page, kPageSize, PROT_NONE);
     page = 0;
   }

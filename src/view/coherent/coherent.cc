@@ -4,11 +4,11 @@
 //
 // Invariants
 // 1. The table changes in turns only. (checked in take, serve)
-// 2. A task that is in program code (TaskOrder::computes) loses a right only in its own turn
-//    (serve). A task that waits, is in the kernel, or has not come out of its last turn yet loses
-//    its pages to whichever task has the turn and needs them (UPLAY 2.2.1, initiative preemption).
-//    That task writes down what must be unmapped. The loser unmaps it when it has the turn again,
-//    before it touches anything. (checked in note_lost, serve)
+// 2. A task that is in program code (TaskOrder::computes) loses a right only in its own
+//    turn (grant_requests). A task that waits, is in the kernel, or has not come out of its last
+//    turn yet loses its pages to whichever task has the turn and needs them (UPLAY 2.2.1,
+//    initiative preemption). That task writes down what must be unmapped. The loser unmaps it when
+//    it has the turn again, before it touches anything. (checked in note_invalidation, serve)
 // 3. Whether a task computes follows from turns, so what is taken, and from whom, does too. (not
 //    checkable: it is about two runs)
 // 4. A task that must wait for a page has passed the turn on and no longer computes, and no task
@@ -30,14 +30,16 @@ namespace {
 // has no diffs.
 constexpr uint64_t kDrop = 1;  // lowest bit of a page's address
 struct Holder {
-  static constexpr uint64_t kMostRequests = 4096, kMostLost = 30 << 20, kMostHeld = 60 << 20;
+  static constexpr uint64_t kMostRequests = 4096, kMostInvalidations = 30 << 20,
+                            kMostHeld = 60 << 20;
   uint64_t request_count;
-  uint64_t lost_count;
+  uint64_t invalidation_count;
   uint64_t held_count, compact_at;
   uint64_t next;                     // where the last stretch of pages that it took ended
   uint64_t window;                   // and how long it was
   uint64_t requests[kMostRequests];  // pages that others wait for
-  uint64_t lost[kMostLost];  // pages that others took: to be unmapped (kDrop) or write-protected
+  uint64_t pending_invalidations[kMostInvalidations];  // pages that others took: to be unmapped
+                                                       // (kDrop) or write-protected
   uint64_t held[kMostHeld];  // pages that it has been given; some it has lost since
 };
 static_assert(sizeof(Holder) <= kDiffSize);
@@ -69,12 +71,13 @@ void remember(Task& task, uint64_t page) {
   h.held[h.held_count++] = page;
 }
 
-void note_lost(Task& task, uint64_t page, bool all) {
+void note_invalidation(Task& task, uint64_t page, bool all) {
   Holder& h = holder_of(task);
   // Invariant 2 of coherent.cc: only its own turn takes a right from who computes.
   WEIR_DEBUG_CHECK(!task.order.computes || shared().order.turn == task.id);
-  if (h.lost_count == Holder::kMostLost) fail("keep track of so many pages", page, -ENOMEM);
-  h.lost[h.lost_count++] = page | (all ? kDrop : 0);
+  if (h.invalidation_count == Holder::kMostInvalidations)
+    fail("keep track of so many pages", page, -ENOMEM);
+  h.pending_invalidations[h.invalidation_count++] = page | (all ? kDrop : 0);
   if (task.pages.spins_on_pages)
     wake(key_of_spinner(task), 1, ~0u);  // what it looks at is about to change
 }
@@ -146,7 +149,7 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks) {
     if (to_write) entry |= kWanted;
   }
   if (waits) return false;
-  each_other([&](Task& other) { note_lost(other, page, to_write || !reader_bit(other)); });
+  each_other([&](Task& other) { note_invalidation(other, page, to_write || !reader_bit(other)); });
   if (entry & kWanted) wake(key_of(page), ~0u, ~0u);  // they ask again, now this task
   if (to_write) {
     const bool migrates =
@@ -244,15 +247,15 @@ void take_around(Task& task, uint64_t page) {
 constexpr uint32_t kLeastRun = 16, kLongestRun = 4096;
 constexpr uint64_t kFaultTime = 6'000,
                    // Nanoseconds; the first is about what a fault costs.
-    kLongestKeeping = 1'000'000;
+    kLongestDeferral = 1'000'000;
 
 void note_fault(Task& task, bool has_waited, bool was_anothers) {
   task.pages.fault_run =
       has_waited || task.pages.fault_run == kLongestRun ? 0 : task.pages.fault_run + was_anothers;
-  if (!keeps_pages(task)) return;
+  if (!defers_requests(task)) return;
   const uint64_t time = kFaultTime * task.pages.fault_run * task.pages.fault_run / kLeastRun;
-  __atomic_store_n(&task.pages.keeps_until,
-                   sys::monotonic_ns() + (time < kLongestKeeping ? time : kLongestKeeping),
+  __atomic_store_n(&task.pages.defers_until,
+                   sys::monotonic_ns() + (time < kLongestDeferral ? time : kLongestDeferral),
                    __ATOMIC_RELAXED);
 }
 
@@ -273,7 +276,7 @@ bool is_anothers(uint64_t entry, const Task& task) {
 
 }  // namespace
 
-bool keeps_pages(const Task& task) {
+bool defers_requests(const Task& task) {
   return task.pages.fault_run >= kLeastRun && uses(Optimization::kKeeping);
 }
 
@@ -282,7 +285,7 @@ void on_fault(Task& task, uint64_t address, bool writes) {
   if (task.order.state == TaskState::kOutside ||
       task.pages.peeks) {  // the runtime looks at what a call has read, or writes what it answers
     task.pages.borrows = 1;
-    lend(page);
+    borrow(page);
     return;
   }
   if (has_right(entry_at(index_of(page)), task, writes)) {
@@ -315,7 +318,7 @@ void on_fault(Task& task, uint64_t address, bool writes) {
   task.spent.counters.faults += 1;
   task.spent.counters.prefetched += count - 1;
   map_with_right(task, page, count);
-  if (keeps_pages(task) && count == 1) {
+  if (defers_requests(task) && count == 1) {
     take_block(task, page);
   } else if (task.pages.sections) {
     note_use_in_section(task, page, writes);
@@ -361,7 +364,7 @@ bool is_asked(const Task& task) {
   return __atomic_load_n(&holder_of(task).request_count, __ATOMIC_RELAXED) != 0;
 }
 
-bool serve(Task& task, bool stays_mapped) {
+bool grant_requests(Task& task, bool stays_mapped) {
   Holder& h = holder_of(task);
   if (!h.request_count) return false;
   WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariants 1 and 2 of coherent.cc
@@ -380,7 +383,7 @@ bool serve(Task& task, bool stays_mapped) {
       entry &= ~reader_bit(task);
     }
     if (had && stays_mapped) {
-      note_lost(task, page, all);
+      note_invalidation(task, page, all);
     } else if (had && all) {
       drop(page, kPageSize);
     } else if (had) {
@@ -394,19 +397,21 @@ bool serve(Task& task, bool stays_mapped) {
 
 void catch_up(Task& task) {
   Holder& h = holder_of(task);
-  if (task.pages.borrows) take_home();
+  if (task.pages.borrows) return_borrowed();
   task.pages.borrows = 0;
-  for (uint64_t i = 0; i < h.lost_count;) {
-    const uint64_t page = h.lost[i] & ~kDrop, all = h.lost[i] & kDrop;
+  for (uint64_t i = 0; i < h.invalidation_count;) {
+    const uint64_t page = h.pending_invalidations[i] & ~kDrop,
+                   all = h.pending_invalidations[i] & kDrop;
     uint64_t limit = page + kPageSize;
-    for (i++; i < h.lost_count && h.lost[i] == (limit | all); i++) limit += kPageSize;
+    for (i++; i < h.invalidation_count && h.pending_invalidations[i] == (limit | all); i++)
+      limit += kPageSize;
     if (all) drop(page, limit - page);
     else protect(page, limit - page, true);
   }
-  h.lost_count = 0;
+  h.invalidation_count = 0;
 }
 
-void hand_out(Task& task, bool stays_mapped) {
+void release_all(Task& task, bool stays_mapped) {
   Holder& h = holder_of(task);
   uint64_t start = 0, limit = 0;
   for (uint64_t i = 0; i < h.held_count; i++) {
@@ -416,7 +421,7 @@ void hand_out(Task& task, bool stays_mapped) {
     if (!has_right(entry, task, false)) continue;
     entry &= ~(writes_it(entry, task) ? kWriterMask : reader_bit(task));
     if (stays_mapped) {
-      note_lost(task, page, true);
+      note_invalidation(task, page, true);
       continue;
     }
     if (page == limit) {

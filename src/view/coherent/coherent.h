@@ -43,17 +43,17 @@ bool has(const Task& task, uint64_t address, bool writes);
 // requests for its pages until it comes to another event, or is stopped for the requesting tasks.
 // So tasks that touch the same pages all the time have each page for a while, instead of for one
 // access. In turns.
-bool keeps_pages(const Task& task);
+bool defers_requests(const Task& task);
 // True if other tasks wait for pages of the task; at any time.
 bool is_asked(const Task& task);
 // In the task's own turn: grants the requested pages. Returns true if there were any.
 // `stays_mapped`: the task is about to sleep in a system call, which may access its memory, so the
 // pages are unmapped when it is back (catch_up).
-bool serve(Task& task, bool stays_mapped = false);
+bool grant_requests(Task& task, bool stays_mapped = false);
 // The task has the turn again after a wait: unmaps the pages that other tasks have taken meanwhile.
 void catch_up(Task& task);
 // In its turn: the task releases all pages that it has.
-void hand_out(Task& task, bool stays_mapped = false);
+void release_all(Task& task, bool stays_mapped = false);
 // In its turn: the task has taken a lock, or is about to release the one that it took last.
 void enter_section(Task& task, uint64_t lock);
 void leave_section(Task& task);
@@ -61,10 +61,10 @@ void leave_section(Task& task);
 void forget(uint64_t start, uint64_t size);
 
 // Allows this process to touch the page, whichever task has it. Either all other tasks stand still,
-// or the task will not act on what it reads. Ends with take_home().
-inline void lend(uint64_t address) { page::demand::lend(address); }
+// or the task will not act on what it reads. Ends with return_borrowed().
+inline void borrow(uint64_t address) { page::demand::borrow(address); }
 // lend() for all memory: a child borrows the task's address space, and may close descriptors.
-inline void lend_all() { page::demand::lend_all(); }
-inline void take_home() { page::demand::take_home(); }
+inline void borrow_all() { page::demand::borrow_all(); }
+inline void return_borrowed() { page::demand::return_borrowed(); }
 
 }  // namespace weir::view::coherent

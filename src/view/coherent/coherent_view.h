@@ -13,29 +13,31 @@ class Coherent : public View {
   bool open_tracking() override { return coherent::open_tracking(); }
   void close_tracking() override { coherent::close_tracking(); }
   void track(uint64_t start, uint64_t size) override { coherent::track(start, size); }
-  bool serve(Task& task, bool stays_mapped) override { return coherent::serve(task, stays_mapped); }
-  bool serve_unless_kept(Task& task) override {
-    return !coherent::keeps_pages(task) && coherent::serve(task);
+  bool grant_requests(Task& task, bool stays_mapped) override {
+    return coherent::grant_requests(task, stays_mapped);
+  }
+  bool grant_requests_unless_deferred(Task& task) override {
+    return !coherent::defers_requests(task) && coherent::grant_requests(task);
   }
   // A task that spins on a page that it has must have it taken, which wakes it; a task that waits
   // for a page may have what its holder needs.
-  void serve_before_sleep(Task& task, bool stays_mapped) override {
+  void release_before_sleep(Task& task, bool stays_mapped) override {
     if (uses(Optimization::kPreemption) || task.pages.spins_on_pages || task.pages.waits_for_page)
-      coherent::serve(task, stays_mapped);
-    else coherent::hand_out(task, stays_mapped);
+      coherent::grant_requests(task, stays_mapped);
+    else coherent::release_all(task, stays_mapped);
   }
   void catch_up(Task& task) override { coherent::catch_up(task); }
-  void hand_out(Task& task) override { coherent::hand_out(task); }
+  void release_all(Task& task) override { coherent::release_all(task); }
   void leave(Task& task) override {
-    coherent::hand_out(task);
-    coherent::take_home();
+    coherent::release_all(task);
+    coherent::return_borrowed();
   }
   void touch(uint64_t start, uint64_t size, bool writes) override {
     coherent::touch(start, size, writes);
   }
   void forget(uint64_t start, uint64_t size) override { coherent::forget(start, size); }
-  void lend_all() override { coherent::lend_all(); }
-  void take_home() override { coherent::take_home(); }
+  void borrow_all() override { coherent::borrow_all(); }
+  void return_borrowed() override { coherent::return_borrowed(); }
 };
 
 }  // namespace weir::view::coherent

@@ -31,7 +31,7 @@ inline constexpr uint64_t kMove = 0x4000,
 inline constexpr uint32_t kReaderShift = 16, kReaders = 48;
 
 inline uint64_t& entry_at(uint64_t index) {
-  return reinterpret_cast<uint64_t*>(kPageOwners)[index];
+  return reinterpret_cast<uint64_t*>(kPageDirectory)[index];
 }
 inline uint64_t index_of(uint64_t page) {
   return (page::shared_view_of(page) - kSharedView) / kPageSize;
