@@ -197,7 +197,7 @@ std::string words(const Entry& entry) {
       return fmt::format("stopped at {:#x}", front_of<ExecutionPoint>(payload, entry.size).rip);
     case Kind::kPage: {
       if (entry.number == static_cast<uint16_t>(trace::PageKind::kTaken)) {
-        const auto from = front_of<trace::Giver>(payload, entry.size);
+        const auto from = front_of<trace::PreviousHolder>(payload, entry.size);
         const auto head = std::min<uint32_t>(entry.size, sizeof from);
         const std::string had = from.points ? fmt::format(" from {}-{} at its point {}",
                                                           from.process, from.task, from.points)

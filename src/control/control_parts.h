@@ -67,8 +67,8 @@ enum class MappingKind : uint32_t {
   kProtect,
   kSigaction,
   kPatchText,
-  kMapOwned,
-  kAttachOwned,
+  kMapSharedMemory,
+  kAttachSharedMemory,
   kReserve,
   kProfile,
   kMove

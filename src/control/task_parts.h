@@ -294,9 +294,10 @@ struct TaskRecorded {
   uint64_t raised_once;   // recorded: of these, those that do not queue and have not come yet
   uint32_t stream;        // of a recording: slot + 1 (record/channel/ring.h), 0: not known yet
   uint32_t ordinal;       // the process that it is a task of, in a recording
-  uint32_t owned_sleeps;  // it waits (record/shared_memory.h), so many times over
-  uint32_t owned_points;  // places since it took a page of such memory where it may have given some
-  uint32_t at_point;      // recording: it was stopped at `point`, which is not logged yet
+  uint32_t shared_memory_sleeps;  // it waits (record/shared_memory.h), so many times over
+  uint32_t shared_memory_points;  // places since it took a page of such memory where it may have
+                                  // given some
+  uint32_t at_point;              // recording: it was stopped at `point`, which is not logged yet
   uint32_t steps_to_point;  // single steps to a point where it can be stopped; 0: none are made
   uint32_t in_look;  // in a replay that is checked: it is in the runtime for an access only, and
                      // may be asked what it does

@@ -249,10 +249,10 @@ template <typename Ask>
 long answer(const effects::Request& request, Ask ask) {
   Task& task = self();
   if (request.number == SYS_exit || request.number == SYS_exit_group) {  // a vfork child's
-    if (owned::g_active) owned::leave(task);
+    if (shared_memory::g_active) shared_memory::leave(task);
     return make(request);
   }
-  const owned::SleepScope sleeps(task);
+  const shared_memory::SleepScope sleeps(task);
   const effects::Replay replay =
       is_plain_futex(request) ? effects::Replay::kAnswer : effects::replay_of(request);
   if (replay == effects::Replay::kRefuse) {  // the same answer in every replay: nothing is kept
@@ -360,15 +360,16 @@ void hold_memory(Task& task) {
   effects::prepare(request, &before);
   const auto reads = [](void*, uint64_t at, uint64_t size) {
     view::current().touch(at, size, false);
-    if (owned::g_active) owned::touch(self(), at, size, true);
+    if (shared_memory::g_active) shared_memory::touch(self(), at, size, true);
   };
   const auto writes = [](void*, uint64_t at, uint64_t size) {
     view::current().touch(at, size, true);
-    if (owned::g_active) owned::touch(self(), at, size, false);
+    if (shared_memory::g_active) shared_memory::touch(self(), at, size, false);
   };
   for (uint64_t events = ~uint64_t{0};
-       events != task.spent.counters.events + owned::taken();) {  // until it has all at once
-    events = task.spent.counters.events + owned::taken();
+       events !=
+       task.spent.counters.events + shared_memory::taken();) {  // until it has all at once
+    events = task.spent.counters.events + shared_memory::taken();
     visit_reads(request, before, reads);
     effects::written_memory(request, before, -EFAULT, writes, nullptr);
     touch_arguments(request);
@@ -451,7 +452,7 @@ void note_child_end(long pid, int status) {
 void begin_process(uint32_t ordinal) {
   if (!is_on()) return;
   recording::begin_process(ordinal);
-  owned::begin_process(self());
+  shared_memory::begin_process(self());
 }
 
 void begin_borrower(Task& task, uint32_t ordinal) {
@@ -461,7 +462,7 @@ void begin_borrower(Task& task, uint32_t ordinal) {
 bool is_visible(long descriptor) { return is_on() && recording::visible(self(), descriptor) != 0; }
 
 void begin_task(Task& task) {
-  owned::begin_process(task);
+  shared_memory::begin_process(task);
   if (recording())
     recording::put(task,
                    Entry{Kind::kTask, 0, 0, 0, 0, 0, static_cast<int64_t>(task.identity.creation)});

@@ -22,7 +22,7 @@
 #include "base/types.h"
 #include "control/task.h"
 
-namespace weir::owned {
+namespace weir::shared_memory {
 
 extern bool g_active;  // this process has, or had, such memory
 
@@ -105,4 +105,4 @@ void leave(Task& task);
 // The process ends: the kernel marks the robust locks that it holds.
 void exit(Task& task);
 
-}  // namespace weir::owned
+}  // namespace weir::shared_memory

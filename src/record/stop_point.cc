@@ -39,7 +39,8 @@ constexpr unsigned kInstructionsLooked = 24;
 
 // The address at which the runtime may look at the task's memory without an event; 0: it may not.
 uint64_t look_at(const Task& task, uint64_t address) {
-  if (owned::g_active && !owned::mapping_at(address).empty()) return 0;  // to look would be to take
+  if (shared_memory::g_active && !shared_memory::mapping_at(address).empty())
+    return 0;  // to look would be to take
   if (!g_tasks_active) return address;
   if (!page::backing_bytes_at(address)) return 0;
   return view::coherent::may_read(task, address) ? page::shared_view_of(address) : 0;

@@ -194,7 +194,7 @@ void begin_image(int argc, char** argv) {
   s.recording.ordinal = known;
   Task& task = self();
   task.recorded.ordinal = known;
-  owned::leave(task);  // of the program before
+  shared_memory::leave(task);  // of the program before
   if (input::recording()) {
     put_image(task, argc, argv);
   } else {

@@ -206,7 +206,7 @@ static void come_in(weir::Frame* frame) {
   on_site(*frame);
   if (runtime::first_patch_kinds() & kPatchCpuid) trap::watch_made_code(self());
   happens::leave();
-  if (owned::g_active) owned::give_if_asked(self());
+  if (shared_memory::g_active) shared_memory::give_if_asked(self());
   if (input::is_on() && g_tasks_active) trap::stand_aside_if_asked(self());
   if (plan().memory == Plan::Memory::kCoherent && g_tasks_active) give_pages_if_asked(self());
   if (input::replaying() && runtime::g_intercepting) trap::go_on_as_recorded(self(), *frame);

@@ -13,15 +13,15 @@
 
 namespace weir::trap {
 
-bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_owned) {
+bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_shared_memory) {
   constexpr greg_t kWrite = 2;
-  if (!is_owned && !view::coherent::is_ours(address)) return false;
+  if (!is_shared_memory && !view::coherent::is_ours(address)) return false;
   const bool writes = context.uc_mcontext.gregs[REG_ERR] & kWrite;
   if (task.spin.stepping && !task.pages.peeks) end_stepping(task, context);
   const uint32_t in_runtime = task.in_runtime;
   task.in_runtime = 1;
-  const bool is_met = !is_owned || owned::on_fault(task, address, writes);
-  if (!is_owned) view::coherent::on_fault(task, address, writes);
+  const bool is_met = !is_shared_memory || shared_memory::on_fault(task, address, writes);
+  if (!is_shared_memory) view::coherent::on_fault(task, address, writes);
   task.in_runtime = in_runtime;
   if (!is_met) return false;
   if (in_runtime || on_signal_stack(task, context)) return true;
@@ -44,7 +44,7 @@ bool meet_closed(Task& task, uint64_t address, ucontext_t& context) {
     if (fetch != doubt::Fetch::kOther) return true;
   }
   return meet_made_code(address, context) ||
-         (owned::g_active && meet_page(task, address, context, true));
+         (shared_memory::g_active && meet_page(task, address, context, true));
 }
 
 }  // namespace weir::trap

@@ -12,7 +12,7 @@ namespace weir::trap {
 
 // The task has touched memory of the backing to which it has no right yet, or which this process
 // has not mapped; or a page that processes share, and that this process does not have.
-bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_owned);
+bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_shared_memory);
 // View isolated: memory with code of the program's own making is open either for writing or for
 // execution. It has been executed while open for writing, or written while open for execution. Does
 // not return if the code cannot be held to the View.

@@ -72,7 +72,7 @@ void on_preempted(Frame& frame) {
   task.spin.spinning = task.identity.asked_in = 0;
   if (!g_tasks_active) {
     task.spin.sampled_event = ~uint64_t{0};  // another spin may follow without an event
-    owned::give_at_spin(task);
+    shared_memory::give_at_spin(task);
     return;
   }
   const uint32_t depth = task.turn.state == TurnState::kGap ? 0 : task.turn.depth;

@@ -422,7 +422,7 @@ bool is_in_the_way(Task& task) {
   constexpr uint32_t kLooks = 3, kMostLooks = 12;
   const bool is_asked =
       (plan().memory == Plan::Memory::kCoherent && view::coherent::is_asked(task)) ||
-      (owned::g_active && owned::is_awaited(task));
+      (shared_memory::g_active && shared_memory::is_awaited(task));
   if (!is_asked) return false;
   return task.spin.vain_steppings || task.spin.sampled >= (task.spin.repeats ? kMostLooks : kLooks);
 }
@@ -433,7 +433,7 @@ void on_probe(Task& task, ucontext_t& context) {
   if (task.spin.stepping) return;
   if (task.inbox_count && stop_at_point(task, context, true)) return;
   const bool is_alone = !g_tasks_active;  // asked by another process: of what both share
-  if (is_alone && (!owned::g_active || !owned::is_awaited(task))) return;
+  if (is_alone && (!shared_memory::g_active || !shared_memory::is_awaited(task))) return;
   if (!is_alone && plan().checks_races()) {  // it has lost pages, or the holder of the turn waits
                                              // until all stand still
     task.in_runtime = 1;

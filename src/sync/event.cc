@@ -148,7 +148,7 @@ void enter(Task& task, EventKind kind) {
   inject_delay(task);
   view::current().find_writes(task);
   {
-    const owned::SleepScope sleeps(task);
+    const shared_memory::SleepScope sleeps(task);
     order::current().take_turn(task, kind);
     if (task.recorded.at_point) trap::log_point(task);
   }
@@ -186,7 +186,7 @@ void enter(Task& task, EventKind kind) {
   }
   heap_exchange(task.heap, in_backing);
   view::current().refresh();
-  if (task.pages.holds_call && owned::g_active)
+  if (task.pages.holds_call && shared_memory::g_active)
     input::hold_memory(task);  // others may have taken some meanwhile
 }
 

@@ -40,7 +40,7 @@ void forget_turn(Task& task) {
 }
 
 void pass_turn_and_wait(Task& task) {
-  const owned::SleepScope sleeps(task);
+  const shared_memory::SleepScope sleeps(task);
   order::current().pass_turn(task, TaskState::kServed);
   tasks::return_to_own();
   order::current().wait_to_run(task);

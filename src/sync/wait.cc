@@ -45,13 +45,13 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
   const bool away = runtime::g_is_in_place_process;
   if (away) tasks::will_wait_in_place(task);
   view::current().release_before_sleep(task);
-  const bool sleeps = owned::g_active;
-  if (sleeps) owned::begin_sleep(task);
+  const bool sleeps = shared_memory::g_active;
+  if (sleeps) shared_memory::begin_sleep(task);
   order::current().pass_turn(task, TaskState::kBlocked);
   if (away) tasks::wait_in_place(task);
   const int result = order::current().wait_blocked(task);
   if (runtime::g_is_in_place_process && s.in_place_process.closed) tasks::return_to_own();
-  if (sleeps) owned::end_sleep(task);
+  if (sleeps) shared_memory::end_sleep(task);
   // Who waited for long did so in its own process. Where the task goes on must not depend on that:
   // more depends on it (sync/coalesce.h).
   if (away && !runtime::g_is_in_place_process) tasks::enter_in_place_process(task);
@@ -148,7 +148,7 @@ void outside_begin(const char* what) {
   task.order.wait_what = what;
   task.spent.counters.serial_cycles += sys::cycles();
   view::current().release_before_sleep(task, true);
-  if (owned::g_active) owned::begin_sleep(task);
+  if (shared_memory::g_active) shared_memory::begin_sleep(task);
   order::current().pass_turn(task, TaskState::kOutside);
   enter_phase(task, Phase::kOutside);
 }
@@ -158,7 +158,7 @@ void outside_end() {
   enter_phase(task, Phase::kWaiting);
   order::current().rejoin(task);
   enter_phase(task, Phase::kTurn);
-  if (owned::g_active) owned::end_sleep(task);
+  if (shared_memory::g_active) shared_memory::end_sleep(task);
   task.spent.counters.serial_cycles -= sys::cycles();
   task.order.wait_what = nullptr;
   has_turn_again(task);  // nothing was written outside (syscall/descriptor.cc)

@@ -197,9 +197,9 @@ void note_file_change(Task& task, const Call& call) {
     case SYS_pwritev2:
     case SYS_ftruncate:
     case SYS_fallocate:
-    case SYS_sendfile: return owned::on_file_change(task, call.a);
+    case SYS_sendfile: return shared_memory::on_file_change(task, call.a);
     case SYS_copy_file_range:
-    case SYS_splice: return owned::on_file_change(task, call.c);
+    case SYS_splice: return shared_memory::on_file_change(task, call.c);
     default: return;
   }
 }
@@ -283,30 +283,30 @@ void on_syscall(Frame& frame, const Site& site) {
             static_cast<long>(frame.r8),
             static_cast<long>(frame.r9)};
   Task& task = self();
-  const bool looks_at_owned = owned::g_active;
+  const bool uses_shared_memory = shared_memory::g_active;
   const bool has_keys = plan().has_keys() && g_tasks_active && !task.identity.in_vfork;
   if (has_keys) view::current().open_keys(task);
   if (is_futex(call.number)) {
-    if (looks_at_owned)
-      owned::lend(static_cast<uint64_t>(call.a),
-                  has_second_word(call) ? static_cast<uint64_t>(call.e) : 0);
+    if (uses_shared_memory)
+      shared_memory::lend(static_cast<uint64_t>(call.a),
+                          has_second_word(call) ? static_cast<uint64_t>(call.e) : 0);
   } else if ((plan().gives_pages() && g_tasks_active && !task.identity.in_vfork) || has_keys ||
-             looks_at_owned) {
+             uses_shared_memory) {
     task.pages.holds_call = static_cast<uint32_t>(call.number) + 1;
     if (plan().checks_races() && view::current().has_to_catch_up(task))
       view::current().catch_up(task);
     input::hold_memory(task);
   }
-  if (looks_at_owned) owned::begin_call();
+  if (uses_shared_memory) shared_memory::begin_call();
   const bool is_checked = happens::g_checked && !task.identity.in_vfork;
   if (is_checked) checking::before_call(call.number, call.a, call.b);
   long result = constant::is_on() ? call_constant(call, make_call) : make_call(call);
   task.pages.holds_call = 0;
   if (is_checked) checking::after_call(call.number, call.a, call.b, result);
-  if (looks_at_owned) {
+  if (uses_shared_memory) {
     if (input::recording()) note_file_change(task, call);
-    owned::end_lending();
-    owned::end_call(task);
+    shared_memory::end_lending();
+    shared_memory::end_call(task);
   }
   if (g_tasks_active) self().spent.counters.syscalls++;
   if (call.again && is_cancel_site(site) && input::value(input::What::kFlags, is_cancelled)) {

@@ -244,7 +244,7 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
            reinterpret_cast<long>(&work->mask), 8);
   if (multi) {
-    const owned::SleepScope sleeps(self());
+    const shared_memory::SleepScope sleeps(self());
     (void)order::current().stand_still(self(), order::kForEver);
     view::current().find_writes(self());
     view::current().publish(self());
@@ -290,7 +290,7 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   copy_bytes(copy, &me, sizeof(Task));
   copy->self = copy;
   copy->identity.in_vfork = 1;
-  copy->recorded.owned_sleeps = 0;
+  copy->recorded.shared_memory_sleeps = 0;
   if (input::is_on()) copy->recorded.ordinal = input::new_process();
   copy->pending = copy->inbox_count = 0;
   copy->signals.pending_signals = nullptr;
@@ -306,13 +306,13 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
     view::current().drop_retained_copies();
     view::current().borrow_all();
   }
-  owned::begin_borrowing(me);
+  shared_memory::begin_borrowing(me);
   shared().processes.making_signal = told_by_monitor(request, multi);
   const uint64_t flags =
       passed_on(request, multi) | (request.flags & (CLONE_VM | CLONE_VFORK | CLONE_SIGHAND));
   long pid = weir_clone(flags, copy->stack_top - 4096, &descriptor, nullptr, 0, borrowing_child,
                         reinterpret_cast<uint64_t>(&work));
-  owned::end_borrowing(me);
+  shared_memory::end_borrowing(me);
   end_borrowed_environment(*copy);
   if (multi) {
     view::current().return_borrowed();

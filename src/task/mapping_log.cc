@@ -61,45 +61,46 @@ void note_change_of_text(const MappingRecord& r, bool is_author) {
 // Of `protection` pages, to `offset`, where it has `size` bytes (syscall/memory/remap.cc).
 void repeat_move(const MappingRecord& r) {
   const uint64_t old_size = static_cast<uint64_t>(r.protection) * kPageSize;
-  const bool is_owned = owned::overlaps(r.start, old_size ? old_size : kPageSize);
-  if (is_owned) owned::give_range(r.start, old_size ? old_size : kPageSize);
-  if (!is_owned || !input::replaying()) {
+  const bool is_shared_memory = shared_memory::overlaps(r.start, old_size ? old_size : kPageSize);
+  if (is_shared_memory) shared_memory::give_range(r.start, old_size ? old_size : kPageSize);
+  if (!is_shared_memory || !input::replaying()) {
     const bool stays = r.offset == r.start;
     const long flags = stays ? 0 : MREMAP_MAYMOVE | MREMAP_FIXED;
     const long to = sys::raw(SYS_mremap, static_cast<long>(r.start), static_cast<long>(old_size),
                              static_cast<long>(r.size), flags, static_cast<long>(r.offset));
     if (sys::failed(to)) cannot_repeat(r, -to);
   }
-  if (is_owned) owned::on_move({r.start, r.start + old_size}, {r.offset, r.offset + r.size});
+  if (is_shared_memory)
+    shared_memory::on_move({r.start, r.start + old_size}, {r.offset, r.offset + r.size});
 }
 
 void apply(const MappingRecord& r) {
   note_change_of_text(r, false);
   switch (r.kind) {
     case MappingKind::kMapFile: {
-      owned::on_unmap(r.start, r.size);
+      shared_memory::on_unmap(r.start, r.size);
       long at = sys::raw(SYS_mmap, static_cast<long>(r.start), static_cast<long>(r.size),
                          r.protection, r.flags, r.descriptor, static_cast<long>(r.offset));
       if (sys::failed(at)) cannot_repeat(r, -at);
       if (r.protection & PROT_EXEC) forget_text(Range{r.start, r.start + r.size});
       break;
     }
-    case MappingKind::kMapOwned:
-      if (!owned::repeat({r.start, r.start + r.size}, r.protection, r.descriptor, r.offset))
+    case MappingKind::kMapSharedMemory:
+      if (!shared_memory::repeat({r.start, r.start + r.size}, r.protection, r.descriptor, r.offset))
         cannot_repeat(r, ENOMEM);
       break;
-    case MappingKind::kAttachOwned:
-      if (!owned::repeat_attach({r.start, r.start + r.size}, r.protection,
-                                static_cast<long>(r.offset)))
+    case MappingKind::kAttachSharedMemory:
+      if (!shared_memory::repeat_attach({r.start, r.start + r.size}, r.protection,
+                                        static_cast<long>(r.offset)))
         cannot_repeat(r, ENOMEM);
       break;
     case MappingKind::kMapBacking:
-      owned::on_unmap(r.start, r.size);
+      shared_memory::on_unmap(r.start, r.size);
       if (!page::map_private(r.start, r.size, r.offset, r.protection)) cannot_repeat(r, ENOMEM);
       if (!g_is_in_place_process) view::current().track(r.start, r.size);
       break;
     case MappingKind::kReserve:
-      owned::on_unmap(r.start, r.size);
+      shared_memory::on_unmap(r.start, r.size);
       if (sys::failed(sys::raw(SYS_mmap, static_cast<long>(r.start), static_cast<long>(r.size),
                                PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
                                -1, 0))) {
@@ -108,11 +109,12 @@ void apply(const MappingRecord& r) {
       break;
     case MappingKind::kUnmap:
       sys::raw(SYS_munmap, static_cast<long>(r.start), static_cast<long>(r.size));
-      owned::on_unmap(r.start, r.size);
+      shared_memory::on_unmap(r.start, r.size);
       break;
     case MappingKind::kProtect:
       page::protect(r.start, r.size, r.protection);
-      if (owned::overlaps(r.start, r.size)) owned::on_protect(r.start, r.size, r.protection);
+      if (shared_memory::overlaps(r.start, r.size))
+        shared_memory::on_protect(r.start, r.size, r.protection);
       break;
     case MappingKind::kMove: repeat_move(r); break;
     case MappingKind::kPatchText: patch_new_text(); break;

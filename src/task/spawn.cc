@@ -430,7 +430,7 @@ void finish() {
   if (s.spent.ended_count < kMaxEnded)
     s.spent.ended[s.spent.ended_count++] = {task.identity.creation, task.spent.counters};
   view::current().leave(task);
-  if (owned::g_active) owned::leave(task);
+  if (shared_memory::g_active) shared_memory::leave(task);
   bool stay = false;
   if (plan().has_processes()) {
     SpinGuard guard(s.processes.lock);
@@ -475,7 +475,7 @@ void end_pool() {
 void exit_program(int code) {
   Shared& s = shared();
   uint32_t none = 0;
-  if (owned::g_active) owned::exit(self());
+  if (shared_memory::g_active) shared_memory::exit(self());
   runtime::prints_at_exit(code);  // before the monitor is told: it would end this task when
                                   // anything else of the program ends
   if (g_tasks_active && plan().has_processes()) {

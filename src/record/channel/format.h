@@ -148,11 +148,11 @@ static_assert(encoded(decoded_point(0xfedc'ba98'7654'3214)) == 0xfedc'ba98'7654'
 
 // Who had a page before it was taken, and how often that task had come by places where pages may
 // leave it. `points` 0: nobody had it.
-struct Giver {
+struct PreviousHolder {
   uint32_t process, task;  // as a stream is named
   uint64_t points;
 };
-static_assert(sizeof(Giver) == 16);
+static_assert(sizeof(PreviousHolder) == 16);
 
 struct End {
   uint64_t schedule;  // hash over all turns

@@ -173,9 +173,9 @@ struct Header {
 inline constexpr uint64_t kWithFingerprint = 1, kWithStat = 2;
 inline constexpr uint64_t kHeaderSize = (sizeof(Header) + 4095) & ~uint64_t{4095};
 inline constexpr uint64_t kHoldersAt = kHeaderSize + kMostStreams * kRingSize;
-inline constexpr uint64_t kOwnedPagesAt =
+inline constexpr uint64_t kSharedPagesAt =
     kHoldersAt + ((kMostStreams * sizeof(Holder) + 4095) & ~uint64_t{4095});
-inline constexpr uint64_t kTraceSize = kOwnedPagesAt + kOwnedPages * sizeof(OwnedPage);
+inline constexpr uint64_t kTraceSize = kSharedPagesAt + kSharedPages * sizeof(SharedPage);
 
 // One side's hold on a ring. `base`: where the trace is mapped.
 struct Ring {

@@ -18,24 +18,24 @@
 
 namespace weir::trace {
 
-struct OwnedPage {
-  uint64_t key;    // of the object and the page's number in it; 0: free. Set once
-  uint64_t owner;  // the holder's stream + 1 in the lowest bits, kHanded, its generation above; 0:
-                   // nobody
-  uint32_t word;   // futex: counts what should wake a task that waits for the page
+struct SharedPage {
+  uint64_t key;     // of the object and the page's number in it; 0: free. Set once
+  uint64_t holder;  // the holder's stream + 1 in the lowest bits, kHanded, its generation above; 0:
+                    // nobody
+  uint32_t word;    // futex: counts what should wake a task that waits for the page
   uint32_t waiting;
   // The sum of the page's bytes when it was given to nobody, or to a holder that has yet to see
   // that; 0 if it is not known.
   uint64_t sum;
-  uint32_t giver;  // the stream + 1 of the task that gave it then
+  uint32_t previous_holder;  // the stream + 1 of the task that gave it then
   uint32_t unused;
 };
-static_assert(sizeof(OwnedPage) == 40);
+static_assert(sizeof(SharedPage) == 40);
 
-inline constexpr uint32_t kOwnerBits = 16;
+inline constexpr uint32_t kHolderBits = 16;
 inline constexpr uint64_t kHanded = 1 << 15;  // it was given to a holder that waits for it, and has
                                               // yet to see that: nobody takes it meanwhile
-inline constexpr uint64_t kOwnedPages = uint64_t{1} << 20;
+inline constexpr uint64_t kSharedPages = uint64_t{1} << 20;
 
 enum class HolderState : uint32_t {
   kComputes = 0,
@@ -44,7 +44,7 @@ enum class HolderState : uint32_t {
 };
 
 struct PageRequest {
-  uint32_t place;   // in the table of pages
+  uint32_t entry;   // in the table of pages
   uint32_t stream;  // of the task that wants it
 };
 

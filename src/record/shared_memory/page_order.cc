@@ -26,7 +26,7 @@
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::owned {
+namespace weir::shared_memory {
 
 namespace {
 
@@ -43,26 +43,29 @@ void come_by(Task& task) {
     __atomic_fetch_add(&points_of(stream), 1u, __ATOMIC_RELEASE);  // after what is told there
 }
 
-trace::Giver giver_of(uint32_t stream) {
+trace::PreviousHolder previous_holder_of(uint32_t stream) {
   if (!stream) return {};
   const trace::Slot& slot = recording::header().slot[stream - 1];
   return {slot.process, slot.task, __atomic_load_n(&points_of(stream - 1), __ATOMIC_ACQUIRE)};
 }
 
-void await_giver(Task& task, const trace::Giver& giver) {
+void await_previous_holder(Task& task, const trace::PreviousHolder& previous_holder) {
   constexpr uint32_t kLooks = 200;
   // Of a process that was killed the last entries may be missing.
   constexpr uint64_t kPatience = 2'000'000'000;
   trace::Ring ring;
-  if (!happens::g_replayed || !giver.points || !recording::ring_of(giver.process, giver.task, ring))
+  if (!happens::g_replayed || !previous_holder.points ||
+      !recording::ring_of(previous_holder.process, previous_holder.task, ring))
     return;
   const uint64_t& points = points_of(static_cast<uint32_t>(ring.slot - recording::header().slot));
-  const auto has_come = [&] { return __atomic_load_n(&points, __ATOMIC_ACQUIRE) >= giver.points; };
+  const auto has_come = [&] {
+    return __atomic_load_n(&points, __ATOMIC_ACQUIRE) >= previous_holder.points;
+  };
   for (uint32_t i = 0; i < kLooks && !has_come(); i++) sys::cpu_relax();
   recording::Looking looking;
   for (uint64_t ended = 0, stands = 0; !has_come();) {
     looking.sleep();
-    if (giver.process == task.recorded.ordinal) recording::look_round(task, stands);
+    if (previous_holder.process == task.recorded.ordinal) recording::look_round(task, stands);
     const bool is_over = trace::is_closed(*ring.slot) && !ring.used();
     if (!is_over) ended = 0;
     else if (!ended) ended = sys::monotonic_ns();
@@ -71,4 +74,4 @@ void await_giver(Task& task, const trace::Giver& giver) {
   happens::on_acquire(happens::kSharedMemory);
 }
 
-}  // namespace weir::owned
+}  // namespace weir::shared_memory

@@ -7,15 +7,15 @@
 #include "control/task.h"
 #include "record/channel/format.h"
 
-namespace weir::owned {
+namespace weir::shared_memory {
 
 // The task stands where what it has may go to others from here on: before it goes, and at the same
 // places in a replay.
 void come_by(Task& task);
 // Recording: the task of that stream, and how often it has come by; `stream`: its number + 1, 0
 // nobody.
-trace::Giver giver_of(uint32_t stream);
+trace::PreviousHolder previous_holder_of(uint32_t stream);
 // Replaying: the task takes a page that it had from that one.
-void await_giver(Task& task, const trace::Giver& giver);
+void await_previous_holder(Task& task, const trace::PreviousHolder& previous_holder);
 
-}  // namespace weir::owned
+}  // namespace weir::shared_memory

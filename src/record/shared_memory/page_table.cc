@@ -13,14 +13,14 @@
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::owners {
+namespace weir::shared_table {
 
 namespace {
 
 using trace::Holder;
 using trace::HolderState;
-using trace::OwnedPage;
 using trace::PageRequest;
+using trace::SharedPage;
 
 // Nanoseconds until a waiter looks who has the page now, whether it lives, and what it does: rarer
 // with time.
@@ -29,25 +29,25 @@ constexpr uint64_t kTakesFromReader = 50'000'000;
 constexpr uint32_t kLooksAtLock = 1000;
 constexpr uint64_t kPatience = 10'000'000'000;
 
-OwnedPage& page_at(uint32_t place) {
-  return reinterpret_cast<OwnedPage*>(trace::kTrace + trace::kOwnedPagesAt)[place];
+SharedPage& page_at(uint32_t entry) {
+  return reinterpret_cast<SharedPage*>(trace::kTrace + trace::kSharedPagesAt)[entry];
 }
 Holder& holder_at(uint32_t stream) {
   return reinterpret_cast<Holder*>(trace::kTrace + trace::kHoldersAt)[stream];
 }
-uint32_t stream_of(uint64_t owner) {
-  return static_cast<uint32_t>(owner & ((1u << trace::kOwnerBits) - 1) & ~trace::kHanded) - 1;
+uint32_t stream_of(uint64_t holder) {
+  return static_cast<uint32_t>(holder & ((1u << trace::kHolderBits) - 1) & ~trace::kHanded) - 1;
 }
 Holder& own(Task& task) { return holder_at(recording::stream_number(task)); }
 
 uint64_t word_of(uint32_t stream) {
-  return __atomic_load_n(&holder_at(stream).generation, __ATOMIC_ACQUIRE) << trace::kOwnerBits |
+  return __atomic_load_n(&holder_at(stream).generation, __ATOMIC_ACQUIRE) << trace::kHolderBits |
          (stream + 1);
 }
 uint64_t word_of(Task& task) { return word_of(recording::stream_number(task)); }
 
-bool is_nobody(uint64_t owner) {
-  return !owner || (owner & ~trace::kHanded) != word_of(stream_of(owner));
+bool is_nobody(uint64_t holder) {
+  return !holder || (holder & ~trace::kHanded) != word_of(stream_of(holder));
 }
 
 bool is_dead(const Holder& h) { return h.pid > 0 && trace::has_no_memory(h.pid); }
@@ -80,7 +80,7 @@ class HolderLock {
   Holder& holder_;
 };
 
-void wake_waiters(OwnedPage& page) {
+void wake_waiters(SharedPage& page) {
   __atomic_fetch_add(&page.word, 1u, __ATOMIC_SEQ_CST);
   if (!__atomic_exchange_n(&page.waiting, 0u, __ATOMIC_SEQ_CST)) return;
   sys::futex_wake(&page.word, 0x7fffffff);
@@ -105,31 +105,31 @@ void change_and_wake(uint32_t me, Change change) {
     change(h);
     count = move_requests(h, requests);
   }
-  for (uint32_t i = 0; i < count; i++) wake_waiters(page_at(requests[i].place));
+  for (uint32_t i = 0; i < count; i++) wake_waiters(page_at(requests[i].entry));
 }
 
-bool change(OwnedPage& page, uint64_t from, uint64_t to) {
-  return __atomic_compare_exchange_n(&page.owner, &from, to, false, __ATOMIC_SEQ_CST,
+bool change(SharedPage& page, uint64_t from, uint64_t to) {
+  return __atomic_compare_exchange_n(&page.holder, &from, to, false, __ATOMIC_SEQ_CST,
                                      __ATOMIC_SEQ_CST);
 }
 
 // From a holder that sleeps it is taken; one that computes is asked.
-bool take_or_ask(uint32_t me, uint32_t place, uint64_t owner, uint64_t waited) {
-  OwnedPage& page = page_at(place);
-  Holder& h = holder_at(stream_of(owner));
+bool take_or_ask(uint32_t me, uint32_t entry, uint64_t holder, uint64_t waited) {
+  SharedPage& page = page_at(entry);
+  Holder& h = holder_at(stream_of(holder));
   HolderLock lock(h, me);
-  if (__atomic_load_n(&page.owner, __ATOMIC_SEQ_CST) != owner) return false;
+  if (__atomic_load_n(&page.holder, __ATOMIC_SEQ_CST) != holder) return false;
   const bool may_take = h.state == HolderState::kSleeps ||
                         (h.state == HolderState::kReads && waited > kTakesFromReader);
-  if (may_take && !(owner & trace::kHanded)) {
-    if (!change(page, owner, word_of(me))) return false;
+  if (may_take && !(holder & trace::kHanded)) {
+    if (!change(page, holder, word_of(me))) return false;
     h.lost = 1;
     return true;
   }
   uint32_t i = 0;
-  while (i < h.asked && (h.requests[i].place != place || h.requests[i].stream != me)) i++;
+  while (i < h.asked && (h.requests[i].entry != entry || h.requests[i].stream != me)) i++;
   if (i < h.asked || i == Holder::kMostRequests) return false;
-  h.requests[i] = {place, me};
+  h.requests[i] = {entry, me};
   __atomic_store_n(&h.asked, i + 1, __ATOMIC_RELEASE);
   return false;
 }
@@ -140,16 +140,16 @@ uint64_t next_look(uint64_t waited) {
 }
 
 // Nobody has what a dead holder had.
-void look_after(uint32_t me, uint64_t owner, uint64_t waited) {
-  const uint32_t stream = stream_of(owner);
+void look_after(uint32_t me, uint64_t holder, uint64_t waited) {
+  const uint32_t stream = stream_of(holder);
   Holder& h = holder_at(stream);
   if (is_dead(h)) {
     HolderLock lock(h, me);
-    if ((owner & ~trace::kHanded) == word_of(stream))
+    if ((holder & ~trace::kHanded) == word_of(stream))
       __atomic_fetch_add(&h.generation, 1u, __ATOMIC_ACQ_REL);
     return;
   }
-  if (h.state != HolderState::kComputes || (owner & trace::kHanded)) return;
+  if (h.state != HolderState::kComputes || (holder & trace::kHanded)) return;
   sys::raw(SYS_tkill, h.pid, sys::g_probe_signal);
   if (waited > kPatience && !__atomic_exchange_n(&h.told, 1u, __ATOMIC_ACQ_REL)) {
     report(
@@ -163,56 +163,56 @@ void look_after(uint32_t me, uint64_t owner, uint64_t waited) {
 
 }  // namespace
 
-uint32_t place_of(uint64_t object, uint64_t page) {
+uint32_t entry_of(uint64_t object, uint64_t page) {
   uint64_t key = (object ^ page * 0x9E3779B97F4A7C15) * 0xBF58476D1CE4E5B9;
   key = (key ^ key >> 31) * 0x94D049BB133111EB;
   key ^= key >> 29;
   if (!key) key = 1;
-  for (uint64_t i = 0; i < trace::kOwnedPages; i++) {
-    const uint64_t place = (key + i) % trace::kOwnedPages;
-    uint64_t found = __atomic_load_n(&page_at(static_cast<uint32_t>(place)).key, __ATOMIC_ACQUIRE);
-    if (!found && __atomic_compare_exchange_n(&page_at(static_cast<uint32_t>(place)).key, &found,
+  for (uint64_t i = 0; i < trace::kSharedPages; i++) {
+    const uint64_t entry = (key + i) % trace::kSharedPages;
+    uint64_t found = __atomic_load_n(&page_at(static_cast<uint32_t>(entry)).key, __ATOMIC_ACQUIRE);
+    if (!found && __atomic_compare_exchange_n(&page_at(static_cast<uint32_t>(entry)).key, &found,
                                               key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-      return static_cast<uint32_t>(place);
+      return static_cast<uint32_t>(entry);
     }
-    if (found == key) return static_cast<uint32_t>(place);
+    if (found == key) return static_cast<uint32_t>(entry);
   }
   report("the program's processes share more than %u pages: a recording has no room for more",
-         trace::kOwnedPages);
+         trace::kSharedPages);
   die(125);
 }
 
-bool acquire(Task& task, uint32_t place, uint32_t& giver) {
-  OwnedPage& page = page_at(place);
+bool acquire(Task& task, uint32_t entry, uint32_t& previous_holder) {
+  SharedPage& page = page_at(entry);
   const uint32_t stream = recording::stream_number(task);
   Holder& h = holder_at(stream);
   h.pid = static_cast<int>(sys::raw(SYS_gettid));
   const uint64_t me = word_of(stream);
   for (uint64_t since = 0, waited = 0;;) {
-    const uint64_t owner = __atomic_load_n(&page.owner, __ATOMIC_SEQ_CST);
-    if (owner == me) return true;
-    if (owner == (me | trace::kHanded) || is_nobody(owner)) {
-      const uint32_t gave = __atomic_load_n(&page.giver, __ATOMIC_ACQUIRE);
-      if (!change(page, owner, me)) continue;
-      giver = !owner || (owner & trace::kHanded) ? gave : stream_of(owner) + 1;
+    const uint64_t holder = __atomic_load_n(&page.holder, __ATOMIC_SEQ_CST);
+    if (holder == me) return true;
+    if (holder == (me | trace::kHanded) || is_nobody(holder)) {
+      const uint32_t gave = __atomic_load_n(&page.previous_holder, __ATOMIC_ACQUIRE);
+      if (!change(page, holder, me)) continue;
+      previous_holder = !holder || (holder & trace::kHanded) ? gave : stream_of(holder) + 1;
       h.waits_for = 0;
       return false;
     }
     const uint32_t seen = __atomic_load_n(&page.word, __ATOMIC_SEQ_CST);
     if (since) waited = sys::monotonic_ns() - since;
-    if (take_or_ask(stream, place, owner, waited)) {
+    if (take_or_ask(stream, entry, holder, waited)) {
       wake_waiters(page);  // they ask this one now
-      giver = stream_of(owner) + 1;
+      previous_holder = stream_of(holder) + 1;
       h.waits_for = 0;
       return false;
     }
     if (!since) since = sys::monotonic_ns();
-    __atomic_store_n(&h.waits_for, place + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&h.waits_for, entry + 1, __ATOMIC_RELEASE);
     begin_sleep(task, HolderState::kSleeps);
     __atomic_store_n(&page.waiting, 1u, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&page.owner, __ATOMIC_SEQ_CST) == owner &&
+    if (__atomic_load_n(&page.holder, __ATOMIC_SEQ_CST) == holder &&
         sys::futex_wait(&page.word, seen, next_look(waited)) == -ETIMEDOUT)
-      look_after(stream, owner, waited);
+      look_after(stream, holder, waited);
     {
       HolderLock lock(h, stream);
       h.state = HolderState::kComputes;
@@ -220,39 +220,40 @@ bool acquire(Task& task, uint32_t place, uint32_t& giver) {
   }
 }
 
-void set_sum(uint32_t place, uint64_t sum) { page_at(place).sum = sum; }
+void set_sum(uint32_t entry, uint64_t sum) { page_at(entry).sum = sum; }
 
-uint64_t take_sum(uint32_t place) {
-  const uint64_t sum = page_at(place).sum;
-  page_at(place).sum = 0;
+uint64_t take_sum(uint32_t entry) {
+  const uint64_t sum = page_at(entry).sum;
+  page_at(entry).sum = 0;
   return sum;
 }
 
-bool has(Task& task, uint32_t place) {
-  return __atomic_load_n(&page_at(place).owner, __ATOMIC_SEQ_CST) == word_of(task);
+bool has(Task& task, uint32_t entry) {
+  return __atomic_load_n(&page_at(entry).holder, __ATOMIC_SEQ_CST) == word_of(task);
 }
 
 namespace {
 
 // Before it goes: while it is the task's own nobody else says so.
-void note_giver(Task& task, uint32_t place) {
-  if (has(task, place))
-    __atomic_store_n(&page_at(place).giver, recording::stream_number(task) + 1, __ATOMIC_RELEASE);
+void note_previous_holder(Task& task, uint32_t entry) {
+  if (has(task, entry))
+    __atomic_store_n(&page_at(entry).previous_holder, recording::stream_number(task) + 1,
+                     __ATOMIC_RELEASE);
 }
 
 }  // namespace
 
-void give(Task& task, uint32_t place) {
-  note_giver(task, place);
-  if (change(page_at(place), word_of(task), 0)) wake_waiters(page_at(place));
+void give(Task& task, uint32_t entry) {
+  note_previous_holder(task, entry);
+  if (change(page_at(entry), word_of(task), 0)) wake_waiters(page_at(entry));
 }
 
 void give_to(Task& task, const PageRequest& request) {
-  OwnedPage& page = page_at(request.place);
-  note_giver(task, request.place);
+  SharedPage& page = page_at(request.entry);
+  note_previous_holder(task, request.entry);
   // Who waits for what this task has goes on waiting.
   const bool waits =
-      __atomic_load_n(&holder_at(request.stream).waits_for, __ATOMIC_ACQUIRE) == request.place + 1;
+      __atomic_load_n(&holder_at(request.stream).waits_for, __ATOMIC_ACQUIRE) == request.entry + 1;
   if (change(page, word_of(task), waits ? word_of(request.stream) | trace::kHanded : 0))
     wake_waiters(page);
 }
@@ -292,4 +293,4 @@ void leave(Task& task) {
   });
 }
 
-}  // namespace weir::owners
+}  // namespace weir::shared_table

@@ -7,21 +7,21 @@
 #include "control/task.h"
 #include "record/channel/shared_page_table.h"
 
-namespace weir::owners {
+namespace weir::shared_table {
 
 // The page's place in the table.
-uint32_t place_of(uint64_t object, uint64_t page);
+uint32_t entry_of(uint64_t object, uint64_t page);
 // Returns when the task has the page: true if it had it before. Otherwise `giver` is the stream + 1
 // of the task that had it, or 0 if none did. Others may have taken the task's pages meanwhile: call
 // has_lost().
-bool acquire(Task& task, uint32_t place, uint32_t& giver);
+bool acquire(Task& task, uint32_t entry, uint32_t& previous_holder);
 // What it was when it was given; nobody of the recording has had it since. 0: not known. REQUIRES:
 // the task has it.
-void set_sum(uint32_t place, uint64_t sum);
-uint64_t take_sum(uint32_t place);
+void set_sum(uint32_t entry, uint64_t sum);
+uint64_t take_sum(uint32_t entry);
 // Returns whether the task still has the page.
-bool has(Task& task, uint32_t place);
-void give(Task& task, uint32_t place);
+bool has(Task& task, uint32_t entry);
+void give(Task& task, uint32_t entry);
 // Gives the page to the task that requested it.
 void give_to(Task& task, const trace::PageRequest& request);
 // Takes the requests so far, at most Holder::kMostRequests, and returns their number.
@@ -34,4 +34,4 @@ bool end_sleep(Task& task);
 // All that the task has, or had as another program, is nobody's.
 void leave(Task& task);
 
-}  // namespace weir::owners
+}  // namespace weir::shared_table

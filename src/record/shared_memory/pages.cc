@@ -28,7 +28,7 @@
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::owned {
+namespace weir::shared_memory {
 
 Held* g_held = nullptr;
 uint32_t g_room = 0, g_used = 0;
@@ -43,7 +43,7 @@ using trace::PageKind;
 constexpr uint32_t kFirstRoom = 1024;
 constexpr uint32_t kMostHeld =
     16384;                        // each may cost two mappings, of which the kernel allows 65530
-constexpr uint32_t kNothing = 1;  // Held::place: PageKind::kNoMemory
+constexpr uint32_t kNothing = 1;  // Held::entry: PageKind::kNoMemory
 
 uint64_t g_taken = 0;
 bool g_expects_spin = false;  // replaying
@@ -52,7 +52,7 @@ uint32_t slot_of(uint64_t page) {
   return static_cast<uint32_t>(page / kPageSize * 0x9E3779B97F4A7C15 >> 32) & (g_room - 1);
 }
 
-void insert(uint64_t page, uint32_t place) {
+void insert(uint64_t page, uint32_t index) {
   WEIR_DEBUG_CHECK(!find(page));  // invariant of pages.cc: it was closed before
   if (2 * (g_used + 1) > g_room) {
     Held* const old = g_held;
@@ -66,19 +66,19 @@ void insert(uint64_t page, uint32_t place) {
     g_room = room;
     g_used = 0;
     for (uint32_t i = 0; i < old_room; i++) {
-      if (old[i].page) insert(old[i].page, old[i].place);
+      if (old[i].page) insert(old[i].page, old[i].entry);
     }
     if (old) sys::unmap(reinterpret_cast<uint64_t>(old), old_room * sizeof(Held));
   }
   uint32_t i = slot_of(page);
   while (g_held[i].page) i = (i + 1) & (g_room - 1);
-  g_held[i] = {page, place, 0};
+  g_held[i] = {page, index, 0};
   g_used++;
 }
 
 void put(Task& task, PageKind kind, uint64_t address) {
   recording::put(task, Entry{Kind::kPage, 0, static_cast<uint16_t>(kind), 0,
-                             task.recorded.owned_points, 0, static_cast<int64_t>(address)});
+                             task.recorded.shared_memory_points, 0, static_cast<int64_t>(address)});
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ long map_own(uint64_t start, uint64_t size, long fixed) {
 
 void close_page(uint64_t page) {
   const Held* held = find(page);
-  if (input::replaying() && held && held->place == kNothing) map_own(page, kPageSize, MAP_FIXED);
+  if (input::replaying() && held && held->entry == kNothing) map_own(page, kPageSize, MAP_FIXED);
   else if (page != g_borrowed[0] && page != g_borrowed[1])
     page::protect(page, kPageSize, PROT_NONE);
   erase(page);
@@ -124,7 +124,7 @@ void note_given(Task& task, PageKind where, uint64_t page) {
 
 void note_lost(Task& task, PageKind where) {
   each_held([&](const Held& held) {
-    if (!owners::has(task, held.place)) note_given(task, where, held.page);
+    if (!shared_table::has(task, held.entry)) note_given(task, where, held.page);
   });
 }
 
@@ -132,8 +132,8 @@ void note_lost(Task& task, PageKind where) {
 // the page on that it took last.
 void give_as_recorded(Task& task, PageKind where) {
   while (const Entry* entry = recording::peek(task)) {
-    const bool is_here =
-        entry->event == recording::progress_of(task) && entry->check == task.recorded.owned_points;
+    const bool is_here = entry->event == recording::progress_of(task) &&
+                         entry->check == task.recorded.shared_memory_points;
     if (entry->kind != Kind::kPage || entry->number != static_cast<uint16_t>(where) || !is_here)
       return;
     if (where == PageKind::kGivenAtSpin) come_by(task);
@@ -197,9 +197,9 @@ void take_recorded(Task& task, const Mapping& m, uint64_t page) {
   const Entry& entry = recording::next(task);
   const auto at = static_cast<uint64_t>(entry.result);
   const auto kind = static_cast<PageKind>(entry.number);
-  trace::Giver giver;
-  const bool is_whole =
-      kind == PageKind::kNoMemory || (kind == PageKind::kTaken && entry.size >= sizeof giver);
+  trace::PreviousHolder previous_holder;
+  const bool is_whole = kind == PageKind::kNoMemory ||
+                        (kind == PageKind::kTaken && entry.size >= sizeof previous_holder);
   const bool is_taken = entry.kind == Kind::kPage && is_whole;
   if (!is_taken || page_down(at) != page)
     recording::diverged(task, entry, "it touches the shared page", static_cast<int64_t>(page));
@@ -208,28 +208,28 @@ void take_recorded(Task& task, const Mapping& m, uint64_t page) {
   } else {
     page::protect(page, kPageSize, PROT_READ | PROT_WRITE);
     zero_bytes(reinterpret_cast<void*>(page), kPageSize);
-    copy_bytes(&giver, recording::payload(entry), sizeof giver);
-    copy_bytes(reinterpret_cast<void*>(at), recording::payload(entry) + sizeof giver,
-               entry.size - sizeof giver);
+    copy_bytes(&previous_holder, recording::payload(entry), sizeof previous_holder);
+    copy_bytes(reinterpret_cast<void*>(at), recording::payload(entry) + sizeof previous_holder,
+               entry.size - sizeof previous_holder);
     if (m.protection != (PROT_READ | PROT_WRITE)) page::protect(page, kPageSize, m.protection);
   }
   insert(page, kind == PageKind::kNoMemory ? kNothing : 0);
   recording::take(task, entry);
   look_ahead(task);
-  if (kind == PageKind::kTaken) await_giver(task, giver);
+  if (kind == PageKind::kTaken) await_previous_holder(task, previous_holder);
 }
 
 void give_requested(Task& task, PageKind where) {
   trace::PageRequest requests[trace::Holder::kMostRequests];
-  const uint32_t count = owners::take_requests(task, requests);
+  const uint32_t count = shared_table::take_requests(task, requests);
   for (uint32_t i = 0; i < count; i++) {
     each_held([&](const Held& held) {
-      if (held.place != requests[i].place) return;
-      if (const uint64_t sum = sum_at(held.page)) owners::set_sum(held.place, sum);
+      if (held.entry != requests[i].entry) return;
+      if (const uint64_t sum = sum_at(held.page)) shared_table::set_sum(held.entry, sum);
       if (where == PageKind::kGivenAtSpin) come_by(task);
       note_given(task, where, held.page);
     });
-    owners::give_to(task, requests[i]);
+    shared_table::give_to(task, requests[i]);
   }
 }
 
@@ -242,26 +242,27 @@ uint64_t sum_at(uint64_t page) {
 
 void take_page(Task& task, const Mapping& m, uint64_t page) {
   g_taken++;
-  task.recorded.owned_points = 0;
+  task.recorded.shared_memory_points = 0;
   task.spin.sampled_event = ~uint64_t{0};  // what was seen of a spin was before
   come_by(task);
   if (input::replaying()) return take_recorded(task, m, page);
   if (g_used >= kMostHeld) {
     each_held([&](const Held& held) {
-      owners::give(task, held.place);
+      shared_table::give(task, held.entry);
       note_given(task, PageKind::kGivenAtAccess, held.page);
     });
   }
-  const uint32_t place = owners::place_of(m.object, (m.offset + page - m.range.start) / kPageSize);
+  const uint32_t index =
+      shared_table::entry_of(m.object, (m.offset + page - m.range.start) / kPageSize);
   uint32_t from = 0;
-  const bool had_it = owners::acquire(task, place, from);
-  const trace::Giver giver = giver_of(from);
-  if (task.recorded.owned_sleeps)
-    (void)owners::end_sleep(task);  // the runtime looks at it in the middle of a wait
+  const bool had_it = shared_table::acquire(task, index, from);
+  const trace::PreviousHolder previous_holder = previous_holder_of(from);
+  if (task.recorded.shared_memory_sleeps)
+    (void)shared_table::end_sleep(task);  // the runtime looks at it in the middle of a wait
   note_lost(task, PageKind::kGivenAtAccess);
   if (had_it) {  // at another address
     each_held([&](const Held& held) {
-      if (held.place == place) note_given(task, PageKind::kGivenAtAccess, held.page);
+      if (held.entry == index) note_given(task, PageKind::kGivenAtAccess, held.page);
     });
   }
   const long wrong = page::protect(page, kPageSize, m.protection);
@@ -272,8 +273,8 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
                : "");
     die(125);
   }
-  insert(page, place);
-  const uint64_t sum = owners::take_sum(place);
+  insert(page, index);
+  const uint64_t sum = shared_table::take_sum(index);
   uint64_t words[kPageSize / 8];
   if (trap::from_program(words, static_cast<long>(page), sizeof words) != 0)
     return put(task, PageKind::kNoMemory, page);
@@ -286,35 +287,37 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
   const Entry entry{Kind::kPage,
                     0,
                     static_cast<uint16_t>(PageKind::kTaken),
-                    uint32_t{sizeof giver} + size,
-                    task.recorded.owned_points,
+                    uint32_t{sizeof previous_holder} + size,
+                    task.recorded.shared_memory_points,
                     0,
                     at};
-  recording::put(task, entry, &giver, words + first, sizeof giver);
+  recording::put(task, entry, &previous_holder, words + first, sizeof previous_holder);
 }
 
 uint64_t taken() { return g_taken; }
 
 [[maybe_unused]] static bool has_all_held(Task& task) {
   bool has_all = true;
-  each_held([&](const Held& held) { has_all &= owners::has(task, held.place); });
+  each_held([&](const Held& held) { has_all &= shared_table::has(task, held.entry); });
   return has_all;
 }
 
 void give_if_asked(Task& task) {
-  task.recorded.owned_points++;
+  task.recorded.shared_memory_points++;
   come_by(task);
   if (input::recording()) {
     // Invariants 2 of shared_page_table.h, 1 of shared_memory.h.
     WEIR_DEBUG_CHECK(has_all_held(task));
-    if (owners::is_asked(task)) give_requested(task, PageKind::kGivenAtEnd);
+    if (shared_table::is_asked(task)) give_requested(task, PageKind::kGivenAtEnd);
   } else {
     give_as_recorded(task, PageKind::kGivenAtEnd);
     look_ahead(task);
   }
 }
 
-bool is_awaited(Task& task) { return input::recording() ? owners::is_asked(task) : g_expects_spin; }
+bool is_awaited(Task& task) {
+  return input::recording() ? shared_table::is_asked(task) : g_expects_spin;
+}
 
 void give_at_spin(Task& task) {
   if (input::recording()) return give_requested(task, PageKind::kGivenAtSpin);
@@ -322,4 +325,4 @@ void give_at_spin(Task& task) {
   look_ahead(task);
 }
 
-}  // namespace weir::owned
+}  // namespace weir::shared_memory

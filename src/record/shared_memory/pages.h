@@ -8,7 +8,7 @@
 #include "control/task.h"
 #include "record/channel/format.h"
 
-namespace weir::owned {
+namespace weir::shared_memory {
 
 struct Mapping {
   Range range;
@@ -22,7 +22,7 @@ struct Mapping {
 // A page that the task has, at one address.
 struct Held {
   uint64_t page;   // 0: free
-  uint32_t place;  // in the table of owners; replaying, kNothing where there is no memory
+  uint32_t entry;  // in the table of holders; replaying, kNothing where there is no memory
   uint32_t unused;
 };
 
@@ -56,4 +56,4 @@ void note_lost(Task& task, trace::PageKind where);
 // Replaying: what the task gave here.
 void give_as_recorded(Task& task, trace::PageKind where);
 
-}  // namespace weir::owned
+}  // namespace weir::shared_memory

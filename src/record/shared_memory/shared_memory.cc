@@ -35,7 +35,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::owned {
+namespace weir::shared_memory {
 
 bool g_active = false;
 
@@ -213,38 +213,40 @@ void begin_call() {
 }
 
 void end_call(Task& task) {
-  task.recorded.owned_points++;  // as the event's end does, where a replay looks
+  task.recorded.shared_memory_points++;  // as the event's end does, where a replay looks
   for (uint32_t i = 0; i < g_watched; i++) {
     const Held* held = find(g_watch[i].page);
-    if (!held || !owners::has(task, held->place) || sum_at(held->page) == g_watch[i].sum) continue;
+    if (!held || !shared_table::has(task, held->entry) || sum_at(held->page) == g_watch[i].sum)
+      continue;
     if (!g_touches) recording::note_stranger(held->page);
-    owners::give(task, held->place);
+    shared_table::give(task, held->entry);
     note_given(task, PageKind::kGivenAtEnd, g_watch[i].page);
   }
-  task.recorded.owned_points--;
+  task.recorded.shared_memory_points--;
   g_reads = g_touches = false;
   g_watched = 0;
 }
 
 void begin_sleep(Task& task) {
-  if (task.recorded.owned_sleeps++) return;
+  if (task.recorded.shared_memory_sleeps++) return;
   come_by(task);
   if (input::recording())
-    owners::begin_sleep(task, g_reads ? trace::HolderState::kReads : trace::HolderState::kSleeps);
+    shared_table::begin_sleep(task,
+                              g_reads ? trace::HolderState::kReads : trace::HolderState::kSleeps);
 }
 
 void end_sleep(Task& task) {
-  if (!task.recorded.owned_sleeps || --task.recorded.owned_sleeps) return;
-  task.recorded.owned_points++;
+  if (!task.recorded.shared_memory_sleeps || --task.recorded.shared_memory_sleeps) return;
+  task.recorded.shared_memory_points++;
   if (input::replaying()) return give_as_recorded(task, PageKind::kGivenInSleep);
-  if (owners::end_sleep(task)) note_lost(task, PageKind::kGivenInSleep);
+  if (shared_table::end_sleep(task)) note_lost(task, PageKind::kGivenInSleep);
 }
 
 void begin_borrowing(Task& task) {
   if (!g_active) return;
   come_by(task);
   each_held([&](const Held& held) {
-    if (input::recording()) owners::give(task, held.place);
+    if (input::recording()) shared_table::give(task, held.entry);
     close_page(held.page);
   });
   begin_sleep(task);
@@ -330,7 +332,7 @@ void on_unmap(uint64_t start, uint64_t size) {
   const Range range{start, start + page_up(size)};
   each_held([&](const Held& held) {
     if (!range.contains(held.page)) return;
-    if (input::recording()) owners::give(self(), held.place);
+    if (input::recording()) shared_table::give(self(), held.entry);
     erase(held.page);
   });
   each_piece(range, [](Mapping&) { return false; });
@@ -374,14 +376,14 @@ void on_file_change(Task& task, long descriptor) {
   for (uint32_t i = 0; i < g_count; i++) has_files |= g_mappings[i].file != 0;
   const uint64_t file = has_files ? file_of(static_cast<int>(descriptor)) : 0;
   if (!file) return;
-  task.recorded.owned_points++;  // as the event's end does, where a replay looks
+  task.recorded.shared_memory_points++;  // as the event's end does, where a replay looks
   each_held([&](const Held& held) {
     const Mapping* m = mapping_of(held.page);
     if (!m || m->file != file) return;
     note_given(task, PageKind::kGivenAtEnd, held.page);
-    owners::give(task, held.place);
+    shared_table::give(task, held.entry);
   });
-  task.recorded.owned_points--;
+  task.recorded.shared_memory_points--;
 }
 
 void give_range(uint64_t start, uint64_t size) {
@@ -389,16 +391,16 @@ void give_range(uint64_t start, uint64_t size) {
   const Range range{start, start + page_up(size)};
   each_held([&](const Held& held) {
     if (!range.contains(held.page)) return;
-    if (input::recording()) owners::give(self(), held.place);
+    if (input::recording()) shared_table::give(self(), held.entry);
     close_page(held.page);
   });
 }
 
 void begin_process(Task& task) {
   if (!g_active) return;
-  task.recorded.owned_sleeps = 0;
+  task.recorded.shared_memory_sleeps = 0;
   shared().in_place_process.closed = 1;
-  if (input::recording()) owners::leave(task);
+  if (input::recording()) shared_table::leave(task);
   for (uint32_t i = 0; i < g_count; i++) {
     const Range& range = g_mappings[i].range;
     if (input::replaying())
@@ -433,7 +435,7 @@ void exit(Task& task) {
 
 void leave(Task& task) {
   come_by(task);
-  if (input::recording()) owners::leave(task);
+  if (input::recording()) shared_table::leave(task);
 }
 
-}  // namespace weir::owned
+}  // namespace weir::shared_memory

@@ -33,7 +33,7 @@ void note_shared_memory() {
   sys::MapLine line;
   while ((cursor = sys::next_map_line(cursor, &line))) {
     if (!line.shared || !line.writable || is_ours(line) ||
-        owned::overlaps(line.range.start, line.range.size()))
+        shared_memory::overlaps(line.range.start, line.range.size()))
       continue;
     if (__atomic_exchange_n(&h.shares, 1u, __ATOMIC_ACQ_REL)) return;
     const bool is_file = line.name[0] == '/' && !starts_with(line.name, kTheirs) &&

@@ -61,10 +61,10 @@ long on_madvise(const Call& call) {
     case MADV_DOFORK: return advise_fork(call, start, size, page::Forked::kCopied);
     default: break;
   }
-  if (owned::overlaps(start, size)) {
+  if (shared_memory::overlaps(start, size)) {
     const long result = input::value(input::What::kShared,
                                      [&] { return sys::raw(SYS_madvise, call.a, call.b, call.c); });
-    owned::give_range(start, size);
+    shared_memory::give_range(start, size);
     return result;
   }
   if (!is_backed(start, size)) return call_kernel(call);

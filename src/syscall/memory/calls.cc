@@ -231,7 +231,7 @@ long on_mmap(Call& call) {
     if (!stays_kernels) return map_in_reserve(call, start, size, protection);
   }
   long owned;
-  if (!is_private && map_owned(call, size, protection, owned)) return owned;
+  if (!is_private && map_shared_memory(call, size, protection, owned)) return owned;
   if (!is_private) return g_tasks_active ? map_plain(call, size, protection) : call_kernel(call);
   if (!fixed && anonymous && !(call.d & (MAP_GROWSDOWN | MAP_HUGETLB)) &&
       ((call.d & MAP_32BIT) || is_near_code(start))) {
@@ -260,7 +260,7 @@ long on_munmap(const Call& call) {
   }
   if (page::in_reserve(start)) return unmap_reserved(start, size), 0;
   long result = call_kernel(call);
-  if (result == 0) owned::on_unmap(start, size);
+  if (result == 0) shared_memory::on_unmap(start, size);
   if (result == 0) begin_anew(start, size);
   if (g_tasks_active && result == 0) {
     page::remove_memory_segment(start, size);
@@ -277,23 +277,25 @@ long on_mprotect(const Call& call) {
     return change_protection(start, size,
                              g_tasks_active ? page::unexecuted(protection) : protection, was_code);
   }
-  const bool is_owned = owned::overlaps(start, size);
-  if (page::in_reserve(start) && !is_owned) return protect_reserved(start, size, protection);
+  const bool is_shared_memory = shared_memory::overlaps(start, size);
+  if (page::in_reserve(start) && !is_shared_memory)
+    return protect_reserved(start, size, protection);
   if (g_tasks_active && (protection & PROT_WRITE) &&
-      !is_owned) {  // from now on it is memory of the backing
+      !is_shared_memory) {  // from now on it is memory of the backing
     if (!runtime::convert_late(Range{start, start + size})) return -ENOMEM;
     if (page::has_protection(start, size) && !page::remember_protection(start, size, protection))
       return -ENOMEM;
   }
   if (g_tasks_active && page::backing_bytes_at(start))
     protection = page::unexecuted(protection);  // code of the program's own making
-  long result = is_owned ? input::value(input::What::kShared,
-                                        [&] { return page::protect(start, size, protection); })
-                         : page::protect(start, size, protection);
+  long result = is_shared_memory
+                    ? input::value(input::What::kShared,
+                                   [&] { return page::protect(start, size, protection); })
+                    : page::protect(start, size, protection);
   if (result != 0) return result;
-  if (is_owned) {
+  if (is_shared_memory) {
     if (input::replaying()) page::protect(start, size, protection);
-    owned::on_protect(start, size, protection);
+    shared_memory::on_protect(start, size, protection);
   }
   if (g_tasks_active) {
     record_mapping({MappingKind::kProtect, protection, 0, -1, start, size, 0, 0, 0});
@@ -336,11 +338,11 @@ long change(Call& call) {
       const long result = on_mmap(call);
       if (!sys::failed(result)) page::note_code(address(result), address(call.b), asked);
       if ((call.d & MAP_TYPE) == MAP_PRIVATE && !sys::failed(result))
-        owned::on_unmap(address(result), address(call.b));
+        shared_memory::on_unmap(address(result), address(call.b));
       return result;
     }
-    case SYS_shmat: return input::is_on() ? attach_owned(call) : call_kernel(call);
-    case SYS_shmdt: return input::is_on() ? detach_owned(call) : call_kernel(call);
+    case SYS_shmat: return input::is_on() ? attach_shared_memory(call) : call_kernel(call);
+    case SYS_shmdt: return input::is_on() ? detach_shared_memory(call) : call_kernel(call);
     case SYS_munmap: {
       const long result = on_munmap(call);
       if (result == 0) page::note_code(address(call.a), address(call.b), 0);

@@ -35,9 +35,9 @@ long on_mremap(const Call& call);
 long open_kept(long number, long a, long b, long c = 0);
 // Maps memory that processes share, in a recording (record/shared_memory.h). Returns
 // true if it is such memory, with the result.
-bool map_owned(const Call& call, uint64_t size, int protection, long& result);
-long attach_owned(const Call& call);
-long detach_owned(const Call& call);
+bool map_shared_memory(const Call& call, uint64_t size, int protection, long& result);
+long attach_shared_memory(const Call& call);
+long detach_shared_memory(const Call& call);
 
 // True if the program maps a file shared that is open for reading only and lies on a disk: its
 // content, as it is now, is enough. It is not enough for memory that has a file's name (tmpfs, a

@@ -27,7 +27,7 @@ long open_kept(long number, long a, long b, long c) {
   return page::open_hidden(number, a, b, c);
 }
 
-bool map_owned(const Call& call, uint64_t size, int protection, long& result) {
+bool map_shared_memory(const Call& call, uint64_t size, int protection, long& result) {
   if (!input::is_on()) return false;
   long kept = -1, descriptor = call.e, flags = call.d, offset = call.f;
   if (g_tasks_active && input::recording()) {  // every process of the program maps it
@@ -44,40 +44,40 @@ bool map_owned(const Call& call, uint64_t size, int protection, long& result) {
       offset = 0;
     }
   }
-  const bool is_owned = owned::map(call.a, size, protection, flags, static_cast<int>(descriptor),
-                                   address(offset), result);
-  if (is_owned && !sys::failed(result) && g_tasks_active) {
+  const bool is_shared_memory = shared_memory::map(
+      call.a, size, protection, flags, static_cast<int>(descriptor), address(offset), result);
+  if (is_shared_memory && !sys::failed(result) && g_tasks_active) {
     page::remove_memory_segment(address(result), size);
-    record_mapping({MappingKind::kMapOwned, protection, MAP_SHARED | MAP_FIXED,
+    record_mapping({MappingKind::kMapSharedMemory, protection, MAP_SHARED | MAP_FIXED,
                     static_cast<int>(kept), address(result), page_up(size), address(offset), 0, 0});
   } else if (kept >= 0) {
     page::close_hidden(static_cast<int>(kept));
   }
-  return is_owned;
+  return is_shared_memory;
 }
 
-long attach_owned(const Call& call) {
+long attach_shared_memory(const Call& call) {
   const long result = input::value(input::What::kShared,
                                    [&] { return sys::raw(SYS_shmat, call.a, call.b, call.c); });
   if (sys::failed(result)) return result;
   const int protection = call.c & SHM_RDONLY ? PROT_READ : PROT_READ | PROT_WRITE;
   const auto size = static_cast<uint64_t>(
-      input::value(input::What::kShared, [&] { return owned::size_at(address(result)); }));
-  owned::attach({address(result), address(result) + size}, protection);
+      input::value(input::What::kShared, [&] { return shared_memory::size_at(address(result)); }));
+  shared_memory::attach({address(result), address(result) + size}, protection);
   if (g_tasks_active)
-    record_mapping({MappingKind::kAttachOwned, protection, 0, -1, address(result), size,
+    record_mapping({MappingKind::kAttachSharedMemory, protection, 0, -1, address(result), size,
                     address(call.a), 0, 0});
   return result;
 }
 
-long detach_owned(const Call& call) {
-  const Range range = owned::mapping_at(address(call.a));
+long detach_shared_memory(const Call& call) {
+  const Range range = shared_memory::mapping_at(address(call.a));
   if (range.empty()) return -EINVAL;
   const long result =
       input::value(input::What::kShared, [&] { return sys::raw(SYS_shmdt, call.a); });
   if (result != 0) return result;
   if (input::replaying()) sys::raw(SYS_munmap, call.a, static_cast<long>(range.size()));
-  owned::on_unmap(range.start, range.size());
+  shared_memory::on_unmap(range.start, range.size());
   if (g_tasks_active)
     record_mapping({MappingKind::kUnmap, 0, 0, -1, range.start, range.size(), 0, 0, 0});
   return 0;

@@ -33,13 +33,13 @@ long moved(uint64_t start, uint64_t old_size, long to, uint64_t size) {
 
 bool is_movable(uint64_t old_size) { return old_size / kPageSize <= INT32_MAX; }
 
-long move_owned(const Call& call, uint64_t start, uint64_t old_size, uint64_t size) {
-  owned::give_range(start, old_size ? old_size : kPageSize);
+long move_shared_memory(const Call& call, uint64_t start, uint64_t old_size, uint64_t size) {
+  shared_memory::give_range(start, old_size ? old_size : kPageSize);
   const long to = input::value(input::What::kShared, [&] {
     return sys::raw(SYS_mremap, call.a, call.b, call.c, call.d, call.e);
   });
   if (sys::failed(to)) return to;
-  owned::on_move({start, start + old_size}, {address(to), address(to) + size});
+  shared_memory::on_move({start, start + old_size}, {address(to), address(to) + size});
   return moved(start, old_size, to, size);
 }
 
@@ -49,8 +49,8 @@ long on_mremap(const Call& call) {
   const uint64_t start = address(call.a), old_size = page_up(address(call.b)),
                  size = page_up(address(call.c));
   if (!is_movable(old_size)) return -ENOMEM;
-  if (owned::overlaps(start, old_size ? old_size : kPageSize))
-    return move_owned(call, start, old_size, size);
+  if (shared_memory::overlaps(start, old_size ? old_size : kPageSize))
+    return move_shared_memory(call, start, old_size, size);
   if (is_reserved_backed(start, old_size)) return move_reserved(call, old_size, size);
   if (!page::in_arena(start)) {
     if (g_tasks_active && page::backing_bytes_at(start) == 0)

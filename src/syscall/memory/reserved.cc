@@ -35,7 +35,7 @@ constexpr int kReadWrite = PROT_READ | PROT_WRITE;
 
 // Closed, and of the kernel's own.
 void close(uint64_t start, uint64_t size) {
-  owned::on_unmap(start, size);
+  shared_memory::on_unmap(start, size);
   sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), PROT_NONE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   record_mapping({MappingKind::kReserve, PROT_NONE, 0, -1, start, size, 0, 0, 0});
