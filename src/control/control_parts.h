@@ -222,12 +222,12 @@ struct OrderState {
   TaskId phase_task;                // the last of them
   uint32_t began_with_sole_runner;  // the serial phase began with a task that had run alone, not
                                     // with the lowest number
-  TaskId made_ahead;       // the task of the parallel phase that made tasks without a turn, kNoTask
-  TaskId first_running;    // the lowest number that went on into the parallel phase
-  uint64_t clock;          // of the task that had the turn last (order/pace)
-  uint32_t parked_phases;  // in a row, with somebody parked
-  uint32_t park_credit;
-  uint32_t leave_be;  // chances to park that are still passed over
+  TaskId made_ahead;     // the task of the parallel phase that made tasks without a turn, kNoTask
+  TaskId first_running;  // the lowest number that went on into the parallel phase
+  uint64_t clock;        // of the task that had the turn last (order/admission.h)
+  uint32_t throttled_phases;  // in a row, with somebody throttled
+  uint32_t throttle_credit;
+  uint32_t leave_be;  // chances to throttle that are still passed over
   // When the serial phase that is on began; all earlier ones together.
   uint64_t serial_since, serial_cycles;
   struct {

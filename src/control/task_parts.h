@@ -80,7 +80,7 @@ struct TaskCounters {
   uint64_t atomics;        // locked instructions executed
   uint64_t fast_locks;     // operations on locks that were no events (sync/biased_lock.h)
   uint64_t syscalls;       // system calls that were events
-  uint64_t spins;          // provable spins parked
+  uint64_t spins;          // provable spins in which the task waited
   uint64_t serial_cycles;  // holding the turn
   uint64_t scans_saved;    // times that the task's copies were known without looking for them
   uint64_t prefetched;  // pages that were copied before they were written, as they had been written
@@ -142,9 +142,9 @@ struct TaskOrder {
                       // since. Guarded by: the turn
   uint32_t comes;     // order::Outside: what has come to it since the last decision, 0 nothing
                       // (order/external_log.h)
-  uint32_t parked;    // it stands though it could run (order/pace)
-  uint32_t expected;  // pages that its next interval will change, 0 unknown
-  uint64_t clock;     // events and changed pages so far
+  uint32_t throttled;      // it stands though it could run (order/admission.h)
+  uint32_t expected;       // pages that its next interval will change, 0 unknown
+  uint64_t clock;          // events and changed pages so far
   uint32_t wake_word;      // futex: 1 = go and look
   uint32_t sleeping;       // 1 while it may sleep on wake_word
   uint64_t wait_key;       // queue it is in while kBlocked, 0 if none
@@ -155,9 +155,9 @@ struct TaskOrder {
   uint32_t had_signal;     // signals were pending when the wait began: it ends at once, in order
   uint64_t next_probe;     // round-independent cycle stamp of the next allowed probe
   uint64_t probe_interval;
-  uint64_t late_since;    // when others first found it late, 0 if it was not
-  uint32_t looks;         // signals of the probe since then
-  const char* wait_what;  // for diagnosis: "mutex", "futex", ...
+  uint64_t overdue_since;  // when others first found it overdue, 0 if it was not
+  uint32_t probes;         // signals of the probe since then
+  const char* wait_what;   // for diagnosis: "mutex", "futex", ...
   uint64_t wait_address;
   uint32_t waits;         // how often it has begun to wait (block())
   uint64_t interval_key;  // the event after which program code goes on (tape)

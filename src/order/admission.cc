@@ -10,31 +10,31 @@ constexpr uint32_t kEventCost = 2;    // in changed pages
 constexpr uint32_t kLong = 24;        // changed pages
 constexpr uint32_t kMuchLonger = 3;   // times the longest of the short ones
 constexpr uint32_t kMostPhases = 64;  // of catching up, in a row
-constexpr uint32_t kWorth = 3;        // phases: fewer, and parking gained nothing
+constexpr uint32_t kWorth = 3;        // phases: fewer, and throttling gained nothing
 constexpr uint32_t kMostCredit = 8;   // so often it may gain nothing after it did
-constexpr uint32_t kLeaveBe = 32;     // chances to park that are passed over then
+constexpr uint32_t kLeaveBe = 32;     // chances to throttle that are passed over then
 
 bool can_run(const Task& task) {
   return task.order.state == TaskState::kServed || task.order.state == TaskState::kReady;
 }
 
 void release_all(Shared& s) {
-  for (TaskId i = 0; i < s.order.high_task; i++) s.tasks[i].order.parked = 0;
+  for (TaskId i = 0; i < s.order.high_task; i++) s.tasks[i].order.throttled = 0;
 }
 
 // Catching up is over: was it worth it?
 void end_catching_up(Shared& s) {
-  if (s.order.parked_phases >= kWorth) {
-    s.order.park_credit = kMostCredit;
-  } else if (s.order.parked_phases) {
-    if (s.order.park_credit) {
-      s.order.park_credit--;
+  if (s.order.throttled_phases >= kWorth) {
+    s.order.throttle_credit = kMostCredit;
+  } else if (s.order.throttled_phases) {
+    if (s.order.throttle_credit) {
+      s.order.throttle_credit--;
     } else {
       s.order.leave_be = kLeaveBe;
-      s.order.park_credit = 1;
+      s.order.throttle_credit = 1;
     }
   }
-  s.order.parked_phases = 0;
+  s.order.throttled_phases = 0;
 }
 
 }  // namespace
@@ -62,20 +62,20 @@ void choose_runners(Shared& s) {
     const Task& task = s.tasks[i];
     if (can_run(task) && task.order.expected < kLong && task.order.clock < horizon) behind = true;
   }
-  if (!any_long || any_unknown || !behind || s.order.parked_phases >= kMostPhases) {
+  if (!any_long || any_unknown || !behind || s.order.throttled_phases >= kMostPhases) {
     if (any_long) end_catching_up(s);
     return;
   }
-  if (s.order.parked_phases == 0 && s.order.leave_be) {
+  if (s.order.throttled_phases == 0 && s.order.leave_be) {
     s.order.leave_be--;
     return;
   }
-  s.order.parked_phases++;
+  s.order.throttled_phases++;
   for (TaskId i = 0; i < s.order.high_task; i++) {
     Task& task = s.tasks[i];
     if (can_run(task) && task.order.expected >= kLong &&
         task.order.expected >= kMuchLonger * longest_short)
-      task.order.parked = 1;
+      task.order.throttled = 1;
   }
 }
 
@@ -96,7 +96,7 @@ void note_interval(Task& task, uint64_t changed_pages) {
   entry.key = task.order.interval_key;
 }
 
-void foretell(Task& task) {
+void predict_interval(Task& task) {
   const auto& entry = shared().order.interval_lengths[task.order.interval_key % kIntervalLengths];
   task.order.expected =
       task.order.interval_key && entry.key == task.order.interval_key ? entry.length : 0;

@@ -3,13 +3,13 @@
 // A round lasts as long as its longest interval, so a task with short ones between its events (who
 // reads the input of a pipeline) would get one event done where natively it does a hundred, and
 // those that wait for it would idle. No clock may decide about that, but the pages that an interval
-// changed are the same in every run, and what an interval changed the last time foretells what it
+// changed are the same in every run, and what an interval changed the last time predicts what it
 // will change next (the tape of intervals, used for the order). So each task has a clock of its own
-// that counts its events and its changed pages, and those about to begin a long interval are parked
-// until the others have caught up with where they will be, or wait for somebody. Then all long
-// intervals run side by side.
+// that counts its events and its changed pages, and those about to begin a long interval are
+// throttled until the others have caught up with where they will be, or wait for somebody. Then all
+// long intervals run side by side.
 //
-// Where parking gains nothing (the others come to a barrier after one event) it is left be for a
+// Where throttling gains nothing (the others come to a barrier after one event) it is left be for a
 // while: also decided by counts that are the same in every run.
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace weir::order {
 
-// At the end of a serial phase: sets TaskOrder::parked. Leaves at least one task that can run
-// unparked, if there is one.
+// At the end of a serial phase: sets TaskOrder::throttled. Leaves at least one task that can
+// run unthrottled, if there is one.
 void choose_runners(Shared& s);
 // A task comes back, or is new: no earlier than whoever has the turn.
 void catch_up(Task& task);
@@ -26,6 +26,6 @@ void catch_up(Task& task);
 // The task, which has just got the turn, has changed so many pages since its last event.
 void note_interval(Task& task, uint64_t changed_pages);
 // TaskOrder::interval_key is now that of the interval that follows this event: how long will it be?
-void foretell(Task& task);
+void predict_interval(Task& task);
 
 }  // namespace weir::order

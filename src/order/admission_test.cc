@@ -10,26 +10,26 @@ namespace weir::order {
 namespace {
 
 // As the pages of an interval decide: 24 and more is long, and only three times the longest short
-// one is parked.
+// one is throttled.
 constexpr uint32_t kLong = 100, kShort = 3;
 
-struct Pace : ::testing::Test {
-  Pace() {
+struct AdmissionTest : ::testing::Test {
+  AdmissionTest() {
     // At its own place, since part of what is tested reaches it there; other tests may have mapped
     // it.
     void* at = mmap(reinterpret_cast<void*>(kControl), sizeof(Shared), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     mapped = at != MAP_FAILED;
     s.order.high_task = 0;
-    s.order.parked_phases = s.order.park_credit = s.order.leave_be = 0;
+    s.order.throttled_phases = s.order.throttle_credit = s.order.leave_be = 0;
     s.order.clock = 0;
     std::memset(s.order.interval_lengths, 0, sizeof s.order.interval_lengths);
   }
-  ~Pace() override {
+  ~AdmissionTest() override {
     if (mapped) munmap(reinterpret_cast<void*>(kControl), sizeof(Shared));
   }
-  Pace(const Pace&) = delete;
-  Pace& operator=(const Pace&) = delete;
+  AdmissionTest(const AdmissionTest&) = delete;
+  AdmissionTest& operator=(const AdmissionTest&) = delete;
 
   Task& add(uint32_t expected, uint64_t clock, TaskState state = TaskState::kServed) {
     Task& task = s.tasks[s.order.high_task++];
@@ -40,11 +40,11 @@ struct Pace : ::testing::Test {
     task.spent.counters.events = 1;
     return task;
   }
-  std::vector<uint32_t> parked() {
+  std::vector<uint32_t> throttled() {
     choose_runners(s);
     std::vector<uint32_t> found;
     for (uint32_t i = 0; i < s.order.high_task; i++) {
-      if (s.tasks[i].order.parked) found.push_back(i);
+      if (s.tasks[i].order.throttled) found.push_back(i);
     }
     return found;
   }
@@ -54,111 +54,111 @@ struct Pace : ::testing::Test {
   Shared& s = shared();
 };
 
-TEST_F(Pace, NobodyIsParkedWithoutLongIntervals) {
+TEST_F(AdmissionTest, NobodyIsThrottledWithoutLongIntervals) {
   for (uint32_t i = 0; i < 4; i++) add(kShort + i, i);
-  EXPECT_EQ(parked(), Ids());
+  EXPECT_EQ(throttled(), Ids());
 }
 
-TEST_F(Pace, NobodyIsParkedWhereAllAreLong) {
+TEST_F(AdmissionTest, NobodyIsThrottledWhereAllAreLong) {
   for (uint32_t i = 0; i < 4; i++) add(kLong, 10 * i);
-  EXPECT_EQ(parked(), Ids());
+  EXPECT_EQ(throttled(), Ids());
 }
 
-TEST_F(Pace, LongOnesWaitWhileAShortOneIsBehind) {
+TEST_F(AdmissionTest, LongOnesWaitWhileAShortOneIsBehind) {
   add(kLong, 0);
   add(kShort, 50);
   add(kLong, 20);
-  EXPECT_EQ(parked(), (Ids{0, 2}));
+  EXPECT_EQ(throttled(), (Ids{0, 2}));
 }
 
-TEST_F(Pace, TheHorizonIsWhereTheFirstLongOneWillBe) {
+TEST_F(AdmissionTest, TheHorizonIsWhereTheFirstLongOneWillBe) {
   add(kLong, 0);
   Task& reader = add(kShort, kLong - 1);
-  EXPECT_EQ(parked(), Ids{0});
+  EXPECT_EQ(throttled(), Ids{0});
   reader.order.clock = kLong;  // it has caught up
-  EXPECT_EQ(parked(), Ids());
+  EXPECT_EQ(throttled(), Ids());
 }
 
-TEST_F(Pace, ALittleLongerIsNotWorthWaitingFor) {
+TEST_F(AdmissionTest, ALittleLongerIsNotWorthWaitingFor) {
   add(30, 0);
   add(20, 0);
-  EXPECT_EQ(parked(), Ids());
+  EXPECT_EQ(throttled(), Ids());
 }
 
-TEST_F(Pace, ANewTaskIsGivenTheChanceToBeLong) {
+TEST_F(AdmissionTest, ANewTaskIsGivenTheChanceToBeLong) {
   add(kLong, 0);
   add(kShort, 0);
   Task& fresh = add(0, 0, TaskState::kReady);
   fresh.spent.counters.events = 0;
-  EXPECT_EQ(parked(), Ids());
+  EXPECT_EQ(throttled(), Ids());
   fresh.spent.counters.events = 1;
-  EXPECT_EQ(parked(), Ids{0});
+  EXPECT_EQ(throttled(), Ids{0});
 }
 
-TEST_F(Pace, WhoCannotRunDoesNotCount) {
+TEST_F(AdmissionTest, WhoCannotRunDoesNotCount) {
   for (const TaskState state :
        {TaskState::kFree, TaskState::kBlocked, TaskState::kOutside, TaskState::kArrived}) {
     s.order.high_task = 0;
-    s.order.parked_phases = 0;
+    s.order.throttled_phases = 0;
     add(kLong, 0);
     add(kShort, 0, state);
-    EXPECT_EQ(parked(), Ids()) << "short, state " << static_cast<uint32_t>(state);
+    EXPECT_EQ(throttled(), Ids()) << "short, state " << static_cast<uint32_t>(state);
     s.order.high_task = 0;
-    s.order.parked_phases = 0;
+    s.order.throttled_phases = 0;
     add(kShort, 0);
     add(kLong, 0, state);
-    EXPECT_EQ(parked(), Ids()) << "long, state " << static_cast<uint32_t>(state);
+    EXPECT_EQ(throttled(), Ids()) << "long, state " << static_cast<uint32_t>(state);
   }
 }
 
-TEST_F(Pace, AMarkFromBeforeIsTakenAway) {
-  add(kShort, 0).order.parked = 1;
-  add(kLong, 0, TaskState::kBlocked).order.parked = 1;
-  EXPECT_EQ(parked(), Ids());
+TEST_F(AdmissionTest, AMarkFromBeforeIsTakenAway) {
+  add(kShort, 0).order.throttled = 1;
+  add(kLong, 0, TaskState::kBlocked).order.throttled = 1;
+  EXPECT_EQ(throttled(), Ids());
 }
 
-TEST_F(Pace, CatchingUpHasAnEnd) {
+TEST_F(AdmissionTest, CatchingUpHasAnEnd) {
   add(kLong, 0);
   add(kShort, 0);
   int phases = 0;
-  while (!parked().empty()) {
+  while (!throttled().empty()) {
     phases++;
     ASSERT_LE(phases, 64);
   }
   EXPECT_EQ(phases, 64);
 }
 
-TEST_F(Pace, WhereItGainsNothingItIsLeftBeForAWhile) {
+TEST_F(AdmissionTest, WhereItGainsNothingItIsLeftBeForAWhile) {
   add(kLong, 0);
   Task& reader = add(kShort, 0);
-  EXPECT_EQ(parked(), Ids{0});
+  EXPECT_EQ(throttled(), Ids{0});
   reader.order.state = TaskState::kBlocked;  // after one event it waits for somebody
-  EXPECT_EQ(parked(), Ids());
+  EXPECT_EQ(throttled(), Ids());
   reader.order.state = TaskState::kServed;
   int passed_over = 0;
-  while (parked().empty()) {
+  while (throttled().empty()) {
     passed_over++;
     ASSERT_LE(passed_over, 32);
   }
   EXPECT_EQ(passed_over, 32);
 }
 
-TEST_F(Pace, WhatHasPaidMayFailAFewTimes) {
+TEST_F(AdmissionTest, WhatHasPaidMayFailAFewTimes) {
   add(kLong, 0);
   Task& reader = add(kShort, 0);
-  for (int phase = 0; phase < 3; phase++) EXPECT_EQ(parked(), Ids{0});
+  for (int phase = 0; phase < 3; phase++) EXPECT_EQ(throttled(), Ids{0});
   int tries = 0;
   do {
     reader.order.state = TaskState::kBlocked;
-    EXPECT_EQ(parked(), Ids());
+    EXPECT_EQ(throttled(), Ids());
     reader.order.state = TaskState::kServed;
     tries++;
     ASSERT_LE(tries, 20);
-  } while (!parked().empty());
+  } while (!throttled().empty());
   EXPECT_EQ(tries, 1 + 8 + 1);  // the one that paid, its credit, the one without
 }
 
-TEST_F(Pace, SomebodyAlwaysGoesOn) {
+TEST_F(AdmissionTest, SomebodyAlwaysGoesOn) {
   uint64_t random = 1;
   const auto next = [&](uint64_t below) {
     random = random * 6364136223846793005 + 1442695040888963407;
@@ -172,7 +172,7 @@ TEST_F(Pace, SomebodyAlwaysGoesOn) {
           .spent.counters.events = next(2);
     }
     uint32_t can_run = 0, stands = 0;
-    for (const uint32_t id : parked()) {
+    for (const uint32_t id : throttled()) {
       stands++;
       ASSERT_GE(s.tasks[id].order.expected, 24u);
     }
@@ -183,7 +183,7 @@ TEST_F(Pace, SomebodyAlwaysGoesOn) {
   }
 }
 
-TEST_F(Pace, WhoComesBackIsNoEarlierThanTheTurn) {
+TEST_F(AdmissionTest, WhoComesBackIsNoEarlierThanTheTurn) {
   Task& task = add(0, 5);
   s.order.clock = 9;
   catch_up(task);
@@ -193,19 +193,19 @@ TEST_F(Pace, WhoComesBackIsNoEarlierThanTheTurn) {
   EXPECT_EQ(task.order.clock, 12u);
 }
 
-TEST_F(Pace, WhatAnIntervalChangedForetellsTheNext) {
+TEST_F(AdmissionTest, WhatAnIntervalChangedForetellsTheNext) {
   Task& task = add(0, 0);
   task.order.interval_key = 77;
   note_interval(task, 99);
   EXPECT_EQ(s.order.clock, task.order.clock);
-  foretell(task);
+  predict_interval(task);
   EXPECT_EQ(task.order.expected, 100u);
   task.order.interval_key = 77 + kIntervalLengths;  // the same place, another interval
-  foretell(task);
+  predict_interval(task);
   EXPECT_EQ(task.order.expected, 0u);
   task.order.interval_key = 0;
   note_interval(task, 3);
-  foretell(task);
+  predict_interval(task);
   EXPECT_EQ(task.order.expected, 0u);
 }
 

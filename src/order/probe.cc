@@ -19,7 +19,7 @@ constexpr uint64_t kDebuggedPatience = 1'000'000'000;
 uint64_t next_probe(Task& task) {
   const Traits& traits = current().traits();
   if (!traits.is_exact) return kPreempt;
-  if (task.order.looks++ % kLooks) return traits.next_look;
+  if (task.order.probes++ % kLooks) return traits.next_look;
   task.order.probe_interval =
       task.order.probe_interval ? task.order.probe_interval * 2 : traits.first_probe;
   if (task.order.probe_interval > kLastProbe) task.order.probe_interval = kLastProbe;
@@ -28,7 +28,7 @@ uint64_t next_probe(Task& task) {
 
 }  // namespace
 
-bool late(const Shared& s, const Task& task) {
+bool is_overdue(const Shared& s, const Task& task) {
   if ((task.in_runtime && !task.recorded.in_look) || is_creating(task)) return false;
   return task.order.state == TaskState::kRunning || s.order.turn == task.id;
 }
@@ -47,24 +47,24 @@ uint64_t probe(const Task* waiter) {
   s.order.lock.lock();
   for (TaskId i = 0; i < s.order.high_task; i++) {
     Task& task = s.tasks[i];
-    if (&task == waiter || !late(s, task) || task.spin.stepping) continue;
+    if (&task == waiter || !is_overdue(s, task) || task.spin.stepping) continue;
     // Read once: the task forgets it when it arrives, without the lock. Another waiter may have set
     // it after `now`.
-    uint64_t late_since = __atomic_load_n(&task.order.late_since, __ATOMIC_RELAXED);
-    if (!late_since) {  // its last event may have been just now
-      task.order.late_since = late_since = now;
-      task.order.looks = 1;
+    uint64_t overdue_since = __atomic_load_n(&task.order.overdue_since, __ATOMIC_RELAXED);
+    if (!overdue_since) {  // its last event may have been just now
+      task.order.overdue_since = overdue_since = now;
+      task.order.probes = 1;
       if (traits.is_exact) task.order.next_probe = now + next;
     }
     if (now < __atomic_load_n(&task.pages.defers_until, __ATOMIC_RELAXED)) continue;
-    if (is_debugged && now < late_since + kDebuggedPatience) continue;  // a debugger may hold it
+    if (is_debugged && now < overdue_since + kDebuggedPatience) continue;  // a debugger may hold it
     if (traits.is_exact && (now < task.order.next_probe ? task.order.next_probe - now <= next
-                                                        : task.order.looks % kLooks))
+                                                        : task.order.probes % kLooks))
       soon = next;
     if (now < task.order.next_probe) continue;
     task.order.next_probe =
         now + (is_debugged ? kDebuggedPatience : next_probe(task));  // while it is held they queue
-    if (traits.is_exact && !is_debugged && now > late_since + kStallPatience &&
+    if (traits.is_exact && !is_debugged && now > overdue_since + kStallPatience &&
         !s.order.stall_told) {
       s.order.stall_told = 1;
       stalled = &task;
@@ -78,7 +78,7 @@ uint64_t probe(const Task* waiter) {
   return soon;
 }
 
-void probe_late() {
+void probe_overdue() {
   uint32_t never = 0;
   for (uint32_t i = 0; i < kLooks && probe(nullptr); i++) sys::futex_wait(&never, 0, kNextLook);
 }
@@ -91,7 +91,7 @@ void tick() {
   const uint64_t round = __atomic_load_n(&s.order.round, __ATOMIC_RELAXED);
   if (round == last_round && __atomic_load_n(&s.order.running, __ATOMIC_RELAXED) >
                                  (current().traits().is_exact ? 0u : 1u)) {
-    probe_late();
+    probe_overdue();
   }
   last_round = round;
 }

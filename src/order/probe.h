@@ -18,9 +18,9 @@ inline constexpr uint64_t kNextLookForPage = 15'000;
 inline constexpr uint64_t kPreempt = 300'000;  // free
 
 // The task computes program code while others wait for it.
-bool late(const Shared& s, const Task& task);
+bool is_overdue(const Shared& s, const Task& task);
 // The same at once for some time: a burst of looks.
-void probe_late();
+void probe_overdue();
 // Sends the probe signal to all late tasks but `waiter`. Answers in how many nanoseconds to ask
 // again soon, or 0.
 uint64_t probe(const Task* waiter);

@@ -107,7 +107,7 @@ void end_serial(Shared& s) {
     Task& task = s.tasks[i];
     if (task.order.state == TaskState::kArrived) woken++;
     if (task.order.state != TaskState::kServed && task.order.state != TaskState::kReady) continue;
-    if (task.order.parked) continue;
+    if (task.order.throttled) continue;
     task.order.state = TaskState::kRunning;
     if (s.order.first_running == kNoTask) s.order.first_running = task.id;
     s.order.phase_task = task.id;
@@ -177,8 +177,9 @@ void ask_in(const Task& waiter, uint64_t now) {
         !is_creating(task) && !task.in_place.away) {
       __atomic_store_n(&task.identity.asked_in, 1u, __ATOMIC_RELEASE);
     }
-    const uint64_t late_since = __atomic_load_n(&task.order.late_since, __ATOMIC_RELAXED);
-    if (&task == &waiter || !late(s, task) || !late_since || now - late_since < kExitPatience)
+    const uint64_t overdue_since = __atomic_load_n(&task.order.overdue_since, __ATOMIC_RELAXED);
+    if (&task == &waiter || !is_overdue(s, task) || !overdue_since ||
+        now - overdue_since < kExitPatience)
       continue;
     __atomic_store_n(task.in_place.away ? &task.in_place.wanted_back : &task.identity.asked_in, 1u,
                      __ATOMIC_RELEASE);
@@ -234,7 +235,7 @@ void count_in(Shared& s, Task& task, TaskState state) {
 void forget_lateness(Task& task) {
   task.order.probe_interval = 0;
   task.order.next_probe = 0;
-  task.order.late_since = 0;
+  task.order.overdue_since = 0;
   task.identity.asked_in = 0;
 }
 

@@ -24,7 +24,7 @@ bool reads_foreign_memory(const Task& task) {
 }
 
 // Waits until a byte that the loop reads may have changed. REQUIRES: the turn.
-void park(Task& task) {
+void wait_in_spin(Task& task) {
   constexpr uint64_t kLook = 1'000'000;  // nanoseconds
   if (plan().memory == Plan::Memory::kCoherent &&
       !reads_foreign_memory(
@@ -84,7 +84,7 @@ void on_preempted(Frame& frame) {
   }
   if (spins) {
     task.spent.counters.spins++;
-    if (!spin_sees_change(task)) park(task);
+    if (!spin_sees_change(task)) wait_in_spin(task);
   } else if (aside) {
     block(0, 0, kAside, "the end of the program");
   } else if (depth) {

@@ -36,7 +36,7 @@ void interrupt_for_own(Task& task, ucontext_t& context);
 void forget_started(const ucontext_t& context);
 // The event of a preempted or spinning task.
 void on_preempted(Frame& frame);
-// Whether a parked spinner's loop would see something new. Called by the Order at the end of a
+// Whether a waiting spinner's loop would see something new. Called by the Order at the end of a
 // serial phase.
 bool spin_sees_change(const Task& task);
 

@@ -160,7 +160,7 @@ void enter(Task& task, EventKind kind) {
   }
   if (keeps_turns()) {
     task.order.interval_key = key_of(task, kind);
-    order::foretell(task);
+    order::predict_interval(task);
   }
   enter_phase(task, Phase::kTurn);
   task.spent.counters.serial_cycles -= sys::cycles();
@@ -314,7 +314,7 @@ void begin_turn(EventKind kind) {
       task.spent.counters.events++;
       task.turn.kept_events++;
       task.turn.looks_for_spin = 0;
-      task.order.late_since = 0;
+      task.order.overdue_since = 0;
       note_near(task);
       order::current().note_further(task, kind);
     }

@@ -165,7 +165,7 @@ void wait_in_own() {
     __atomic_store_n(&task.in_place.sleeps, 0u, __ATOMIC_SEQ_CST);
     if (sys::failed(result)) {
       ask_back(task);
-      order::probe_late();
+      order::probe_overdue();
       if (__atomic_load_n(&task.in_place.waits_in_place, __ATOMIC_ACQUIRE))
         order::lose_patience(task, since);  // it waits there for another
     }
