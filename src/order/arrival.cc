@@ -57,7 +57,7 @@ void note_arrivals(Shared& s, Task& next) {
     Task& task = s.tasks[i];
     if (!task.order.is_unnoted) continue;
     task.order.is_unnoted = 0;
-    journal().put_turn({task.id, How::kNone, task.order.what});
+    external_log().put_turn({task.id, How::kNone, task.order.what});
   }
 }
 
@@ -77,8 +77,8 @@ void give(Shared& s, Task& task) {
                    __ATOMIC_SEQ_CST);  // against who is about to sleep: it sees this, or is seen
   if (replays()) wake_turn_sleepers(s);
   task.order.computes = 0;
-  if (journal().recording && s.order.unnoted) note_arrivals(s, task);
-  if (journal().recording) journal().put_turn(turn_of(task));
+  if (external_log().recording && s.order.unnoted) note_arrivals(s, task);
+  if (external_log().recording) external_log().put_turn(turn_of(task));
 }
 
 bool sleeps(const Task& task) {
@@ -106,21 +106,21 @@ bool may_be_passed_over(Shared& s, const Task& sleeper) {
 
 void end_order(Shared& s) {
   s.order.is_ended = 1;
-  journal().ended();
+  external_log().ended();
 }
 
 // Of a recording that was cut, the task may have come further than it should, since nothing told it
 // otherwise.
 void tell_difference(Shared& s, const Turn& turn, Task& task) {
-  if (journal().is_cut_off(task)) return end_order(s);
-  journal().turn_differs(turn, task);
+  if (external_log().is_cut_off(task)) return end_order(s);
+  external_log().turn_differs(turn, task);
 }
 
 // Replaying: the recording says whose turn it is.
 void give_as_recorded(Shared& s) {
   Turn turn;
   if (s.order.is_ended) return;
-  if (!journal().peek_turn(turn)) return end_order(s);
+  if (!external_log().peek_turn(turn)) return end_order(s);
   while (turn.how == How::kNone) {
     if (turn.what) {
       Task& comes = s.tasks[turn.task];
@@ -130,8 +130,8 @@ void give_as_recorded(Shared& s) {
     } else {
       report_waits();
     }
-    journal().take_turn();
-    if (!journal().peek_turn(turn)) return end_order(s);
+    external_log().take_turn();
+    if (!external_log().peek_turn(turn)) return end_order(s);
   }
   Task& task = s.tasks[turn.task];
   if (task.order.state == TaskState::kBlocked && turn.how != How::kComes) end_wait(task, turn.how);
@@ -139,7 +139,7 @@ void give_as_recorded(Shared& s) {
     return tell_difference(s, turn, task);
   if (task.order.state != TaskState::kArrived) return;  // it is on its way
   if (turn != turn_of(task)) return tell_difference(s, turn, task);
-  journal().take_turn();
+  external_log().take_turn();
   give(s, task);
   if (task.id != self().id) wake_sleeper(task);
 }
@@ -278,7 +278,7 @@ int Arrival::wait_blocked(Task& task) {
       SpinGuard guard(s.order.lock);
       if (s.order.deadlock_told || !stands(s)) continue;
       s.order.deadlock_told = 1;
-      if (journal().recording) journal().put_turn({task.id, How::kNone, 0});
+      if (external_log().recording) external_log().put_turn({task.id, How::kNone, 0});
       report_waits();
     }
   }

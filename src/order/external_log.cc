@@ -10,9 +10,9 @@ namespace weir::order {
 
 namespace {
 
-Journal g_journal{};
+ExternalLog g_external_log{};
 
-bool fits(const JournalEntry& entry, TaskState state) {
+bool fits(const ExternalEvent& entry, TaskState state) {
   switch (entry.kind) {
     case Outside::kReturns: return state == TaskState::kOutside;
     case Outside::kSignal: return state == TaskState::kBlocked;
@@ -50,43 +50,43 @@ void apply_all(Shared& s) {
 
 }  // namespace
 
-void set_journal(const Journal& journal) { g_journal = journal; }
-const Journal& journal() { return g_journal; }
+void set_external_log(const ExternalLog& external_log) { g_external_log = external_log; }
+const ExternalLog& external_log() { return g_external_log; }
 
 void decide(Shared& s) {
   if (s.order.coming) apply_all(s);
-  for (JournalEntry entry;
-       g_journal.replaying && g_journal.peek(entry) && entry.decisions <= s.order.decisions;
-       g_journal.take()) {
+  for (ExternalEvent entry; g_external_log.replaying && g_external_log.peek(entry) &&
+                            entry.decisions <= s.order.decisions;
+       g_external_log.take()) {
     Task& task = s.tasks[entry.task];
     if (fits(entry, task.order.state)) {
       apply(s, entry.kind, task);
     } else if (entry.kind != Outside::kSignal) {  // its wait had ended otherwise by then: so it was
                                                   // when this was recorded
-      g_journal.differs(entry, task.order.state);
+      g_external_log.differs(entry, task.order.state);
     }
   }
   s.order.decisions++;
 }
 
 void advance(Shared& s) {
-  for (JournalEntry entry; g_journal.replaying && is_idle(s);) {
-    if (!g_journal.peek(entry)) {
-      g_journal.ended();
+  for (ExternalEvent entry; g_external_log.replaying && is_idle(s);) {
+    if (!g_external_log.peek(entry)) {
+      g_external_log.ended();
       return;
     }
     if (entry.decisions != s.order.decisions || !fits(entry, s.tasks[entry.task].order.state))
-      g_journal.differs(entry, s.tasks[entry.task].order.state);
+      g_external_log.differs(entry, s.tasks[entry.task].order.state);
     apply(s, entry.kind, s.tasks[entry.task]);
-    g_journal.take();
+    g_external_log.take();
     if (next_arrived(s, 0)) start_serial(s);
   }
 }
 
 void come(Outside kind, Task& task) {
   Shared& s = shared();
-  if (g_journal.recording) {
-    g_journal.put({kind, task.id, s.order.decisions});
+  if (g_external_log.recording) {
+    g_external_log.put({kind, task.id, s.order.decisions});
     if (!is_idle(s)) {
       task.order.comes = static_cast<uint32_t>(kind);
       s.order.coming++;

@@ -23,7 +23,7 @@ using Outside = trace::OrderKind;
 using How = trace::TurnHow;
 using trace::Turn;
 
-struct JournalEntry {
+struct ExternalEvent {
   Outside kind;
   TaskId task;
   uint64_t decisions;
@@ -31,13 +31,13 @@ struct JournalEntry {
 
 // Where they are kept, and where they come from (runtime/). `peek` waits for the next one; false:
 // the recording ends.
-struct Journal {
+struct ExternalLog {
   bool recording, replaying;
-  void (*put)(const JournalEntry& entry);
-  bool (*peek)(JournalEntry& entry);
+  void (*put)(const ExternalEvent& entry);
+  bool (*peek)(ExternalEvent& entry);
   void (*take)();
   void (*ended)();  // replaying: nobody can go on, and nothing comes any more
-  void (*differs)(const JournalEntry& entry, TaskState state);
+  void (*differs)(const ExternalEvent& entry, TaskState state);
   // Order record: the turns. `peek_turn` waits for the next one; false: the recording ends.
   void (*put_turn)(const Turn& turn);
   bool (*peek_turn)(Turn& turn);
@@ -48,9 +48,9 @@ struct Journal {
   // Not 0: a debugger looks, which may hold any task; null where none can.
   const int32_t* looked_at;
 };
-void set_journal(const Journal& journal);
-const Journal& journal();
+void set_external_log(const ExternalLog& external_log);
+const ExternalLog& external_log();
 
-inline bool replays() { return journal().replaying; }
+inline bool replays() { return external_log().replaying; }
 
 }  // namespace weir::order

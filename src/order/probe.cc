@@ -43,7 +43,7 @@ uint64_t probe(const Task* waiter) {
   const uint64_t next = traits.next_look;
   const uint64_t now = sys::monotonic_ns();
   const Task* stalled = nullptr;
-  const bool is_debugged = journal().looked_at && *journal().looked_at;
+  const bool is_debugged = external_log().looked_at && *external_log().looked_at;
   s.order.lock.lock();
   for (TaskId i = 0; i < s.order.high_task; i++) {
     Task& task = s.tasks[i];

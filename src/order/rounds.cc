@@ -173,7 +173,7 @@ void ask_in(const Task& waiter, uint64_t now) {
     // Recorded, every call comes into the runtime: who makes those that are no events, in a loop,
     // is there whenever it is looked at, and sees at the end of one that it is asked.
     const bool active = task.order.state == TaskState::kRunning || s.order.turn == task.id;
-    if (journal().recording && &task != &waiter && active && task.in_runtime &&
+    if (external_log().recording && &task != &waiter && active && task.in_runtime &&
         !is_creating(task) && !task.in_place.away) {
       __atomic_store_n(&task.identity.asked_in, 1u, __ATOMIC_RELEASE);
     }

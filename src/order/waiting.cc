@@ -218,7 +218,7 @@ bool is_waited_for(const Task& task) {
     const TaskState state = s.tasks[i].order.state;
     // Who is outside may come back at any moment, but a recording does not say in which stretch of
     // program code.
-    if (state == TaskState::kOutside && !journal().recording && !replays()) continue;
+    if (state == TaskState::kOutside && !external_log().recording && !replays()) continue;
     if (&s.tasks[i] != &task && state != TaskState::kFree && state != TaskState::kBlocked)
       return true;
   }

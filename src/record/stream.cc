@@ -346,7 +346,7 @@ const Entry* peek_order() {
   return ring.slot ? peek_in(ring) : nullptr;
 }
 
-bool peek_journal(order::JournalEntry& out) {
+bool peek_external(order::ExternalEvent& out) {
   const Entry* entry = peek_order();
   if (!entry) return false;
   out = {static_cast<order::Outside>(entry->number), entry->check,
@@ -354,12 +354,12 @@ bool peek_journal(order::JournalEntry& out) {
   return true;
 }
 
-void take_journal() {
+void take_external() {
   Ring ring = order_ring();
   take_from(ring, *peek_in(ring));
 }
 
-void put_journal(const order::JournalEntry& entry) {
+void log_external(const order::ExternalEvent& entry) {
   Ring ring = order_ring();
   put_into(ring,
            Entry{Kind::kOrder, 0, static_cast<uint16_t>(entry.kind), 0, entry.task, 0,
@@ -445,7 +445,7 @@ void order_ended() {
   note_end();
 }
 
-void journal_differs(const order::JournalEntry& entry, TaskState state) {
+void external_differs(const order::ExternalEvent& entry, TaskState state) {
   report(
       "the replay differs from the recording in the order of process %u: task %u was to come from "
       "outside (kind %u) after %u decisions; now there were %u, and its state is %u",
@@ -457,9 +457,10 @@ void journal_differs(const order::JournalEntry& entry, TaskState state) {
 }  // namespace
 
 void keep_order() {
-  order::set_journal({input::recording(), input::replaying(), put_journal, peek_journal,
-                      take_journal, order_ended, journal_differs, put_turn, peek_turn, take_turn,
-                      turn_differs, is_cut_off, input::replaying() ? &header().stop.pid : nullptr});
+  order::set_external_log({input::recording(), input::replaying(), log_external, peek_external,
+                           take_external, order_ended, external_differs, put_turn, peek_turn,
+                           take_turn, turn_differs, is_cut_off,
+                           input::replaying() ? &header().stop.pid : nullptr});
 }
 
 }  // namespace weir::recording
