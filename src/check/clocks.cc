@@ -60,10 +60,10 @@ void begin(ThreadState& thread, const Task& task) {
       thread.lost_pages_with = 0;
   thread.closed_seen = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
   thread.borrowed_count = thread.library_orders = thread.is_joined = 0;
-  thread.is_over = thread.kept_count = thread.kept_pages = thread.opened_count = thread.next_page =
-      thread.window = thread.checked_count = 0;
+  thread.is_over = thread.cached_count = thread.cached_pages = thread.opened_count =
+      thread.next_page = thread.window = thread.checked_count = 0;
   thread.has_all_keys = 1;  // its thread begins in the runtime
-  thread.stop_asked = thread.stands = thread.key_borrowed_count = thread.kept_lacked =
+  thread.stop_asked = thread.stands = thread.key_borrowed_count = thread.cache_misses =
       thread.is_register_old = 0;
   thread.open_names = {};
   thread.in_program = 1;
@@ -363,7 +363,7 @@ void end(Task& task, uint64_t handle) {
   if (handle) on_release(handle);
   const SpinGuard guard(s.findings_lock);
   if (s.over[thread.slot] < last) s.over[thread.slot] = last;
-  give_kept(thread);
+  retire_cached(thread);
   __atomic_store_n(&thread.is_over, 1u, __ATOMIC_RELEASE);
   s.ended[thread.slot].join(thread.now);
   __atomic_store_n(&s.ended_count[thread.slot], s.ended_count[thread.slot] + 1, __ATOMIC_RELEASE);

@@ -1,5 +1,5 @@
 // What `weir check --suggest` is made of: for each 8 bytes that were checked, which tasks touched
-// them, by ownership phases (tenures). In one phase they are one task's, or several tasks read
+// them, by ownership phases. In one phase they are one task's, or several tasks read
 // them, or tasks touch them under a common lock. The policies of PUSh are names for such phases,
 // and annotations go to their borders.
 //
@@ -20,7 +20,7 @@ namespace weir::view::checked {
 namespace {
 
 using findings::Cell;
-using findings::Tenure;
+using findings::OwnershipPhase;
 
 constexpr uint64_t kCellBytes = 8;
 constexpr uint64_t kMostBytes = 16 << 10;  // of one access
@@ -63,13 +63,13 @@ Cell* cell_at(uint64_t address, bool take) {
 
 uint64_t bit_of_task(const ThreadState& thread) { return uint64_t{1} << thread.number % 64; }
 
-// What a tenure may have as its lock after an access with what the task holds now.
-uint32_t common_locks(const Tenure& tenure, const ThreadState& thread, uint64_t* locks) {
+// What an ownership phase may have as its lock after an access with what the task holds now.
+uint32_t common_locks(const OwnershipPhase& phase, const ThreadState& thread, uint64_t* locks) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < tenure.lock_count; i++) {
+  for (uint32_t i = 0; i < phase.lock_count; i++) {
     for (uint32_t k = 0; k < thread.held_count && k < kMostHeld; k++) {
-      if ((thread.held[k] ^ tenure.locks[i]) >> 1) continue;
-      locks[count++] = tenure.locks[i] | (thread.held[k] & 1);
+      if ((thread.held[k] ^ phase.locks[i]) >> 1) continue;
+      locks[count++] = phase.locks[i] | (thread.held[k] & 1);
       break;
     }
   }
@@ -101,56 +101,56 @@ void note_last(Cell& cell, const ThreadState& thread, bool writes) {
   cell.last_count++;
 }
 
-void note_reader(Tenure& tenure, const ThreadState& thread, uint32_t context) {
-  for (uint32_t i = 0; i < tenure.reader_count && i < findings::kMostReaders; i++) {
-    if (tenure.readers[i].task != thread.number) continue;
-    tenure.readers[i].last = context;
+void note_reader(OwnershipPhase& phase, const ThreadState& thread, uint32_t context) {
+  for (uint32_t i = 0; i < phase.reader_count && i < findings::kMostReaders; i++) {
+    if (phase.readers[i].task != thread.number) continue;
+    phase.readers[i].last = context;
     return;
   }
-  if (tenure.reader_count < findings::kMostReaders)
-    tenure.readers[tenure.reader_count] = {thread.number, context, context};
-  tenure.reader_count++;
+  if (phase.reader_count < findings::kMostReaders)
+    phase.readers[phase.reader_count] = {thread.number, context, context};
+  phase.reader_count++;
 }
 
-bool is_alike(const Tenure& a, const Tenure& b) {
+bool is_alike(const OwnershipPhase& a, const OwnershipPhase& b) {
   return a.kind == b.kind && a.first == b.first && a.last == b.last && a.writes == b.writes &&
          a.unordered == b.unordered && a.lock_count == b.lock_count &&
          (!a.lock_count || a.locks[0] >> 1 == b.locks[0] >> 1);
 }
 
-void end_tenure(Cell& cell) {
-  if (cell.now.kind == findings::kNoTenure) return;
+void end_phase(Cell& cell) {
+  if (cell.now.kind == findings::kNoPhase) return;
   const uint32_t kept =
-      cell.tenure_count < findings::kMostTenures ? cell.tenure_count : findings::kMostTenures;
+      cell.phase_count < findings::kMostPhases ? cell.phase_count : findings::kMostPhases;
   for (uint32_t i = 0; i < kept; i++) {
-    if (!is_alike(cell.tenures[i], cell.now)) continue;
-    cell.tenures[i].times++;
-    cell.tenures[i].accesses += cell.now.accesses;
-    cell.tenures[i].tasks |= cell.now.tasks;
+    if (!is_alike(cell.phases[i], cell.now)) continue;
+    cell.phases[i].times++;
+    cell.phases[i].accesses += cell.now.accesses;
+    cell.phases[i].tasks |= cell.now.tasks;
     return;
   }
-  if (cell.tenure_count < findings::kMostTenures) cell.tenures[cell.tenure_count] = cell.now;
-  cell.tenure_count++;
+  if (cell.phase_count < findings::kMostPhases) cell.phases[cell.phase_count] = cell.now;
+  cell.phase_count++;
 }
 
-void begin_tenure(Cell& cell, const ThreadState& thread, uint32_t context, bool is_unordered) {
-  end_tenure(cell);
-  Tenure& tenure = cell.now;
-  zero_bytes(&tenure, sizeof tenure);
-  tenure.kind = findings::kExclusive;
-  tenure.unordered = is_unordered;
-  tenure.times = 1;
-  tenure.first = context;
+void begin_phase(Cell& cell, const ThreadState& thread, uint32_t context, bool is_unordered) {
+  end_phase(cell);
+  OwnershipPhase& phase = cell.now;
+  zero_bytes(&phase, sizeof phase);
+  phase.kind = findings::kExclusive;
+  phase.unordered = is_unordered;
+  phase.times = 1;
+  phase.first = context;
   for (uint32_t i = 0;
-       i < thread.held_count && i < kMostHeld && tenure.lock_count < findings::kMostCandidates; i++)
-    tenure.locks[tenure.lock_count++] = thread.held[i];
+       i < thread.held_count && i < kMostHeld && phase.lock_count < findings::kMostCandidates; i++)
+    phase.locks[phase.lock_count++] = thread.held[i];
 }
 
 void note(Cell& cell, const ThreadState& thread, const Access& access) {
   const bool writes = access.kind & findings::kWrite;
   if (cell.is_new) {
-    end_tenure(cell);
-    cell.now.kind = findings::kNoTenure;
+    end_phase(cell);
+    cell.now.kind = findings::kNoPhase;
     cell.is_new = cell.last_count = 0;
   }
   cell.accesses++;
@@ -163,21 +163,21 @@ void note(Cell& cell, const ThreadState& thread, const Access& access) {
   uint64_t locks[findings::kMostCandidates];
   const uint32_t common = common_locks(cell.now, thread, locks);
   const bool is_same = cell.now.tasks == bit_of_task(thread), is_read = !cell.now.writes && !writes;
-  if (cell.now.kind == findings::kNoTenure || is_unordered || !(is_same || common || is_read)) {
-    begin_tenure(cell, thread, access.context, is_unordered);
+  if (cell.now.kind == findings::kNoPhase || is_unordered || !(is_same || common || is_read)) {
+    begin_phase(cell, thread, access.context, is_unordered);
   } else {
     cell.now.lock_count = common;
     for (uint32_t i = 0; i < common; i++) cell.now.locks[i] = locks[i];
     if (!is_same) cell.now.kind = findings::kShared;
   }
-  Tenure& tenure = cell.now;
-  tenure.tasks |= bit_of_task(thread);
-  tenure.writes |= writes;
-  tenure.accesses++;
-  tenure.to = __atomic_add_fetch(&found().cell_accesses, 1, __ATOMIC_RELAXED);
-  if (!tenure.from) tenure.from = tenure.to;
-  tenure.last = access.context;
-  note_reader(tenure, thread, access.context);
+  OwnershipPhase& phase = cell.now;
+  phase.tasks |= bit_of_task(thread);
+  phase.writes |= writes;
+  phase.accesses++;
+  phase.to = __atomic_add_fetch(&found().cell_accesses, 1, __ATOMIC_RELAXED);
+  if (!phase.from) phase.from = phase.to;
+  phase.last = access.context;
+  note_reader(phase, thread, access.context);
   note_last(cell, thread, writes);
 }
 

@@ -24,7 +24,7 @@ inline constexpr uint32_t kLocksets = 1 << 12;
 inline constexpr uint32_t kMostOpen = 1 << 16;
 inline constexpr uint32_t kAllocations = 1 << 20;
 inline constexpr uint32_t kMostBorrowed = 64;
-inline constexpr uint32_t kMostKeptBlocks = 64;
+inline constexpr uint32_t kMostCachedBlocks = 64;
 inline constexpr uint32_t kStreamBuffers = 64;
 inline constexpr uint32_t kSiteCounts = 1 << 14;
 inline constexpr uint32_t kMostKeyBorrowed = 8;
@@ -130,11 +130,11 @@ struct ThreadState {  // of a task, by its id
   FoundLately found;  // objects
   uint64_t opened_count;
   Opened opened[kMostOpened];
-  uint32_t kept_count, kept_pages;
-  uint32_t kept_lacked;  // protection keys: blocks that it has had to get elsewhere, and has not
-                         // made up for
-  uint32_t kept[kMostKeptBlocks];  // objects: blocks that it has given back and still has mapped,
-                                   // the newest last
+  uint32_t cached_count, cached_pages;
+  uint32_t cache_misses;  // protection keys: blocks that it has had to get elsewhere, and has not
+                          // made up for
+  uint32_t cached[kMostCachedBlocks];  // objects: blocks that it has given back and still has
+                                       // mapped, the newest last
   PendingAccess pending_access;
 
   // Protection keys (check/keys/enforce_by_key.h).
@@ -366,7 +366,7 @@ bool admit_declared(Task& task, ThreadState& thread, const AccessSite& site, Acc
 bool is_let_in(const ThreadState& thread, const Page& page, bool writes);
 void close_by_lock(ThreadState& thread, uint64_t lock);  // it has been unlocked
 void begin_declared();                                   // tasks begin
-void give_kept(ThreadState& thread);                     // the task ends
+void retire_cached(ThreadState& thread);                 // the task ends
 // The memory is another's from here on: its objects are forgotten. `freed`: a block of the heap, by
 // the task at that spot, to whom they have to belong.
 void end_declared(uint64_t start, uint64_t size, const AccessSite* freed);

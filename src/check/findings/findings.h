@@ -129,13 +129,13 @@ struct Race {
 
 // --- For suggestions (weir check --suggest): who shared what, of each 8 bytes that were checked.
 
-inline constexpr uint32_t kMostCells = 1 << 16, kMostTenures = 8, kMostReaders = 4, kMostLasts = 8,
+inline constexpr uint32_t kMostCells = 1 << 16, kMostPhases = 8, kMostReaders = 4, kMostLasts = 8,
                           kMostCandidates = 4;
 
 // While it lasts the bytes are one task's, or only read, or touched under one lock.
-enum TenureKind : uint32_t { kNoTenure, kExclusive, kShared };
-struct Tenure {
-  TenureKind kind;
+enum PhaseKind : uint32_t { kNoPhase, kExclusive, kShared };
+struct OwnershipPhase {
+  PhaseKind kind;
   uint32_t writes;  // it has
   // It began by an access that conflicts with one before, and that nothing orders.
   uint32_t unordered;
@@ -144,7 +144,7 @@ struct Tenure {
                                     // reading
   uint64_t tasks;                   // a bit for each, by number modulo 64
   uint64_t accesses;
-  uint64_t times;        // that such a tenure came
+  uint64_t times;        // that such an ownership phase came
   uint64_t from, to;     // of all accesses to cells, counted: its first and last
   uint32_t first, last;  // contexts
   struct Reader {
@@ -152,7 +152,7 @@ struct Tenure {
   } readers[kMostReaders];  // kShared: the first few tasks' own
   uint32_t reader_count, unused;
 };
-static_assert(sizeof(Tenure) == 152);
+static_assert(sizeof(OwnershipPhase) == 152);
 
 struct Cell {
   uint32_t ready;  // 1 taken, 2 to be read
@@ -161,10 +161,10 @@ struct Cell {
   uint64_t start, size;    // of a heap block
   uint32_t context, task;  // of a heap block: where it was allocated, and by whom
   uint32_t is_new;         // the memory has been allocated anew since
-  uint32_t tenure_count;   // that are over and differ; more than kMostTenures are not kept
+  uint32_t phase_count;    // that are over and differ; more than kMostPhases are not kept
   uint64_t accesses, atomics;
-  uint64_t atomic_tasks;  // as Tenure::tasks
-  Tenure tenures[kMostTenures], now;
+  uint64_t atomic_tasks;  // as OwnershipPhase::tasks
+  OwnershipPhase phases[kMostPhases], now;
   struct Last {               // access of a task
     uint64_t clock, written;  // epoch; that of its last write
     uint32_t slot, number;

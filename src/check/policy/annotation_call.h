@@ -66,11 +66,11 @@ void let_go(uint32_t index, ThreadState& thread);
 // The block is closed, and its memory goes back when others have been given back behind it.
 void retire(uint32_t index, ThreadState& thread);
 // Whether the task keeps the block that it gives back.
-bool keep_block(uint32_t index, Call& call);
+bool cache_block(uint32_t index, Call& call);
 // A block that all tasks, or those with a lock, may touch becomes private to the task that gives it
 // back, if that task will want it again. By protection keys. REQUIRES: the object's lock.
 void take_over(Declared& object, uint32_t index, Call& call);
 // A block that the task has kept is in use again, as if it were new. 0: there is none of that size.
-uint64_t reuse_kept(uint64_t size, Policy policy, bool by_new, Call& call);
+uint64_t reuse_cached(uint64_t size, Policy policy, bool by_new, Call& call);
 
 }  // namespace weir::view::checked

@@ -144,8 +144,8 @@ uint32_t find_or_add(uint64_t address, Call& call) {
   ObjectTable& table = objects();
   uint32_t index = call.thread().found.find(table, address);
   if (!index) {
-    const Range variable = static_at(address);
-    index = variable.empty() ? 0 : add_static(variable);
+    const Range variable = global_at(address);
+    index = variable.empty() ? 0 : add_global(variable);
     if (index) enforcer().mark(index, call.thread());
     else index = table.find(address);  // another task has named it just now
   }
@@ -179,7 +179,7 @@ void free_object(uint32_t index, Call& call) {
     take_over(object, index, call);
     object.is_freed = true;
   }
-  if (!keep_block(index, call)) retire(index, call.thread());
+  if (!cache_block(index, call)) retire(index, call.thread());
 }
 
 }  // namespace
@@ -223,7 +223,7 @@ void* allocate(size_t size, uint32_t policy, const Caller& caller, bool by_new) 
   Call call(caller);
   const auto wanted = static_cast<Policy>(policy);
   if (wanted == Policy::kPrivate || (wanted == Policy::kRacy && keys::g_on)) {
-    if (const uint64_t start = reuse_kept(size, wanted, by_new, call))
+    if (const uint64_t start = reuse_cached(size, wanted, by_new, call))
       return reinterpret_cast<void*>(start);
   }
   Given given;

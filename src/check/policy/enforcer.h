@@ -87,6 +87,6 @@ const Enforcer& enforcer();
 
 // A variable with pages of its own becomes an untouched object, whose pages are to be marked where
 // there are tasks. 0: another one lies there.
-uint32_t add_static(const Range& variable);
+uint32_t add_global(const Range& variable);
 
 }  // namespace weir::view::checked

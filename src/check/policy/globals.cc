@@ -14,8 +14,8 @@
 
 namespace weir::view::checked {
 
-StaticList g_static_lists[kMostLists];
-uint32_t g_static_list_count;
+GlobalList g_global_lists[kMostLists];
+uint32_t g_global_list_count;
 
 namespace {
 
@@ -80,20 +80,20 @@ Module look_into(const sys::MapLine& line) {
 
 }  // namespace
 
-void find_statics() {
+void find_globals() {
   char* cursor = nullptr;
-  g_static_list_count = 0;
+  g_global_list_count = 0;
   if (sys::read_maps(&cursor) < 0) return;
   sys::MapLine line;
   Module module{};
-  StaticList* list = nullptr;
+  GlobalList* list = nullptr;
   while ((cursor = sys::next_map_line(cursor, &line))) {
     if (line.name[0] != '/') continue;
     if (line.inode != module.inode || line.device != module.device) {
       module = line.offset ? Module{line.device, line.inode, 0, false, {}} : look_into(line);
       list = nullptr;
-      if (!module.list.empty() && g_static_list_count < kMostLists) {
-        list = &g_static_lists[g_static_list_count];
+      if (!module.list.empty() && g_global_list_count < kMostLists) {
+        list = &g_global_lists[g_global_list_count];
         *list = {};
       }
     }
@@ -104,21 +104,21 @@ void find_statics() {
       continue;
     list->start = start;
     list->count = (limit - start) / 16;
-    g_static_list_count++;
+    g_global_list_count++;
   }
 }
 
-Range static_at(uint64_t address) {
+Range global_at(uint64_t address) {
   Range found{};
-  each_static([&](Range one) {
+  each_global([&](Range one) {
     if (one.contains(address)) found = one;
   });
   return found;
 }
 
-bool is_of_statics(uint64_t where) {
-  for (uint32_t i = 0; i < g_static_list_count; i++) {
-    if (g_static_lists[i].text.contains(where)) return true;
+bool is_of_globals(uint64_t where) {
+  for (uint32_t i = 0; i < g_global_list_count; i++) {
+    if (g_global_lists[i].text.contains(where)) return true;
   }
   return false;
 }

@@ -11,30 +11,30 @@
 namespace weir::view::checked {
 
 // Looks through what is mapped.
-void find_statics();
+void find_globals();
 
 // The variable that the address lies in; empty: it lies in none.
-Range static_at(uint64_t address);
+Range global_at(uint64_t address);
 // True if the address is in a module that weir-cc compiled in part.
-bool is_of_statics(uint64_t where);
+bool is_of_globals(uint64_t where);
 
 // In the order of modules and of their variables.
 template <typename Act>
-void each_static(Act act);
+void each_global(Act act);
 
-struct StaticList {
+struct GlobalList {
   uint64_t start, count;  // of pairs
   Range text;
 };
 inline constexpr uint32_t kMostLists = 32;
-extern StaticList g_static_lists[kMostLists];  // per process
-extern uint32_t g_static_list_count;
+extern GlobalList g_global_lists[kMostLists];  // per process
+extern uint32_t g_global_list_count;
 
 template <typename Act>
-void each_static(Act act) {
-  for (uint32_t i = 0; i < g_static_list_count; i++) {
-    const auto* words = reinterpret_cast<const int64_t*>(g_static_lists[i].start);
-    for (uint64_t k = 0; k < g_static_lists[i].count; k++) {
+void each_global(Act act) {
+  for (uint32_t i = 0; i < g_global_list_count; i++) {
+    const auto* words = reinterpret_cast<const int64_t*>(g_global_lists[i].start);
+    for (uint64_t k = 0; k < g_global_lists[i].count; k++) {
       const uint64_t start =
           reinterpret_cast<uint64_t>(&words[2 * k]) + static_cast<uint64_t>(words[2 * k]);
       act(Range{start, start + static_cast<uint64_t>(words[2 * k + 1])});

@@ -4,7 +4,7 @@
 // 1. If a block is private to the task that gives it back, it stays mapped in that task's process,
 //    and is the next block of its size that this task gets. Nothing has to change. (PUSh, section
 //    3.5, keeps pages that have their domain's number in the same way.) To all other tasks it is
-//    closed, before and after. (checked in reuse_kept)
+//    closed, before and after. (checked in reuse_cached)
 // 2. Any other block that is given back keeps its pages for a while, closed to all tasks, so that a
 //    task which still touches it is found. (checked in free_oldest)
 
@@ -16,9 +16,10 @@ namespace weir::view::checked {
 
 namespace {
 
-constexpr uint32_t kMostFreed = 256;                               // blocks that keep their memory
-constexpr uint64_t kMostKept = 256 << 10, kMostAllKept = 4 << 20;  // bytes of one, of all
-constexpr uint32_t kMostPagesKept = 32, kMostAllPagesKept = 64;    // of blocks that stay mapped
+constexpr uint32_t kMostFreed = 256;  // blocks that keep their memory
+constexpr uint64_t kMostQuarantined = 256 << 10,
+                   kMostAllQuarantined = 4 << 20;                    // bytes of one, of all
+constexpr uint32_t kMostPagesCached = 32, kMostAllPagesCached = 64;  // of blocks that stay mapped
 
 uint64_t room_of(const Declared& object) {
   return object.origin == Origin::kWindow ? page::windows::size_of(object.start)
@@ -45,12 +46,12 @@ void free_oldest(ThreadState& thread) {
   let_go(index, thread);
 }
 
-// Out of the task's kept blocks.
-uint32_t take_kept(uint32_t at, ThreadState& thread) {
-  const uint32_t index = thread.kept[at];
-  thread.kept_pages -= pages_of(objects().at(index));
-  for (uint32_t i = at + 1; i < thread.kept_count; i++) thread.kept[i - 1] = thread.kept[i];
-  thread.kept_count--;
+// Out of the task's free cache.
+uint32_t take_cached(uint32_t at, ThreadState& thread) {
+  const uint32_t index = thread.cached[at];
+  thread.cached_pages -= pages_of(objects().at(index));
+  for (uint32_t i = at + 1; i < thread.cached_count; i++) thread.cached[i - 1] = thread.cached[i];
+  thread.cached_count--;
   return index;
 }
 
@@ -86,7 +87,7 @@ void retire(uint32_t index, ThreadState& thread) {
     enforcer().give_up(object, index, thread, true);
     object.next = 0;
   }
-  if (object.size > kMostKept) return let_go(index, thread);
+  if (object.size > kMostQuarantined) return let_go(index, thread);
   {
     const SpinGuard guard(table.lock);
     if (table.freed_last) table.at(table.freed_last).next = index;
@@ -95,10 +96,11 @@ void retire(uint32_t index, ThreadState& thread) {
     table.freed_count++;
     table.freed_bytes += object.size;
   }
-  while (table.freed_count > kMostFreed || table.freed_bytes > kMostAllKept) free_oldest(thread);
+  while (table.freed_count > kMostFreed || table.freed_bytes > kMostAllQuarantined)
+    free_oldest(thread);
 }
 
-bool keep_block(uint32_t index, Call& call) {
+bool cache_block(uint32_t index, Call& call) {
   ThreadState& thread = call.thread();
   const Declared& object = objects().at(index);
   const uint32_t pages = pages_of(object);
@@ -106,38 +108,39 @@ bool keep_block(uint32_t index, Call& call) {
   const bool is_mine =
       object.rules.policy() == Policy::kPrivate && object.rules.owner() == thread.slot &&
       object.owner_creation == static_cast<uint32_t>(call.task().identity.creation);
-  if (!happens::g_checked || !is_block || !is_mine || pages > kMostPagesKept) return false;
-  while (thread.kept_count == kMostKeptBlocks || thread.kept_pages + pages > kMostAllPagesKept)
-    retire(take_kept(0, thread), thread);
-  thread.kept[thread.kept_count++] = index;
-  thread.kept_pages += pages;
+  if (!happens::g_checked || !is_block || !is_mine || pages > kMostPagesCached) return false;
+  while (thread.cached_count == kMostCachedBlocks ||
+         thread.cached_pages + pages > kMostAllPagesCached)
+    retire(take_cached(0, thread), thread);
+  thread.cached[thread.cached_count++] = index;
+  thread.cached_pages += pages;
   return true;
 }
 
 void take_over(Declared& object, uint32_t index, Call& call) {
   ThreadState& thread = call.thread();
   const Policy policy = object.rules.policy();
-  if (!keys::g_on || !thread.kept_lacked ||
+  if (!keys::g_on || !thread.cache_misses ||
       (policy != Policy::kLocked && policy != Policy::kRacy) || object.origin != Origin::kPages)
     return;
-  thread.kept_lacked--;
+  thread.cache_misses--;
   object.rules = Rules(Policy::kPrivate, thread.slot, thread.now.epoch(thread.slot));
   object.owner_creation = static_cast<uint32_t>(call.task().identity.creation);
   enforcer().enforce(object, index, call.task(), thread, true);
 }
 
-uint64_t reuse_kept(uint64_t size, Policy policy, bool by_new, Call& call) {
+uint64_t reuse_cached(uint64_t size, Policy policy, bool by_new, Call& call) {
   ObjectTable& table = objects();
   ThreadState& thread = call.thread();
   const uint64_t room = size <= page::windows::kMostSmall && !keys::g_on
                             ? page::windows::rounded(size)
                             : page_up(size);
-  for (uint32_t i = thread.kept_count; i-- > 0;) {
-    Declared& object = table.at(thread.kept[i]);
+  for (uint32_t i = thread.cached_count; i-- > 0;) {
+    Declared& object = table.at(thread.cached[i]);
     if (room_of(object) != room) continue;
     // Invariant 1 of quarantine.cc: it is the task's still.
     WEIR_CHECK(object.owner_creation == static_cast<uint32_t>(call.task().identity.creation));
-    const uint32_t index = take_kept(i, thread);
+    const uint32_t index = take_cached(i, thread);
     const SpinGuard guard(object.lock);
     if (object.readers) table.give_readers(object.readers);
     object.readers = object.violations = object.trust = 0;
@@ -155,12 +158,12 @@ uint64_t reuse_kept(uint64_t size, Policy policy, bool by_new, Call& call) {
     if (object.size != size) table.set_size(index, size);
     return object.start;
   }
-  if (thread.kept_lacked < kMostKeptBlocks) thread.kept_lacked++;
+  if (thread.cache_misses < kMostCachedBlocks) thread.cache_misses++;
   return 0;
 }
 
-void give_kept(ThreadState& thread) {
-  while (thread.kept_count) retire(take_kept(0, thread), thread);
+void retire_cached(ThreadState& thread) {
+  while (thread.cached_count) retire(take_cached(0, thread), thread);
 }
 
 }  // namespace weir::view::checked

@@ -70,21 +70,21 @@ bool contains(const Range* ranges, uint32_t count, uint64_t address) {
 void switch_on() {
   view::checked::objects().is_on = 1;
   g_strict = options().policies == Policies::kDeclared;
-  view::checked::find_statics();
+  view::checked::find_globals();
   if (!g_strict) return;
   find_program();
-  view::checked::each_static([](Range variable) { view::checked::add_static(variable); });
+  view::checked::each_global([](Range variable) { view::checked::add_global(variable); });
 }
 
 bool is_programs(uint64_t where) {
-  return contains(g_text, g_text_count, where) || view::checked::is_of_statics(where);
+  return contains(g_text, g_text_count, where) || view::checked::is_of_globals(where);
 }
 
 }  // namespace weir::declared
 
 namespace weir::view::checked {
 
-uint32_t add_static(const Range& variable) {
+uint32_t add_global(const Range& variable) {
   const uint32_t index = objects().add(variable.start, variable.size());
   if (!index) return 0;
   Declared& object = objects().at(index);
@@ -103,7 +103,7 @@ bool is_linkage(uint64_t rip) {
 
 // What weir-cc has not listed is the compiler's, or stands where the program wants it to.
 bool all_is_declared() {
-  return declared::g_strict && declared::g_text_count && is_of_statics(declared::g_text[0].start);
+  return declared::g_strict && declared::g_text_count && is_of_globals(declared::g_text[0].start);
 }
 
 bool is_untouched(uint64_t address, const AccessSite& site) {

@@ -81,13 +81,13 @@ std::optional<KnownTask> FindingsReader::task(uint32_t number) const {
 
 std::vector<findings::Cell> FindingsReader::cells() const {
   std::vector<findings::Cell> all;
-  const auto mend = [](findings::Tenure& tenure) {
-    if (tenure.kind > findings::kShared) tenure.kind = findings::kNoTenure;
-    tenure.lock_count = std::min(tenure.lock_count, findings::kMostCandidates);
-    tenure.reader_count = std::min(tenure.reader_count, findings::kMostReaders);
-    tenure.first = in_range(tenure.first, findings::kMostContexts);
-    tenure.last = in_range(tenure.last, findings::kMostContexts);
-    for (auto& reader : tenure.readers)
+  const auto mend = [](findings::OwnershipPhase& phase) {
+    if (phase.kind > findings::kShared) phase.kind = findings::kNoPhase;
+    phase.lock_count = std::min(phase.lock_count, findings::kMostCandidates);
+    phase.reader_count = std::min(phase.reader_count, findings::kMostReaders);
+    phase.first = in_range(phase.first, findings::kMostContexts);
+    phase.last = in_range(phase.last, findings::kMostContexts);
+    for (auto& reader : phase.readers)
       reader.first = in_range(reader.first, findings::kMostContexts),
       reader.last = in_range(reader.last, findings::kMostContexts);
   };
@@ -99,8 +99,8 @@ std::vector<findings::Cell> FindingsReader::cells() const {
     if (static_cast<uint32_t>(cell.kind) > static_cast<uint32_t>(ObjectKind::kMapping))
       cell.kind = ObjectKind::kUnknown;
     cell.context = in_range(cell.context, findings::kMostContexts);
-    cell.tenure_count = std::min(cell.tenure_count, findings::kMostTenures);
-    for (findings::Tenure& tenure : cell.tenures) mend(tenure);
+    cell.phase_count = std::min(cell.phase_count, findings::kMostPhases);
+    for (findings::OwnershipPhase& phase : cell.phases) mend(phase);
     mend(cell.now);
   }
   return all;

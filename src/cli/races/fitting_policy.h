@@ -17,8 +17,8 @@ struct Judged {
 Judged judge(const findings::Cell& cell);
 
 // Those that are over, and the one that is not.
-std::vector<findings::Tenure> tenures_of(const findings::Cell& cell);
-bool has_lock(const findings::Tenure& tenure, uint64_t lock);
+std::vector<findings::OwnershipPhase> phases_of(const findings::Cell& cell);
+bool has_lock(const findings::OwnershipPhase& phase, uint64_t lock);
 int count_of(uint64_t tasks);
 
 }  // namespace weir::cli

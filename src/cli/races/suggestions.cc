@@ -1,6 +1,6 @@
-// From ownership phases (tenures: check/sharing_profile.cc) to annotations. Each 8 bytes are judged
-// by themselves. Those of one variable, or of the blocks that one call allocates, are put together
-// if they agree.
+// From ownership phases (ownership phases: check/sharing_profile.cc) to annotations. Each 8 bytes
+// are judged by themselves. Those of one variable, or of the blocks that one call allocates, are
+// put together if they agree.
 //
 // A phase is one task's (exclusive), read by several, or under a lock. Where it ends and the next
 // begins there are two places in the program: the last access before and the first one after. If a
@@ -24,7 +24,7 @@ namespace {
 
 using findings::Cell;
 using findings::ObjectKind;
-using findings::Tenure;
+using findings::OwnershipPhase;
 
 struct Place {
   std::string file;
@@ -119,10 +119,10 @@ class Suggester {
 
   // Whether what one task alone does with a part goes with the policy of the rest.
   static bool goes_with(const Cell& cell, const Judged& policy) {
-    const std::vector<Tenure> tenures = tenures_of(cell);
+    const std::vector<OwnershipPhase> phases = phases_of(cell);
     if (policy.policy == "private" || policy.policy == "racy") return true;
-    return std::ranges::all_of(tenures, [&](const Tenure& tenure) {
-      return policy.policy == "locked" ? has_lock(tenure, policy.lock) : !tenure.writes;
+    return std::ranges::all_of(phases, [&](const OwnershipPhase& phase) {
+      return policy.policy == "locked" ? has_lock(phase, policy.lock) : !phase.writes;
     });
   }
 
@@ -140,9 +140,9 @@ class Suggester {
       by_policy[{judged.policy, is_own ? judged.lock - cell.start : judged.lock}].push_back(&cell);
     }
     const bool is_read = std::ranges::none_of(group.cells, [](const Cell& cell) {
-      return cell.atomics != 0 || std::ranges::any_of(tenures_of(cell), [](const Tenure& tenure) {
-               return tenure.writes != 0;
-             });
+      return cell.atomics != 0 ||
+             std::ranges::any_of(phases_of(cell),
+                                 [](const OwnershipPhase& phase) { return phase.writes != 0; });
     });
     if (is_read && alone.size() + by_policy.size() >
                        1) {  // each part by another thread perhaps, but nothing is written
@@ -328,8 +328,8 @@ class Suggester {
   }
 
   static bool begins_with_main(const Cell& cell) {
-    const std::vector<Tenure> tenures = tenures_of(cell);
-    return !tenures.empty() && (tenures.front().tasks & 1);
+    const std::vector<OwnershipPhase> phases = phases_of(cell);
+    return !phases.empty() && (phases.front().tasks & 1);
   }
 
   // By variable, or by block.
@@ -343,47 +343,46 @@ class Suggester {
   }
 
   enum class As { kExclusive, kRead, kLocked };
-  static As as(const Tenure& tenure, const Judged& judged) {
-    if (judged.lock && has_lock(tenure, judged.lock)) return As::kLocked;
-    return count_of(tenure.tasks) > 1 ? As::kRead : As::kExclusive;
+  static As as(const OwnershipPhase& phase, const Judged& judged) {
+    if (judged.lock && has_lock(phase, judged.lock)) return As::kLocked;
+    return count_of(phase.tasks) > 1 ? As::kRead : As::kExclusive;
   }
 
   struct Whole {
-    std::vector<Tenure> tenures;
+    std::vector<OwnershipPhase> phases;
     bool overlap = false;  // one began before the last had ended: its parts do not go together
   };
   // Of an object by those of its cells.
   static Whole whole_of(const std::vector<const Cell*>& cells, const Judged& judged) {
-    std::vector<Tenure> all;
-    for (const Cell* cell : cells) std::ranges::copy(tenures_of(*cell), std::back_inserter(all));
-    std::ranges::sort(all, {}, &Tenure::from);
+    std::vector<OwnershipPhase> all;
+    for (const Cell* cell : cells) std::ranges::copy(phases_of(*cell), std::back_inserter(all));
+    std::ranges::sort(all, {}, &OwnershipPhase::from);
     Whole whole;
-    for (const Tenure& tenure : all) {
-      Tenure* const now = whole.tenures.empty() ? nullptr : &whole.tenures.back();
-      const bool are_read = now && judged.policy == "read-shared" && !now->writes && !tenure.writes;
+    for (const OwnershipPhase& phase : all) {
+      OwnershipPhase* const now = whole.phases.empty() ? nullptr : &whole.phases.back();
+      const bool are_read = now && judged.policy == "read-shared" && !now->writes && !phase.writes;
       const bool goes_on =
-          now &&
-          (are_read || (as(*now, judged) == as(tenure, judged) &&
-                        (as(tenure, judged) != As::kExclusive || now->tasks == tenure.tasks)));
+          now && (are_read || (as(*now, judged) == as(phase, judged) &&
+                               (as(phase, judged) != As::kExclusive || now->tasks == phase.tasks)));
       if (!goes_on) {
-        whole.overlap |= now && tenure.from < now->to;
-        whole.tenures.push_back(tenure);
+        whole.overlap |= now && phase.from < now->to;
+        whole.phases.push_back(phase);
         continue;
       }
-      for (uint32_t r = 0; r < tenure.reader_count; r++) {
+      for (uint32_t r = 0; r < phase.reader_count; r++) {
         const auto known =
             std::find_if(now->readers, now->readers + now->reader_count,
-                         [&](const auto& one) { return one.task == tenure.readers[r].task; });
+                         [&](const auto& one) { return one.task == phase.readers[r].task; });
         if (known != now->readers + now->reader_count) {
-          if (tenure.to > now->to) known->last = tenure.readers[r].last;
+          if (phase.to > now->to) known->last = phase.readers[r].last;
         } else if (now->reader_count < findings::kMostReaders) {
-          now->readers[now->reader_count++] = tenure.readers[r];
+          now->readers[now->reader_count++] = phase.readers[r];
         }
       }
-      if (tenure.to > now->to) now->last = tenure.last, now->to = tenure.to;
-      now->tasks |= tenure.tasks;
-      now->writes |= tenure.writes;
-      now->times = std::max(now->times, tenure.times);
+      if (phase.to > now->to) now->last = phase.last, now->to = phase.to;
+      now->tasks |= phase.tasks;
+      now->writes |= phase.writes;
+      now->times = std::max(now->times, phase.times);
     }
     return whole;
   }
@@ -392,8 +391,8 @@ class Suggester {
   void add_changes(const std::vector<const Cell*>& cells, const Judged& judged,
                    const std::string& name, const std::string& lock, bool is_one,
                    const Place& allocated, const Place& begun, Add add) {
-    const std::vector<Tenure> tenures = whole_of(cells, judged).tenures;
-    const auto as = [&](const Tenure& tenure) { return Suggester::as(tenure, judged); };
+    const std::vector<OwnershipPhase> phases = whole_of(cells, judged).phases;
+    const auto as = [&](const OwnershipPhase& phase) { return Suggester::as(phase, judged); };
     const auto first = [&](uint32_t context, bool once) {
       Place place = own_place(reader_.frames(context));
       if (place && once && is_one) place.line = loop_around(place).first;
@@ -405,29 +404,29 @@ class Suggester {
       return place;
     };
     const bool is_cycle =
-        std::ranges::any_of(tenures, [](const Tenure& tenure) { return tenure.times > 1; });
-    for (size_t i = 0; i < tenures.size(); i++) {
-      const Tenure& tenure = tenures[i];
-      const bool once = tenure.times == 1, begins = i > 0 || is_cycle,
-                 ends = i + 1 < tenures.size() || is_cycle;
-      const Tenure* next = i + 1 < tenures.size() ? &tenures[i + 1]
-                           : is_cycle             ? &tenures[0]
-                                                  : nullptr;
-      switch (as(tenure)) {
+        std::ranges::any_of(phases, [](const OwnershipPhase& phase) { return phase.times > 1; });
+    for (size_t i = 0; i < phases.size(); i++) {
+      const OwnershipPhase& phase = phases[i];
+      const bool once = phase.times == 1, begins = i > 0 || is_cycle,
+                 ends = i + 1 < phases.size() || is_cycle;
+      const OwnershipPhase* next = i + 1 < phases.size() ? &phases[i + 1]
+                                   : is_cycle            ? &phases[0]
+                                                         : nullptr;
+      switch (as(phase)) {
         case As::kExclusive:
-          if (begins && count_of(tenure.tasks) == 1)
-            add("before", first(tenure.first, once), fmt::format("weir_acquire_write({});", name));
+          if (begins && count_of(phase.tasks) == 1)
+            add("before", first(phase.first, once), fmt::format("weir_acquire_write({});", name));
           if (!ends || !next) break;
           if (as(*next) == As::kLocked)
-            add("after", last(tenure.last, once),
+            add("after", last(phase.last, once),
                 fmt::format("weir_set_locked({}, {});", name, lock));
-          else add("after", last(tenure.last, once), fmt::format("weir_release_write({});", name));
+          else add("after", last(phase.last, once), fmt::format("weir_release_write({});", name));
           break;
         case As::kRead:
-          for (uint32_t r = 0; r < tenure.reader_count; r++) {
-            add("before", first(tenure.readers[r].first, once),
+          for (uint32_t r = 0; r < phase.reader_count; r++) {
+            add("before", first(phase.readers[r].first, once),
                 fmt::format("weir_acquire_read({});", name));
-            add("after", last(tenure.readers[r].last, once),
+            add("after", last(phase.readers[r].last, once),
                 fmt::format("weir_release_read({});", name));
           }
           break;
@@ -436,8 +435,8 @@ class Suggester {
             add("after", allocated, fmt::format("weir_set_locked({}, {});", name, lock));
           else if (i == 0)
             add("before", begun, fmt::format("weir_set_locked({}, {});", name, lock));
-          else if (as(tenures[i - 1]) == As::kRead)
-            add("before", first(tenure.first, once),
+          else if (as(phases[i - 1]) == As::kRead)
+            add("before", first(phase.first, once),
                 fmt::format("weir_set_locked({}, {});", name, lock));
           break;
       }
