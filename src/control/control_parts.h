@@ -28,7 +28,7 @@ inline constexpr uint32_t kMaxTasks = 1024;
 inline constexpr uint32_t kMaxProcesses = 1536;
 inline constexpr uint32_t kMaxMemorySegments = 1024;
 inline constexpr uint32_t kIntervalLengths = 1024;
-inline constexpr uint32_t kGaps = 4096;
+inline constexpr uint32_t kComputeGaps = 4096;
 inline constexpr uint32_t kMappingRecords = 8192;
 inline constexpr uint32_t kForkedRanges = 512;
 // Each is a mapping at least, of which the kernel allows 65530.
@@ -103,12 +103,12 @@ struct ProcessSlot {
   char name[16];  // that its next task has, where any was given a name
 };
 
-struct Gap {  // see sync/coalesce.h
+struct ComputeGap {  // see sync/coalesce.h
   uint32_t key;
-  uint16_t doubt;  // how often the next event was far
-  uint16_t skip;   // so often it is taken for far untried
+  uint16_t doubt;  // how often the gap was long
+  uint16_t skip;   // so often it is taken for long untried
   uint16_t pages;  // changed in the parallel phase that followed last
-  uint16_t sure;   // how often in a row the next event was near
+  uint16_t sure;   // how often in a row the gap was short
 };
 
 struct EndedTask {
@@ -235,8 +235,8 @@ struct OrderState {
     uint32_t length;
     uint32_t unused;
   } interval_lengths[kIntervalLengths];
-  Gap gaps[kGaps];       // Guarded by: the turn
-  uint64_t arrivals;     // by arrival: how often a task began to want the turn
+  ComputeGap gaps[kComputeGaps];  // Guarded by: the turn
+  uint64_t arrivals;              // by arrival: how often a task began to want the turn
   uint64_t passed_over;  // by arrival: TaskOrder::arrival of the sleeper whose turn others take,
                          // and since when (cycles)
   uint64_t passed_since;

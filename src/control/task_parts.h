@@ -30,13 +30,13 @@ enum class TurnState : uint32_t {
   // Program code goes on with the turn:
   kSection,          // from the lock of a mutex to its unlock
   kSectionEvent,     // within it: an event that belongs to the section
-  kGap,              // from an event to another one that is near
+  kGap,              // from an event to the next, over a short compute gap
   kGapSection,       // within it: from the lock of a mutex to its unlock
   kGapSectionEvent,  // within that: an event that belongs to the section
-  kKeptForCreate,    // between two pthread_create (View direct)
-  kKeptForJoin,      // the C library's part of pthread_join
-  kKeptForEnd,       // from the end of the thread's function to the end of the task
-  kKeptForRetry,     // order only: between an operation on a lock of libc's that failed and what it
+  kHoldForCreate,    // between two pthread_create (View direct)
+  kHoldForJoin,      // the C library's part of pthread_join
+  kHoldForEnd,       // from the end of the thread's function to the end of the task
+  kHoldForRetry,     // order only: between an operation on a lock of libc's that failed and what it
                      // does about that
 };
 
@@ -171,13 +171,13 @@ struct TaskTurn {
   uint32_t held;            // mutexes of the section that keeps the turn
   uint64_t section;         // its first mutex
   uint64_t broken_section;  // that of a section in which another event came before the unlock
-  uint32_t kept_events;     // in a turn that is kept
-  uint32_t gap;             // index of the Gap that it is in
-  uint32_t counted;         // program code that goes on with the turn is counted
-  uint32_t far_gap;         // index + 1 of that at the end of which it gave the turn up
-  uint32_t gap_events;      // of the last turn that was kept for gaps
-  uint32_t looks_for_spin;  // blocks that it may still execute to come to the same state again
-  uint64_t gap_state;       // hash of registers
+  uint32_t coalesced_events;  // in a turn that is kept
+  uint32_t gap;               // index of the ComputeGap that it is in
+  uint32_t counted;           // program code that goes on with the turn is counted
+  uint32_t long_gap;          // index + 1 of that at the end of which it gave the turn up
+  uint32_t last_coalesced;    // of the last turn that was coalesced over gaps
+  uint32_t looks_for_spin;    // blocks that it may still execute to come to the same state again
+  uint64_t gap_state;         // hash of registers
   // Operations on objects that need no turn: no other task runs (see kMaxSoleOperations)
   uint32_t sole_operations;
   uint64_t start_word;  // program address: to be looked at before the first publication (see

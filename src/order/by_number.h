@@ -30,7 +30,7 @@ class ByNumber : public Order {
   virtual void hand_on(Shared&, Task&, TaskState /*next*/) {}
 };
 
-inline constexpr Traits kExactByNumber{.keeps_turns = true,
+inline constexpr Traits kExactByNumber{.coalesces_turns = true,
                                        .is_exact = true,
                                        .asks_overdue = true,
                                        .first_probe = kFirstProbe,

@@ -22,7 +22,7 @@ inline constexpr uint64_t kForEver = ~uint64_t{0};
 // What follows from an Order for those who ask often.
 struct Traits {
   // A turn may be kept while program code runs: where it ends follows from turns.
-  bool keeps_turns = false;
+  bool coalesces_turns = false;
   // Turns are short: no program code runs within one.
   bool has_short_turns = false;
   // What a task does follows from the order of turns: one that is overdue may not be preempted just

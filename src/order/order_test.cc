@@ -35,7 +35,7 @@ TEST_F(OrderTest, AnOrderThatOverridesNothingLetsAllPass) {
   EXPECT_EQ(current().wait_blocked(task_), 0);
   EXPECT_TRUE(current().stand_still(task_, 0));
   EXPECT_FALSE(current().go_ahead(task_));
-  EXPECT_FALSE(current().traits().keeps_turns || current().traits().has_short_turns);
+  EXPECT_FALSE(current().traits().coalesces_turns || current().traits().has_short_turns);
 }
 
 }  // namespace

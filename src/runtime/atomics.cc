@@ -58,7 +58,7 @@ bool is_trylock(const Site& site) {
 
 // Takes a lock of libc's that is free, or gives one back that nobody waits for. Who failed to take
 // a lock looks once more whether it is waited for, without an event, in a turn that covers that
-// (TurnState::kKeptForRetry): so whatever changes that is in a turn too.
+// (TurnState::kHoldForRetry): so whatever changes that is in a turn too.
 bool is_uncontended(const AtomicOp& op, const Frame& frame, uint32_t word) {
   const bool from_register = op.source != AtomicOp::kImmediate;
   const auto operand =
@@ -153,11 +153,11 @@ void AtomicInstruction::make_event(Task& task) {
     note_failure();
   }
   if (!stores && plan().is_order_only() && is_lock() && !is_trylock(site_)) {
-    keep_turn(TurnState::kKeptForRetry);
+    hold_turn(TurnState::kHoldForRetry);
     return;
   }
   end_turn();
-  if (task.turn.state == TurnState::kKeptForRetry) release_turn(task, ReleaseReason::kCallIsOver);
+  if (task.turn.state == TurnState::kHoldForRetry) release_turn(task, ReleaseReason::kCallIsOver);
 }
 
 // An atomic operation orders its task after and before the others on the same word, whatever order

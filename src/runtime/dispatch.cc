@@ -154,7 +154,7 @@ void give_pages_if_asked(Task& task) {
   end_turn();
 }
 
-// Program code goes on within a turn that is kept as long as the next event is near.
+// Program code goes on within a turn that is kept as long as the compute gap is short.
 void go_on_counted(Frame& frame) {
   Task& task = self();
   if (!is_in_gap(task) || task.turn.depth != 1 ||

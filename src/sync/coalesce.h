@@ -3,15 +3,16 @@
 // of each page that is written; between events that are nearer than that, tasks that take turns at
 // one processor lose nothing.
 //
-// How near the next event is nobody knows before; so the task runs counted
-// (code/translate/counted.h), and releases the turn if it has executed kNear instructions
-// without an event, and kNearPerPage more for each page that it changed in the parallel phase that
-// followed the last time (gap_budget). What has been far several times is not tried each time.
+// How long the gap to the next event is nobody knows before; so the task runs counted
+// (code/translate/counted.h), and releases the turn if it has executed kShortGap instructions
+// without an event, and kShortGapPerPage more for each page that it changed in the parallel phase
+// that followed the last time (gap_budget). What has been long several times is not tried each
+// time.
 //
 // Invariants
 // 1. Whether a turn is kept, and where it ends, depends on turns, changed pages and counted
 //    instructions only: it is the same in every run. (not checkable: it is about two runs)
-// 2. A turn ends after kMostInGap events, so nobody waits for ever. (not checkable: a section
+// 2. A turn ends after kMostCoalesced events, so nobody waits for ever. (not checkable: a section
 //    that the task holds is not cut)
 #pragma once
 
@@ -25,21 +26,21 @@
 namespace weir {
 
 // Instructions: what a parallel phase costs all tasks together, and each page that is copied in it.
-inline constexpr uint64_t kNear = 600'000;
-inline constexpr uint64_t kNearPerPage = 60'000;
-inline constexpr uint32_t kMostInGap = 1000;  // events
+inline constexpr uint64_t kShortGap = 600'000;
+inline constexpr uint64_t kShortGapPerPage = 60'000;
+inline constexpr uint32_t kMostCoalesced = 1000;  // events
 // Events of one turn: then it goes on in the in-place process (control/in_place_process.h)
 inline constexpr uint32_t kWorthMoving = 2;
 inline constexpr uint32_t kMostDoubt = 7;
 inline constexpr uint16_t kSure = 32, kMostSure = 60'000;
 inline constexpr uint32_t kCountEvery = 8;
 
-// An event after which the next one was near, or far. `key`: the same for events at one place or of
-// one object.
-inline bool is_near(Task& task, uint64_t key) {
+// An event after which the compute gap was short, or long. `key`: the same for events at one place
+// or of one object.
+inline bool is_gap_short(Task& task, uint64_t key) {
   key *= 0x9E3779B97F4A7C15;
-  const uint32_t index = static_cast<uint32_t>(key >> 32) % kGaps;
-  Gap& gap = shared().order.gaps[index];
+  const uint32_t index = static_cast<uint32_t>(key >> 32) % kComputeGaps;
+  ComputeGap& gap = shared().order.gaps[index];
   if (gap.key != static_cast<uint32_t>(key)) gap = {static_cast<uint32_t>(key), 0, 0, 0, 0};
   task.turn.gap = index;
   if (gap.skip == 0) return true;
@@ -49,37 +50,37 @@ inline bool is_near(Task& task, uint64_t key) {
 
 // So many instructions may be executed before the next event.
 inline uint64_t gap_budget(const Task& task) {
-  return kNear + shared().order.gaps[task.turn.gap].pages * kNearPerPage;
+  return kShortGap + shared().order.gaps[task.turn.gap].pages * kShortGapPerPage;
 }
 
-// The event was far, and the task has come to it in a parallel phase, in which it changed `pages`.
+// The gap was long, and the task has come to it in a parallel phase, in which it changed `pages`.
 inline void note_price(Task& task, uint64_t pages) {
   constexpr uint64_t kMost = 500;
-  if (!task.turn.far_gap) return;
-  Gap& gap = shared().order.gaps[task.turn.far_gap - 1];
-  task.turn.far_gap = 0;
+  if (!task.turn.long_gap) return;
+  ComputeGap& gap = shared().order.gaps[task.turn.long_gap - 1];
+  task.turn.long_gap = 0;
   const uint64_t before = gap.pages;
   gap.pages = static_cast<uint16_t>(pages < kMost ? pages : kMost);
   if (gap.pages > 2 * before + 4)
     gap.doubt = gap.skip = 0;  // at another price it is another question
 }
 
-inline void note_near(const Task& task) {
-  Gap& gap = shared().order.gaps[task.turn.gap];
+inline void note_short_gap(const Task& task) {
+  ComputeGap& gap = shared().order.gaps[task.turn.gap];
   if (gap.doubt) gap.doubt = gap.doubt / 2;
   gap.sure = gap.sure < kMostSure ? gap.sure + 1 : kSure;
 }
 
-// Counting slows program code down, most where it calls and returns. What was always near is
-// counted now and then only; not in a program that looks at memory for what other tasks do: who has
-// the turn would look in vain, and be found out late.
+// Counting slows program code down, most where it calls and returns. What
+// was always short is counted now and then only; not in a program that looks at memory for what
+// other tasks do: who has the turn would look in vain, and be found out late.
 inline bool wants_count(const Task& task) {
-  const Gap& gap = shared().order.gaps[task.turn.gap];
+  const ComputeGap& gap = shared().order.gaps[task.turn.gap];
   return shared().order.waits_by_looking || gap.sure < kSure || gap.sure % kCountEvery == 0;
 }
 
-inline void note_far(const Task& task) {
-  Gap& gap = shared().order.gaps[task.turn.gap];
+inline void note_long_gap(const Task& task) {
+  ComputeGap& gap = shared().order.gaps[task.turn.gap];
   if (gap.doubt < kMostDoubt) gap.doubt++;
   gap.sure = 0;
   gap.skip = static_cast<uint16_t>((1u << gap.doubt) - 1);
@@ -88,12 +89,12 @@ inline void note_far(const Task& task) {
 // In a turn that is kept so, an operation is made at once that needs no more than the turn: counts
 // it. False: the turn is to be given up.
 inline bool goes_on(Task& task, uint64_t key) {
-  if (!is_in_gap(task) || task.turn.kept_events >= kMostInGap) return false;
-  if (!task.in_place.away && task.turn.kept_events == kWorthMoving)
+  if (!is_in_gap(task) || task.turn.coalesced_events >= kMostCoalesced) return false;
+  if (!task.in_place.away && task.turn.coalesced_events == kWorthMoving)
     return false;  // an event: it moves there
-  note_near(task);
-  if (!is_near(task, key) || (!task.turn.counted && wants_count(task))) return false;
-  task.turn.kept_events++;
+  note_short_gap(task);
+  if (!is_gap_short(task, key) || (!task.turn.counted && wants_count(task))) return false;
+  task.turn.coalesced_events++;
   task.turn.looks_for_spin = 0;
   // One instruction changes the count, since a signal may do so too (code/translate/counted.cc).
   const int64_t more = static_cast<int64_t>(gap_budget(task)) - count_state().left;

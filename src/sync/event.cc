@@ -57,7 +57,7 @@ constexpr uint32_t kAheadDepth = 2;
 // Glibc's setxid_futex: a thread waits for this one to have started.
 constexpr int32_t kAwaitedStart = -2;
 // Events in a turn that is kept: one that waits for another task by them must not keep it.
-constexpr uint32_t kMostKept = 100;
+constexpr uint32_t kMostHeldEvents = 100;
 // A loop that has more is not seen to come back to where it was.
 constexpr uint32_t kSpinBlocks = 24;
 // Times that a task would have gone to the in-place process: a process costs a millisecond.
@@ -108,19 +108,19 @@ bool ends_kept_turn(Task& task, EventKind kind) {
     case TurnState::kSectionEvent: return false;
     case TurnState::kSection:
     case TurnState::kGapSection:
-    case TurnState::kKeptForCreate: return true;
+    case TurnState::kHoldForCreate: return true;
     case TurnState::kGap:
     case TurnState::kGapSectionEvent:
       if (kind == EventKind::kSpin) {
-        note_far(task);
+        note_long_gap(task);
         shared().order.waits_by_looking = 1;
       }
       return !goes_on_in_gap(kind);
-    case TurnState::kKeptForJoin:
-    case TurnState::kKeptForEnd:
-    case TurnState::kKeptForRetry:
+    case TurnState::kHoldForJoin:
+    case TurnState::kHoldForEnd:
+    case TurnState::kHoldForRetry:
       return !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
-             ++task.turn.kept_events > kMostKept;
+             ++task.turn.coalesced_events > kMostHeldEvents;
   }
   return false;
 }
@@ -142,7 +142,7 @@ bool gives_all(EventKind kind) {
 // The task stands at an event, with turn.depth counted already.
 void enter(Task& task, EventKind kind) {
   WEIR_DEBUG_CHECK(!task.point.object);  // invariant 2 of object_order.h
-  task.turn.kept_events = 0;
+  task.turn.coalesced_events = 0;
   task.spent.counters.events++;
   enter_phase(task, Phase::kWaiting);
   inject_delay(task);
@@ -158,7 +158,7 @@ void enter(Task& task, EventKind kind) {
     order::note_interval(task, task.copies.changed_count);
     note_price(task, task.copies.changed_count);
   }
-  if (keeps_turns()) {
+  if (coalesces_turns()) {
     task.order.interval_key = key_of(task, kind);
     order::predict_interval(task);
   }
@@ -190,7 +190,7 @@ void enter(Task& task, EventKind kind) {
     input::hold_memory(task);  // others may have taken some meanwhile
 }
 
-// What an event is called where it is asked how near the next one is.
+// What an event is called where it is asked how long the gap to the next one is.
 uint64_t gap_key_of(const Task& task) {
   const Frame& frame = *task.frame;
   const uint64_t what = frame.site == kUpcall ? frame.rdi ^ frame.rsi << 20 : frame.site;
@@ -198,28 +198,28 @@ uint64_t gap_key_of(const Task& task) {
 }
 
 // After an event: program code goes on with the turn, as it will soon come to another one.
-bool next_is_near(Task& task) {
-  if (!plan().is_isolated() || !keeps_turns() || !task.frame || input::has_signals(task) ||
+bool is_next_gap_short(Task& task) {
+  if (!plan().is_isolated() || !coalesces_turns() || !task.frame || input::has_signals(task) ||
       task.inbox_count)
     return false;
   if (trap::is_in_handler(task, task.frame->rsp)) return false;
-  if (is_near(task, gap_key_of(task))) return true;
-  task.turn.far_gap = task.turn.gap + 1;
+  if (is_gap_short(task, gap_key_of(task))) return true;
+  task.turn.long_gap = task.turn.gap + 1;
   return false;
 }
 
 void stay(Task& task) {
-  if (task.turn.kept_events >= kMostInGap) {  // all others first
-    task.turn.kept_events = 0;
-    task.turn.gap_events = kMostInGap;
+  if (task.turn.coalesced_events >= kMostCoalesced) {  // all others first
+    task.turn.coalesced_events = 0;
+    task.turn.last_coalesced = kMostCoalesced;
     block(0, 0, 1, "the turns of all others");
   }
   if (task.flags & kWritten) {
     task.flags &= ~kWritten;
     publish_now(task);
   }
-  const bool is_worth_it = task.turn.kept_events >= kWorthMoving ||
-                           task.turn.gap_events >= kWorthMoving ||
+  const bool is_worth_it = task.turn.coalesced_events >= kWorthMoving ||
+                           task.turn.last_coalesced >= kWorthMoving ||
                            shared().order.gaps[task.turn.gap].pages >= kWorthMoving;
   InPlaceProcess& in_place_process = shared().in_place_process;
   const bool is_there =
@@ -239,7 +239,7 @@ uint64_t event_time() {
   return has_short_turns() ? static_cast<uint64_t>(input::value(input::What::kTime, now)) : now();
 }
 
-bool keeps_turns() { return order::current().traits().keeps_turns; }
+bool coalesces_turns() { return order::current().traits().coalesces_turns; }
 bool has_short_turns() { return order::current().traits().has_short_turns; }
 bool tasks_active() { return g_tasks_active; }
 
@@ -250,7 +250,7 @@ void count_exhausted(Task& task) {
   const uint64_t state =
       hash_words(frame.rip ^ frame.rsp << 1, reinterpret_cast<const uint64_t*>(&frame), 15);
   if (!task.turn.looks_for_spin) {
-    note_far(task);
+    note_long_gap(task);
     task.turn.looks_for_spin = kSpinBlocks;
     task.turn.gap_state = state;
     return;
@@ -261,7 +261,7 @@ void count_exhausted(Task& task) {
     block(0, 0, 1, "the next round: it seems to wait for another task");
     stay(task);
   } else if (--task.turn.looks_for_spin == 0) {
-    task.turn.far_gap = task.turn.gap + 1;
+    task.turn.long_gap = task.turn.gap + 1;
     release_turn(task, ReleaseReason::kNextIsFar);
   }
 }
@@ -277,7 +277,7 @@ void note_failure() {
   // Successes in between count little: std::lock takes one mutex, fails at the next and begins
   // again.
   constexpr uint32_t kWeight = 8, kPatience = 3 * kWeight, kMost = 12 * kWeight;
-  if (is_in_gap(task)) task.turn.kept_events = kMostInGap;
+  if (is_in_gap(task)) task.turn.coalesced_events = kMostCoalesced;
   if (task.locks.failures < kMost) task.locks.failures += kWeight;
   if (task.locks.failures <= kPatience || task.turn.depth != 1) return;
   const uint32_t excess = (task.locks.failures - kPatience) / kWeight;
@@ -312,10 +312,10 @@ void begin_turn(EventKind kind) {
     if (runtime::g_is_in_place_process && !goes_on_in_gap(kind)) leave_in_place_process();
     if (is_in_gap(task) && task.turn.depth == 1) {
       task.spent.counters.events++;
-      task.turn.kept_events++;
+      task.turn.coalesced_events++;
       task.turn.looks_for_spin = 0;
       task.order.overdue_since = 0;
-      note_near(task);
+      note_short_gap(task);
       order::current().note_further(task, kind);
     }
     task.turn.depth++;
@@ -330,8 +330,8 @@ void begin_turn(EventKind kind) {
 void begin_create() {
   Task& task = self();
   if (has_short_turns()) return;  // its steps are events each
-  if (task.turn.state == TurnState::kKeptForCreate) {
-    set_turn_state(task, TurnState::kKeptForCreate, TurnState::kHolding);
+  if (task.turn.state == TurnState::kHoldForCreate) {
+    set_turn_state(task, TurnState::kHoldForCreate, TurnState::kHolding);
     return;
   }
   if (task.turn.state == TurnState::kGap && task.turn.depth == 1)
@@ -356,8 +356,8 @@ void end_create() {
     trap::take_inbox(task);
   } else if (task.turn.state != TurnState::kHolding || task.turn.depth != 1) {
     end_turn();
-  } else if (!plan().has_processes() && keeps_turns()) {
-    keep_turn(TurnState::kKeptForCreate);
+  } else if (!plan().has_processes() && coalesces_turns()) {
+    hold_turn(TurnState::kHoldForCreate);
   } else {
     release_turn(task, ReleaseReason::kEventIsOver);  // the new task begins when the turn is over
   }
@@ -372,12 +372,12 @@ void need_turn() {
   task.flags |= kWritten;
 }
 
-void keep_turn(TurnState kept_for) {
+void hold_turn(TurnState kept_for) {
   Task& task = self();
   if (task.turn.state == TurnState::kHolding && task.turn.depth == 1 &&
-      (!has_short_turns() || kept_for == TurnState::kKeptForRetry)) {
+      (!has_short_turns() || kept_for == TurnState::kHoldForRetry)) {
     set_turn_state(task, TurnState::kHolding, kept_for);
-    task.turn.kept_events = 0;
+    task.turn.coalesced_events = 0;
   } else {
     end_turn();
   }
@@ -388,13 +388,13 @@ void end_turn() {
   WEIR_CHECK(task.turn.depth > 0);  // invariant 2 of turn.h
   const bool is_nested = task.turn.depth > 1;
   if (is_nested && (--task.turn.depth > 1 || task.turn.state != TurnState::kGap)) return;
-  if (!next_is_near(task)) {
+  if (!is_next_gap_short(task)) {
     release_turn(task, ReleaseReason::kEventIsOver);
     return;
   }
   if (!is_nested) {
     set_turn_state(task, task.turn.state, TurnState::kGap);
-    task.turn.kept_events = 0;
+    task.turn.coalesced_events = 0;
   }
   stay(task);
 }

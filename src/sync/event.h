@@ -47,7 +47,7 @@ void leave_in_place_process();
 void see_change(uint64_t address);
 // Instead of end_turn(): program code goes on with the turn until release_turn() (sync/turn.h), or
 // until it does more than `kept_for`, one of TurnState::kKeptFor..., takes.
-void keep_turn(TurnState kept_for);
+void hold_turn(TurnState kept_for);
 // Within a turn: waits until another task wakes this one through wake(), a signal comes or
 // `timeout_ns` (virtual, 0 = none) passes. Passes the turn on; on return the task has it again.
 // Answers 0, ETIMEDOUT or EINTR.
@@ -86,7 +86,7 @@ void note_written();
 // Nanoseconds.
 uint64_t event_time();
 // A turn may be kept while program code runs: where it ends follows from turns.
-bool keeps_turns();
+bool coalesces_turns();
 // Turns are short: no program code runs within one (order/arrival.h).
 bool has_short_turns();
 // True where other tasks exist, so that events matter.

@@ -33,9 +33,9 @@ void forget_turn(Task& task) {
   }
   set_turn_state(task, task.turn.state, TurnState::kNone);
   task.turn.depth = 0;
-  task.turn.gap_events = task.turn.kept_events > task.turn.gap_events * 3 / 4
-                             ? task.turn.kept_events
-                             : task.turn.gap_events * 3 / 4;
+  task.turn.last_coalesced = task.turn.coalesced_events > task.turn.last_coalesced * 3 / 4
+                                 ? task.turn.coalesced_events
+                                 : task.turn.last_coalesced * 3 / 4;
   task.turn.looks_for_spin = 0;
 }
 

@@ -50,7 +50,7 @@ inline constexpr uint32_t kInGap = any_of(kGap, kGapSection, kGapSectionEvent);
 inline constexpr uint32_t kInSection = any_of(kSection, kGapSection);
 inline constexpr uint32_t kInSectionEvent = any_of(kSectionEvent, kGapSectionEvent);
 inline constexpr uint32_t kKeptForCall =
-    any_of(kKeptForCreate, kKeptForJoin, kKeptForEnd, kKeptForRetry);
+    any_of(kHoldForCreate, kHoldForJoin, kHoldForEnd, kHoldForRetry);
 
 inline bool is_any(const Task& task, uint32_t states) { return bit(task.turn.state) & states; }
 
@@ -65,14 +65,14 @@ constexpr uint32_t next_of(TurnState state) {
     case kGap: return any_of(kNone, kGapSection);
     case kGapSection: return any_of(kNone, kGap, kGapSectionEvent);
     case kGapSectionEvent: return any_of(kNone, kGap, kGapSection);
-    case kKeptForCreate: return any_of(kNone, kHolding);
-    case kKeptForJoin:
-    case kKeptForEnd:
-    case kKeptForRetry: return any_of(kNone);
+    case kHoldForCreate: return any_of(kNone, kHolding);
+    case kHoldForJoin:
+    case kHoldForEnd:
+    case kHoldForRetry: return any_of(kNone);
   }
   return 0;
 }
-inline constexpr uint32_t kStates = static_cast<uint32_t>(kKeptForRetry) + 1;
+inline constexpr uint32_t kStates = static_cast<uint32_t>(kHoldForRetry) + 1;
 
 }  // namespace turn
 

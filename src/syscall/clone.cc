@@ -40,7 +40,7 @@ long clone_task(Call& call, const tasks::CloneRequest& request) {
   // As after each later one (end_create): the next creation need not wait until this task has
   // computed.
   if (is_first && !plan().has_processes()) {
-    keep_turn(TurnState::kKeptForCreate);
+    hold_turn(TurnState::kHoldForCreate);
   } else {
     end_turn();
   }

@@ -22,13 +22,13 @@ namespace {
 
 long begin_end(long, long, long) {
   begin_turn(EventKind::kExit);
-  keep_turn(TurnState::kKeptForEnd);
+  hold_turn(TurnState::kHoldForEnd);
   return 0;
 }
 
 long begin_join(long, long, long) {
   begin_turn(EventKind::kOther);
-  keep_turn(TurnState::kKeptForJoin);
+  hold_turn(TurnState::kHoldForJoin);
   return 0;
 }
 

@@ -92,13 +92,13 @@ void stand_aside(Task& task) {
 }
 
 // Within the turn, the mutex just taken: whether the section keeps it instead of end_turn().
-bool keep_turn(long address) {
+bool keeps_section_turn(long address) {
   Task& task = self();
   if (is_in_gap(task)) {
     enter_section(task, static_cast<uint64_t>(address));
     return false;
   }
-  if (task.turn.depth != 1 || !keeps_turns()) return false;
+  if (task.turn.depth != 1 || !coalesces_turns()) return false;
   auto& mutex = *object_at<Mutex>(address);
   if (mutex.__spins > 0) {
     mutex.__spins--;
@@ -182,7 +182,7 @@ class LockMutex final : public TakeMutex {
     stand_aside(task);
     const auto address = static_cast<long>(object);
     const long result = acquire(address, until, true, false);
-    if (result == 0 && keep_turn(address)) return 0;
+    if (result == 0 && keeps_section_turn(address)) return 0;
     end_turn();
     return result;
   }

@@ -419,7 +419,7 @@ long on_memory(Call& call) {
   }
   // glibc gives an ended thread's stack back before it keeps it for the next; what it keeps in all
   // is bounded.
-  if (call.number == SYS_madvise && self().turn.state == TurnState::kKeptForEnd) return 0;
+  if (call.number == SYS_madvise && self().turn.state == TurnState::kHoldForEnd) return 0;
   begin_turn(EventKind::kMemory);
   // Nested in a longer turn: what this task wrote goes to the backing first, where the changes
   // below work.
