@@ -23,24 +23,24 @@ using predict::EventKind;
 
 namespace {
 
-std::unique_ptr<Bootstrap> bootstrap;
-std::unique_ptr<Transport> transport;
-std::unique_ptr<Node> process_node;
-std::atomic<bool> runs{false};      // weir_dsm_run
-std::atomic<bool> finished{false};  // what `current` points to is gone then
-thread_local bool runs_worker = false;
+std::unique_ptr<Bootstrap> g_bootstrap;
+std::unique_ptr<Transport> g_transport;
+std::unique_ptr<Node> g_node;
+std::atomic<bool> runs{false};        // weir_dsm_run
+std::atomic<bool> g_finished{false};  // what `g_current` points to is gone then
+thread_local bool g_runs_worker = false;
 
 // All threads that have called. Each is gone when its thread ends, or the last ones by
 // weir_dsm_finish, before the transport is. Never destroyed: threads may outlive main.
-std::mutex threads_mutex;
-auto& all_threads = *new std::vector<std::unique_ptr<Thread>>;  // Guarded by: threads_mutex
+std::mutex g_threads_mutex;
+auto& g_threads = *new std::vector<std::unique_ptr<Thread>>;  // Guarded by: g_threads_mutex
 
 struct Current {
   Thread* thread = nullptr;
   void set(Node* its, unsigned worker = 0) {
-    const std::lock_guard<std::mutex> guard(threads_mutex);
-    std::erase_if(all_threads, [this](const auto& one) { return one.get() == thread; });
-    thread = its ? all_threads.emplace_back(std::make_unique<Thread>(*its, worker)).get() : nullptr;
+    const std::lock_guard<std::mutex> guard(g_threads_mutex);
+    std::erase_if(g_threads, [this](const auto& one) { return one.get() == thread; });
+    thread = its ? g_threads.emplace_back(std::make_unique<Thread>(*its, worker)).get() : nullptr;
   }
   ~Current() {
     check_unlocked();
@@ -48,8 +48,8 @@ struct Current {
   }
   // The process's first thread ends with the process, which is told otherwise.
   void check_unlocked() const {
-    std::unique_lock<std::mutex> guard(threads_mutex);
-    const bool is_there = std::any_of(all_threads.begin(), all_threads.end(),
+    std::unique_lock<std::mutex> guard(g_threads_mutex);
+    const bool is_there = std::any_of(g_threads.begin(), g_threads.end(),
                                       [this](const auto& one) { return one.get() == thread; });
     if (!is_there || thread->locks.empty() || gettid() == getpid()) return;
     const uint32_t lock = thread->locks.front();
@@ -57,16 +57,16 @@ struct Current {
     fail("a thread ends while it holds lock %u", lock);
   }
 };
-thread_local Current current;
+thread_local Current g_current;
 
 void check_between_start_and_finish() {
-  if (finished) fail("a call after weir_dsm_finish");
-  if (!process_node && !current.thread) fail("a call before weir_dsm_start");
+  if (g_finished) fail("a call after weir_dsm_finish");
+  if (!g_node && !g_current.thread) fail("a call before weir_dsm_start");
 }
 
 // Of a thread that counts in barriers.
 Thread& arriving_thread() {
-  if (runs && !runs_worker)
+  if (runs && !g_runs_worker)
     fail("a barrier, inside weir_dsm_run, by a thread that weir_dsm_run has not started");
   return this_thread();
 }
@@ -139,8 +139,8 @@ void compare_with_all(const Settings& settings) {
   std::string text;
   for (const std::string& one : mine) text += one + "\n";
   const auto all =
-      bootstrap->allgather({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-  start_watch(*bootstrap);
+      g_bootstrap->allgather({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  start_watch(*g_bootstrap);
   for (NodeId node = 0; node < all.size(); node++) {
     std::istringstream its(std::string(all[node].begin(), all[node].end()));
     std::string line;
@@ -155,16 +155,16 @@ void compare_with_all(const Settings& settings) {
 
 Node& node() {
   check_between_start_and_finish();
-  return current.thread ? current.thread->node : *process_node;
+  return g_current.thread ? g_current.thread->node : *g_node;
 }
 
 Thread& this_thread() {
   check_between_start_and_finish();
-  if (!current.thread) current.set(process_node.get());
-  return *current.thread;
+  if (!g_current.thread) g_current.set(g_node.get());
+  return *g_current.thread;
 }
 
-void use_node(Node* its, unsigned worker) { current.set(its, worker); }
+void use_node(Node* its, unsigned worker) { g_current.set(its, worker); }
 
 }  // namespace weir::dsm
 
@@ -173,17 +173,17 @@ using namespace weir::dsm;
 extern "C" {
 
 void weir_dsm_start(int* argc, char*** argv) {
-  if (process_node) fail("weir_dsm_start a second time");
-  if (finished) fail("weir_dsm_start after weir_dsm_finish: a process may start once");
-  bootstrap = start_bootstrap(argc, argv);
+  if (g_node) fail("weir_dsm_start a second time");
+  if (g_finished) fail("weir_dsm_start after weir_dsm_finish: a process may start once");
+  g_bootstrap = start_bootstrap(argc, argv);
   const Settings settings = Settings::from_environment();
   compare_with_all(settings);
-  transport = make_ucx(*bootstrap);
-  process_node = std::make_unique<Node>(*transport, settings);
-  watch_faults(*process_node);
-  watch_calls(*process_node);
-  bootstrap->barrier();
-  process_node->sight.start(this_thread());
+  g_transport = make_ucx(*g_bootstrap);
+  g_node = std::make_unique<Node>(*g_transport, settings);
+  watch_faults(*g_node);
+  watch_calls(*g_node);
+  g_bootstrap->barrier();
+  g_node->diagnostics.start(this_thread());
   const InRuntime starts(this_thread());  // a recording's clock starts
 }
 
@@ -195,7 +195,7 @@ void weir_dsm_finish(void) {
   uint64_t races;
   if (runs) fail("weir_dsm_finish inside weir_dsm_run");
   if (!thread.locks.empty()) fail("weir_dsm_finish while lock %u is held", thread.locks.front());
-  thread.node.sight.before_finish(thread);
+  thread.node.diagnostics.before_finish(thread);
   {
     InRuntime held(thread);
     thread.node.barrier.arrive(kFinish, {}, true, thread, held);
@@ -205,20 +205,20 @@ void weir_dsm_finish(void) {
     }
     races = thread.node.checker.finish(thread, held);
   }
-  thread.node.sight.report(thread);
-  bootstrap->barrier();
-  finished = true;
+  thread.node.diagnostics.report(thread);
+  g_bootstrap->barrier();
+  g_finished = true;
   {
-    const std::lock_guard<std::mutex> guard(threads_mutex);
-    all_threads.clear();
+    const std::lock_guard<std::mutex> guard(g_threads_mutex);
+    g_threads.clear();
   }
   finish_watch();
-  forget_faults(*process_node);
+  forget_faults(*g_node);
   forget_calls();
-  process_node.reset();
-  transport.reset();
-  bootstrap->finish();
-  bootstrap.reset();
+  g_node.reset();
+  g_transport.reset();
+  g_bootstrap->finish();
+  g_bootstrap.reset();
   if (races && is_first) end_with(kRaces);
 }
 
@@ -226,7 +226,7 @@ void weir_dsm_abort(int status, const char* why) { fail_with(status, "%s", why);
 
 unsigned weir_dsm_node(void) { return node().me(); }
 unsigned weir_dsm_nodes(void) { return node().nodes(); }
-unsigned weir_dsm_threads(void) { return runs_worker ? node().threads : 1; }
+unsigned weir_dsm_threads(void) { return g_runs_worker ? node().threads : 1; }
 
 void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
   Thread& main = this_thread();
@@ -237,7 +237,7 @@ void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
   its.threads = threads;
   runs = true;
   const auto run = [&](unsigned worker) {
-    runs_worker = true;
+    g_runs_worker = true;
     this_thread().worker = worker;
     if (worker > 0) record_run(EventKind::kBegin);
     body(first + worker, all, context);
@@ -247,7 +247,7 @@ void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
     const std::lock_guard<std::mutex> held(its.mutex);
     its.end_accesses(this_thread());
     its.barrier.worker_ends(worker);
-    runs_worker = false;
+    g_runs_worker = false;
   };
   record_run(EventKind::kFork, threads);
   std::vector<std::thread> others;
@@ -391,7 +391,7 @@ WEIR_TAPEWORM_CALL(produce_end)
 WEIR_TAPEWORM_CALL(flush_start)
 WEIR_TAPEWORM_CALL(flush_end)
 
-// --- Sight
+// --- Diagnostics
 
 void weir_dsm_counters_get(weir_dsm_counters* counters) {
   Thread& thread = this_thread();

@@ -21,33 +21,33 @@ namespace weir::dsm {
 
 namespace {
 
-thread_local Node* locked = nullptr;  // by this thread
-thread_local bool runs_hook = false;
+thread_local Node* g_locked = nullptr;  // by this thread
+thread_local bool g_runs_hook = false;
 
 constexpr uint32_t kParcel = ~uint32_t{0};  // in the place of a push's number of diffs
 
 }  // namespace
 
-Inside::Inside() : Inside(locked ? *locked : this_thread().node) {}
+Inside::Inside() : Inside(g_locked ? *g_locked : this_thread().node) {}
 
-Inside::Inside(Node& its) : node(its), held(its.mutex, std::defer_lock), before_(locked) {
-  if (locked != &its) held.lock();
-  locked = &its;
+Inside::Inside(Node& its) : node(its), held(its.mutex, std::defer_lock), before_(g_locked) {
+  if (g_locked != &its) held.lock();
+  g_locked = &its;
 }
 
-Inside::~Inside() { locked = before_; }
+Inside::~Inside() { g_locked = before_; }
 
 template <typename Call>
 void HookList::each(Call call) {
   if (all_.empty()) return;
-  Node* const before = std::exchange(locked, &node_);
-  const bool nested = std::exchange(runs_hook, true);
+  Node* const before = std::exchange(g_locked, &node_);
+  const bool nested = std::exchange(g_runs_hook, true);
   for (Hooks* hooks : all_) call(*hooks);
-  locked = before;
-  runs_hook = nested;
+  g_locked = before;
+  g_runs_hook = nested;
 }
 
-bool HookList::is_running() { return runs_hook; }
+bool HookList::is_running() { return g_runs_hook; }
 void HookList::remove(Hooks& hooks) { std::erase(all_, &hooks); }
 
 // --- Faults

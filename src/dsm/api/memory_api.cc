@@ -47,7 +47,7 @@ Page& announced(const void* address, Thread& thread) {
 
 void access(const void* address, bool write, const void* caller) {
   Thread& thread = this_thread();
-  thread.sight.program_counter = static_cast<const char*>(caller) - 1;  // in the call
+  thread.diagnostics.program_counter = static_cast<const char*>(caller) - 1;  // in the call
   InRuntime held(thread);
   thread.node.fetch(announced(address, thread), write, thread, held);
 }
@@ -88,7 +88,7 @@ void weir_dsm_free(void* memory) {
 void weir_dsm_touch(const void* address, size_t size, int write) {
   Thread& thread = this_thread();
   if (size == 0) return;
-  thread.sight.program_counter = static_cast<const char*>(__builtin_return_address(0)) - 1;
+  thread.diagnostics.program_counter = static_cast<const char*>(__builtin_return_address(0)) - 1;
   InRuntime held(thread);
   thread.node.touch(static_cast<const uint8_t*>(address), size, write, thread, held);
 }

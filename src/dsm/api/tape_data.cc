@@ -73,9 +73,9 @@ tape::Tape missing(Node& node, const tape::Extent& units) {
     Page& page = node.memory.page(unit);
     LrcProtocol* protocol = node.lazy_of(page);
     if (!protocol) continue;
-    std::vector<LrcProtocol::Wanted> wanted;
-    protocol->put_missing(as_lazy(page), wanted);
-    for (const auto& one : wanted) {
+    std::vector<LrcProtocol::Requested> requested;
+    protocol->put_missing(as_lazy(page), requested);
+    for (const auto& one : requested) {
       add_writes(node, one.node, one.after, one.upto, {unit}, tape);
       tape.add({tape::Kind::kWrite, one.node, one.upto, unit});  // be its interval forgotten
     }
@@ -114,13 +114,13 @@ void Access::send(Node& node, NodeId to, const tape::Tape& events) {
     Page& page = node.memory.page(unit);
     LrcProtocol* protocol = node.lazy_of(page);
     if (!protocol || of == to) continue;
-    LrcProtocol::Wanted wanted{unit, of, range.first - 1, range.last};
+    LrcProtocol::Requested requested{unit, of, range.first - 1, range.last};
     const auto sent = tapeworm.sent_[to].find(unit);
-    if (of == node.me() && sent != tapeworm.sent_[to].end()) wanted.after = sent->second;
-    if (wanted.after >= wanted.upto) continue;
+    if (of == node.me() && sent != tapeworm.sent_[to].end()) requested.after = sent->second;
+    if (requested.after >= requested.upto) continue;
     as_lazy(page).share();
     std::vector<DiffPtr> found;
-    protocol->find_diffs(as_lazy(page), wanted, found);
+    protocol->find_diffs(as_lazy(page), requested, found);
     for (const DiffPtr& diff : found) {
       data.diffs.put(unit);
       put_diff(*diff, data.diffs);

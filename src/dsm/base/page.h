@@ -23,13 +23,13 @@ class Page {
 
   UnitId id = kNoUnit;
   UnitKind kind = UnitKind::kPages;
-  Right right = Right::kNone;          // of this node's threads
-  bool busy = false;                   // a thread is fetching it; others wait for Node::changed
-  bool pushed = false;                 // made valid by a tape, and not touched since
-  bool attached = false;               // of a region: its level is set
-  uint32_t brought_by = ~uint32_t{0};  // a lock; none: a push
-  uint32_t brought_at = 0;             // barrier that the push came with
-  uint32_t updates = 0;                // that tapes have brought since it was last used
+  Right right = Right::kNone;             // of this node's threads
+  bool busy = false;                      // a thread is fetching it; others wait for Node::changed
+  bool pushed = false;                    // made valid by a tape, and not touched since
+  bool attached = false;                  // of a region: its level is set
+  uint32_t prefetched_by = ~uint32_t{0};  // a lock; none: a push
+  uint32_t prefetched_at = 0;             // barrier that the push came with
+  uint32_t updates = 0;                   // that tapes have brought since it was last used
   NodeId home = 0;
   uint64_t size = 0;  // bytes
   uint8_t* program = nullptr;

@@ -40,10 +40,10 @@ enum class Kind : uint8_t {
   kOwnerRequest,
   kOwnerTake,
   kOwnerAnswer,
-  kOwnerDone,  // sc.cc
-  kPush,       // tapeworm.cc
-  kSight,      // sight.cc
-  kWaits,      // waits.cc
+  kOwnerDone,    // sc.cc
+  kPush,         // tapeworm.cc
+  kDiagnostics,  // dsm/diagnostics/diagnostics.cc
+  kWaits,        // waits.cc
   kCheckDiffs,
   kCheckSides,
   kRace,  // checker.cc

@@ -20,21 +20,21 @@ namespace weir::dsm {
 namespace {
 
 constexpr int kNodes = 64;  // in one process: more than one is for tests
-std::atomic<Node*> watched[kNodes];
+std::atomic<Node*> g_watched[kNodes];
 
 void on_segv(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
   // Bit 1 of the page fault's error code: it was a write.
   const bool write = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2;
   if (info->si_code == SEGV_ACCERR) {
-    for (std::atomic<Node*>& one : watched) {
+    for (std::atomic<Node*>& one : g_watched) {
       Node* node = one.load(std::memory_order_acquire);
       if (!node || !node->memory.segment.contains(info->si_addr)) continue;
       Thread& thread = this_thread();
-      thread.sight.program_counter = reinterpret_cast<const void*>(
+      thread.diagnostics.program_counter = reinterpret_cast<const void*>(
           static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
       if (write && (node->settings.check || !node->settings.sharing.empty()))
-        thread.sight.program_counter = outside_libc(thread.sight.program_counter);
+        thread.diagnostics.program_counter = outside_libc(thread.diagnostics.program_counter);
       node->on_fault(info->si_addr, write, thread);
       errno = saved;
       return;
@@ -63,7 +63,7 @@ void watch_faults(Node& node) {
     return true;
   }();
   if (!installed) fail("no handler for SIGSEGV");
-  for (std::atomic<Node*>& one : watched) {
+  for (std::atomic<Node*>& one : g_watched) {
     Node* none = nullptr;
     if (one.compare_exchange_strong(none, &node)) return;
   }
@@ -71,7 +71,7 @@ void watch_faults(Node& node) {
 }
 
 void forget_faults(Node& node) {
-  for (std::atomic<Node*>& one : watched) {
+  for (std::atomic<Node*>& one : g_watched) {
     Node* it = &node;
     one.compare_exchange_strong(it, nullptr);
   }

@@ -28,7 +28,7 @@ Thread::Thread(Node& its_node, unsigned its_worker)
 }
 
 namespace {
-thread_local Thread* in_runtime = nullptr;
+thread_local Thread* g_in_runtime = nullptr;
 
 constexpr uint64_t kMostObjects = 1 << 20;  // that one interval may have written
 
@@ -58,13 +58,13 @@ NotCancelled::~NotCancelled() noexcept(false) { pthread_setcancelstate(before_, 
 InRuntime::InRuntime(Thread& thread)
     : std::unique_lock<std::mutex>(thread.node.mutex), thread_(thread) {
   if (!thread.node.stream) return;
-  in_runtime = &thread;
+  g_in_runtime = &thread;
   thread.clock.enter();
 }
 
 InRuntime::~InRuntime() {
   if (!thread_.node.stream) return;
-  in_runtime = nullptr;
+  g_in_runtime = nullptr;
   thread_.clock.leave();
 }
 
@@ -78,7 +78,7 @@ Thread::~Thread() {
 Node::Node(Transport& its_transport, const Settings& its_settings)
     : transport(its_transport),
       settings(its_settings),
-      sight(*this, settings),
+      diagnostics(*this, settings),
       intervals(transport.node(), transport.nodes(), settings.check),
       memory(*this, settings.address, settings.size),
       regions(*this),
@@ -106,7 +106,7 @@ Node::Node(Transport& its_transport, const Settings& its_settings)
       },
       [this] {
         const std::lock_guard<std::mutex> guard(mutex);
-        sight.waits.on_idle();
+        diagnostics.waits.on_idle();
       });
 }
 
@@ -120,7 +120,7 @@ void Node::tell(NodeId to, Message&& message) {
 
 Message Node::ask(NodeId to, Message&& request, Thread& thread,
                   std::unique_lock<std::mutex>& held) {
-  uint32_t ticket, &asked = thread.sight.asks(to);
+  uint32_t ticket, &asked = thread.diagnostics.asks(to);
   if (to == me()) {
     request.header.reply_to = thread.mailbox->address();
     ticket = request.header.reply_to.ticket;
@@ -170,8 +170,8 @@ void Node::receive(Message&& message) {
     case Kind::kOwnerAnswer:
     case Kind::kOwnerDone: return protocols[WEIR_DSM_SC]->on_message(std::move(message));
     case Kind::kPush: return tapeworm.on_message(std::move(message));
-    case Kind::kSight: return sight.on_message(std::move(message));
-    case Kind::kWaits: return sight.waits.on_message(std::move(message));
+    case Kind::kDiagnostics: return diagnostics.on_message(std::move(message));
+    case Kind::kWaits: return diagnostics.waits.on_message(std::move(message));
     case Kind::kCheckDiffs:
     case Kind::kCheckSides:
     case Kind::kRace: return checker.on_message(std::move(message));
@@ -229,7 +229,7 @@ bool Node::on_fault(void* address, bool write, Thread& thread) {
   (write ? counters.now.write_faults : counters.now.read_faults)++;
   Span span(*this, Doing::kFault, page->id);
   span.set_detail(write);
-  if (write) sight.sharing.on_write_fault(*page, address, thread.sight.program_counter);
+  if (write) diagnostics.sharing.on_write_fault(*page, address, thread.diagnostics.program_counter);
   fetch(*page, write, thread, held,
         static_cast<uint32_t>(static_cast<uint8_t*>(address) - page->program));
   return true;
@@ -353,15 +353,15 @@ predict::Measured Node::measured() const {
 }
 
 StreamWriter::By Node::recorded_by() const {
-  if (!in_runtime || &in_runtime->node != this) return {};
-  return {in_runtime->worker, in_runtime->clock.take()};
+  if (!g_in_runtime || &g_in_runtime->node != this) return {};
+  return {g_in_runtime->worker, g_in_runtime->clock.take()};
 }
 
 void Node::reset_counters() {
   counters.now = {};
   counters.done = counters.asked = {};
   counters.condition_nanoseconds = 0;
-  sight.was_reset = true;
+  diagnostics.was_reset = true;
   traffic_before = transport.traffic();
 }
 

@@ -57,7 +57,7 @@ struct Thread {
   Node& node;
   std::unique_ptr<Mailbox> mailbox;
   unsigned worker;  // within the node
-  ThreadSight sight{*this};
+  ThreadDiagnostics diagnostics{*this};
   std::vector<uint32_t> locks;  // held
   ThreadClock clock;            // for a recording
   std::vector<Hold> holds;      // in order of their units
@@ -66,8 +66,8 @@ struct Thread {
   bool records_lock = false;           // the lock that is being acquired
   std::vector<UnitId> brought;         // by the lock that was acquired last
   uint32_t fault_at = kNowhere;        // offset in its unit of the access that faults
-  tape::Extent wanted;                 // what a producer's reply says of more to request
-  NodeId wanted_of = kNoNode;          // that producer
+  tape::Extent requested;              // what a producer's reply says of more to request
+  NodeId requested_of = kNoNode;       // that producer
   std::vector<Recording*> recordings;  // running
   std::vector<std::unique_ptr<Recording>> lock_recordings;
   std::optional<Recording> produce, flush;
@@ -165,7 +165,7 @@ class Node {
   // A page is no longer busy, a lock is free, a home has got its diffs.
   std::condition_variable changed;
   Counters counters;
-  Sight sight;
+  Diagnostics diagnostics;
   IntervalLog intervals;
   Memory memory;
   Regions regions;

@@ -17,7 +17,7 @@ void on_trap(weir_region_trap* trap) {
   Page& page = *static_cast<Page*>(trap->context);
   Thread& thread = this_thread();
   InRuntime held(thread);
-  thread.sight.program_counter = reinterpret_cast<const void*>(
+  thread.diagnostics.program_counter = reinterpret_cast<const void*>(
       static_cast<const ucontext_t*>(trap->ucontext)->uc_mcontext.gregs[REG_RIP]);
   const bool write = trap->access & PROT_WRITE;
   (write ? thread.node.counters.now.write_faults : thread.node.counters.now.read_faults)++;

@@ -27,8 +27,8 @@ void check_writable(const char* variable, const std::string& path) {
   if (!file || fclose(file)) fail("%s=%s: %s", variable, path.c_str(), strerror(errno));
 }
 
-Message question(SightQuestion what) {
-  Message message(static_cast<uint8_t>(Kind::kSight));
+Message question(DiagnosticsQuestion what) {
+  Message message(static_cast<uint8_t>(Kind::kDiagnostics));
   message.put(what);
   return message;
 }
@@ -41,14 +41,14 @@ void print(const std::string& text) {
 
 }  // namespace
 
-Sight::Sight(Node& node, const Settings& settings)
+Diagnostics::Diagnostics(Node& node, const Settings& settings)
     : timeline(node, !settings.timeline.empty(), settings.timeline_events),
       sharing(node, !settings.sharing.empty()),
       waits(node, settings.waits),
       node_(node),
       started_(nanoseconds_now()) {}
 
-void Sight::start(Thread& thread) {
+void Diagnostics::start(Thread& thread) {
   if (node_.me() == 0) {
     check_writable("WEIR_DSM_STATS", node_.settings.statistics_to);
     check_writable("WEIR_DSM_TIMELINE", node_.settings.timeline);
@@ -66,12 +66,12 @@ void Sight::start(Thread& thread) {
   timeline.measure_clock(thread, held);
 }
 
-void Sight::before_finish(Thread& thread) {
+void Diagnostics::before_finish(Thread& thread) {
   std::unique_lock<std::mutex> held(node_.mutex);
   timeline.measure_clock(thread, held);
 }
 
-void Sight::report(Thread& thread) {
+void Diagnostics::report(Thread& thread) {
   signalled.store(nullptr, std::memory_order_release);
   struct sigaction now = {};
   if (!sigaction(SIGQUIT, nullptr, &now) && !(now.sa_flags & SA_SIGINFO) &&
@@ -97,41 +97,41 @@ void Sight::report(Thread& thread) {
   if (timeline.on()) print("weir-dsm: " + timeline.write(settings.timeline, thread, held));
 }
 
-void Sight::on_message(Message&& message) {
+void Diagnostics::on_message(Message&& message) {
   Message reply(static_cast<uint8_t>(Kind::kReply));
-  switch (message.get<SightQuestion>()) {
-    case SightQuestion::kTime:
+  switch (message.get<DiagnosticsQuestion>()) {
+    case DiagnosticsQuestion::kTime:
       reply.put(nanoseconds_now());
       reply.put_list(clock_name());
       break;
-    case SightQuestion::kCounters:
+    case DiagnosticsQuestion::kCounters:
       if (!is_finished_) {
         counters_asker_ = message.header.reply_to;
         return;
       }
       put_counters(reply);
       break;
-    case SightQuestion::kTimeline: timeline.put(message.get<uint64_t>(), reply); break;
-    case SightQuestion::kSharing: sharing.put(message.get<UnitId>(), reply); break;
+    case DiagnosticsQuestion::kTimeline: timeline.put(message.get<uint64_t>(), reply); break;
+    case DiagnosticsQuestion::kSharing: sharing.put(message.get<UnitId>(), reply); break;
   }
   node_.reply(message.header.reply_to, std::move(reply));
 }
 
-void Sight::put_counters(Message& message) {
+void Diagnostics::put_counters(Message& message) {
   NodeCounters its{node_.counters_now(), node_.counters, {}};
   const Traffic traffic = node_.traffic_now();
   for (int group = 0; group < 4; group++) its.bytes[group] = traffic.bytes[group];
   message.put(its);
 }
 
-std::string Sight::statistics(Thread& thread, std::unique_lock<std::mutex>& held, bool json) {
+std::string Diagnostics::statistics(Thread& thread, std::unique_lock<std::mutex>& held, bool json) {
   static constexpr const char* kProtocols[] = {"", "sc", "lrc", "hlrc"};
   static constexpr const char* kTapes[] = {"off", "called", "auto"};
   const uint64_t took = nanoseconds_now() - started_;
   std::vector<NodeCounters> nodes;
   for (NodeId node = 0; node < node_.nodes(); node++)
-    nodes.push_back(
-        node_.ask(node, question(SightQuestion::kCounters), thread, held).get<NodeCounters>());
+    nodes.push_back(node_.ask(node, question(DiagnosticsQuestion::kCounters), thread, held)
+                        .get<NodeCounters>());
   if (json) return counters_json(nodes, static_cast<double>(took) / 1e9);
   const Settings& settings = node_.settings;
   return counters_table(

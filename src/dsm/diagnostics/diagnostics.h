@@ -19,11 +19,11 @@ class Node;
 struct Settings;
 
 // What node 0 asks for; of kTime, any node asks node 0.
-enum class SightQuestion : uint8_t { kTime, kCounters, kTimeline, kSharing };
+enum class DiagnosticsQuestion : uint8_t { kTime, kCounters, kTimeline, kSharing };
 
-class Sight {
+class Diagnostics {
  public:
-  Sight(Node& node, const Settings& settings);
+  Diagnostics(Node& node, const Settings& settings);
 
   // At the start, of a job: files that cannot be written end it now, not after hours; and clocks
   // are compared.
@@ -38,8 +38,8 @@ class Sight {
   Timeline timeline;
   Sharing sharing;
   Waits waits;
-  std::vector<ThreadSight*> threads;  // of the program, that have called the library
-  bool was_reset = false;             // the counters, by the program
+  std::vector<ThreadDiagnostics*> threads;  // of the program, that have called the library
+  bool was_reset = false;                   // the counters, by the program
 
  private:
   std::string statistics(Thread& thread, std::unique_lock<std::mutex>& held, bool json);

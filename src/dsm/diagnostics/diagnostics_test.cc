@@ -23,7 +23,7 @@ std::string sharing_of(TestCluster& cluster) {
     weir_dsm_barrier(99);
     if (worker == 0) {
       std::unique_lock<std::mutex> held(cluster.node(0).mutex);
-      report = cluster.node(0).sight.sharing.report(this_thread(), held);
+      report = cluster.node(0).diagnostics.sharing.report(this_thread(), held);
     }
     weir_dsm_barrier(99);
   });
@@ -184,7 +184,7 @@ TEST(Waits, OneNodeAsksAll) {
     if (worker == 2) {
       weir_dsm_lock(5);
       usleep(150'000);
-      cluster.node(0).sight.waits.ask();
+      cluster.node(0).diagnostics.waits.ask();
       usleep(500'000);
       weir_dsm_unlock(5);
     } else if (worker == 1) {
@@ -227,7 +227,7 @@ TEST(Timeline, IsBoundedAndComplete) {
     weir_dsm_barrier(3);
     if (worker == 0) {
       std::unique_lock<std::mutex> held(cluster.node(0).mutex);
-      said = cluster.node(0).sight.timeline.write(path, this_thread(), held);
+      said = cluster.node(0).diagnostics.timeline.write(path, this_thread(), held);
     }
     weir_dsm_barrier(4);
   });

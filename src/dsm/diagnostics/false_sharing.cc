@@ -133,8 +133,8 @@ std::string Sharing::report(Thread& thread, std::unique_lock<std::mutex>& held) 
   for (NodeId node = 0; node < nodes.size(); node++) {
     OfNode& its = nodes[node];
     for (UnitId next = 0; next != kNoUnit;) {
-      Message request(static_cast<uint8_t>(Kind::kSight));
-      request.put(SightQuestion::kSharing);
+      Message request(static_cast<uint8_t>(Kind::kDiagnostics));
+      request.put(DiagnosticsQuestion::kSharing);
       request.put(next);
       Message reply = node_.ask(node, std::move(request), thread, held);
       for (uint64_t* number : {&its.misses, &its.diffs, &its.bytes, &its.dropped})

@@ -10,52 +10,52 @@ namespace weir::dsm {
 
 namespace {
 
-thread_local ThreadSight* of_this = nullptr;
+thread_local ThreadDiagnostics* g_of_this_thread = nullptr;
 
 }  // namespace
 
-ThreadSight* ThreadSight::of_this_thread() { return of_this; }
+ThreadDiagnostics* ThreadDiagnostics::of_this_thread() { return g_of_this_thread; }
 
-ThreadSight::ThreadSight(Thread& its) : thread(its), address(its.mailbox->address()) {
-  of_this = this;
+ThreadDiagnostics::ThreadDiagnostics(Thread& its) : thread(its), address(its.mailbox->address()) {
+  g_of_this_thread = this;
   const std::lock_guard<std::mutex> held(its.node.mutex);
-  auto& all = its.node.sight.threads;
+  auto& all = its.node.diagnostics.threads;
   const auto is_free = [&](unsigned number) {
     return std::none_of(all.begin(), all.end(),
-                        [&](const ThreadSight* other) { return other->track == number; });
+                        [&](const ThreadDiagnostics* other) { return other->track == number; });
   };
   track = its.worker;
   while (!is_free(track)) track++;
   all.push_back(this);
 }
 
-ThreadSight::~ThreadSight() {
-  if (of_this == this) of_this = nullptr;
+ThreadDiagnostics::~ThreadDiagnostics() {
+  if (g_of_this_thread == this) g_of_this_thread = nullptr;
   const std::lock_guard<std::mutex> held(thread.node.mutex);
-  std::erase(thread.node.sight.threads, this);
+  std::erase(thread.node.diagnostics.threads, this);
 }
 
-const Span* ThreadSight::wait() const {
+const Span* ThreadDiagnostics::wait() const {
   const Span* span = doing;
   while (span && !is_wait(span->doing())) span = span->outer();
   return span;
 }
 
-uint32_t& ThreadSight::asks(NodeId to) {
+uint32_t& ThreadDiagnostics::asks(NodeId to) {
   if (!doing) return no_ticket;
   asked.push_back({to,
                    {address.node, address.channel, 0},
-                   thread.node.sight.timeline.on() ? nanoseconds_now() : 0});
+                   thread.node.diagnostics.timeline.on() ? nanoseconds_now() : 0});
   return asked.back().flow.ticket;
 }
 
 Span::Span(Node& node, Doing doing, uint32_t object, uint64_t* sum)
     : node_(node),
-      thread_(ThreadSight::of_this_thread()),
+      thread_(ThreadDiagnostics::of_this_thread()),
       sum_(sum),
       object_(object),
       doing_(doing) {
-  if (sum || is_wait(doing) || node.sight.timeline.on()) start_ = nanoseconds_now();
+  if (sum || is_wait(doing) || node.diagnostics.timeline.on()) start_ = nanoseconds_now();
   if (!thread_) return;
   outer_ = thread_->doing;
   first_asked_ = thread_->asked.size();
@@ -70,7 +70,7 @@ void Span::set_message(const Header& header) {
 }
 
 Span::~Span() {
-  Timeline& timeline = node_.sight.timeline;
+  Timeline& timeline = node_.diagnostics.timeline;
   const uint64_t end = sum_ || timeline.on() ? nanoseconds_now() : 0;
   if (sum_) *sum_ += end - start_;
   const auto kind = static_cast<size_t>(doing_);

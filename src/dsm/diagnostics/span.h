@@ -20,7 +20,7 @@ class Span;
 struct Thread;
 
 // The part of it that a thread of the program keeps.
-struct ThreadSight {
+struct ThreadDiagnostics {
   // A request that the innermost span has sent.
   struct Asked {
     NodeId to;
@@ -29,11 +29,11 @@ struct ThreadSight {
   };
 
   // By the thread itself. Not with the mutex held.
-  explicit ThreadSight(Thread& thread);
-  ~ThreadSight();
-  ThreadSight(const ThreadSight&) = delete;
+  explicit ThreadDiagnostics(Thread& thread);
+  ~ThreadDiagnostics();
+  ThreadDiagnostics(const ThreadDiagnostics&) = delete;
   // NULL: the calling thread is a server.
-  static ThreadSight* of_this_thread();
+  static ThreadDiagnostics* of_this_thread();
 
   // The innermost span sends a request. Returns where its ticket must be stored, now or later by
   // this thread, without the mutex.
@@ -74,7 +74,7 @@ class Span {
 
  private:
   Node& node_;
-  ThreadSight* const thread_;
+  ThreadDiagnostics* const thread_;
   Span* outer_ = nullptr;
   size_t first_asked_ = 0;
   uint64_t start_ = 0;

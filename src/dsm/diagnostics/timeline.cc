@@ -197,8 +197,8 @@ void Timeline::measure_clock(Thread& thread, std::unique_lock<std::mutex>& held)
   Clock best{nanoseconds_now(), 0};
   uint64_t quickest = ~uint64_t{0};
   for (int round = 0; round < kClockRounds && node_.me() != 0; round++) {
-    Message request(static_cast<uint8_t>(Kind::kSight));
-    request.put(SightQuestion::kTime);
+    Message request(static_cast<uint8_t>(Kind::kDiagnostics));
+    request.put(DiagnosticsQuestion::kTime);
     const uint64_t before = nanoseconds_now();
     Message reply = node_.ask(0, std::move(request), thread, held);
     const uint64_t after = nanoseconds_now(), there = reply.get<uint64_t>();
@@ -234,8 +234,8 @@ std::string Timeline::write(const std::string& path, Thread& thread,
   for (NodeId node = 0; node < node_.nodes(); node++) {
     uint64_t count = 1;
     for (uint64_t first = 0; first < count; first += kPiece) {
-      Message request(static_cast<uint8_t>(Kind::kSight));
-      request.put(SightQuestion::kTimeline);
+      Message request(static_cast<uint8_t>(Kind::kDiagnostics));
+      request.put(DiagnosticsQuestion::kTimeline);
       request.put(first);
       Message reply = node_.ask(node, std::move(request), thread, held);
       const std::vector<char> host = reply.get_list<char>();

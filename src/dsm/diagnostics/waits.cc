@@ -255,7 +255,7 @@ void Waits::on_idle() {
   if (asked_.exchange(false, std::memory_order_relaxed) && now - answered_ > kSecond)
     return gather("node " + std::to_string(node_.me()) + " was asked by a signal");
   if (!limit_) return;
-  for (const ThreadSight* thread : node_.sight.threads) {
+  for (const ThreadDiagnostics* thread : node_.diagnostics.threads) {
     if (const Span* span = thread->wait();
         span && now - span->start() > limit_ && thread->told != span->start()) {
       return gather("a thread of node " + std::to_string(node_.me()) + " has waited for long");
@@ -306,8 +306,8 @@ void Waits::put(Message& message) {
   message.put(node_.threads);
   message.put(node_.barrier.passed());
   message.put_list(node_.locks.states(now));
-  message.put(static_cast<uint32_t>(node_.sight.threads.size()));
-  for (ThreadSight* thread : node_.sight.threads) {
+  message.put(static_cast<uint32_t>(node_.diagnostics.threads.size()));
+  for (ThreadDiagnostics* thread : node_.diagnostics.threads) {
     const Span* span = thread->wait();
     message.put(thread->track);
     message.put(span ? span->doing() : Doing::kNothing);

@@ -127,7 +127,7 @@ void LrcProtocol::make_homes_current(const VectorTime& upto, Thread& thread,
     for (LazyPage* page : stale) page->busy = true;
     fetch(stale, thread, held);
     for (LazyPage* page : stale) {
-      if (apply_cached(*page) || !lacks(*page, upto)) page->asked_writers = false;
+      if (apply_cached(*page) || !lacks(*page, upto)) page->has_asked_writers = false;
       page->busy = false;
     }
     node_.changed.notify_all();

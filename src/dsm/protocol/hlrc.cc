@@ -151,7 +151,7 @@ bool HlrcProtocol::take_pending(HomePage& page) {
       if (!apply_bytes(diff->bytes, page.size, page.open, page.twin.get()))
         fail("a damaged diff of unit %u from node %u", page.id, diff->node);
       page.applied[diff->node] = diff->last;
-      node_.sight.sharing.on_received(page, 1, diff->bytes.size());
+      node_.diagnostics.sharing.on_received(page, 1, diff->bytes.size());
       node_.counters.now.diffs_applied++;
       if (node_.settings.tapes != Tapes::kOff) keep(page, diff);
     }
@@ -220,13 +220,13 @@ std::string HlrcProtocol::describe() const {
 
 void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread,
                          std::unique_lock<std::mutex>& held) {
-  struct Asked {
+  struct PendingRequest {
     std::vector<LazyPage*> pages;
     Message list{0};
     uint32_t ticket = 0;
   };
   const Collector::Asking asking(node_.collector);
-  std::map<NodeId, Asked> asked;
+  std::map<NodeId, PendingRequest> requests;
   const NodeId me = node_.me();
   for (LazyPage* page : pages) {
     for (NodeId node = 0; node < node_.nodes(); node++) {
@@ -234,7 +234,7 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread,
         node_.tapeworm.on_miss(*page, node);
     }
     if (page->home == kNoNode) node_.memory.find_home(*page, thread, held);
-    Asked& what = asked[page->home];
+    PendingRequest& what = requests[page->home];
     what.pages.push_back(page);
     what.list.put(page->id);
     what.list.put(thread.fault_at);
@@ -243,32 +243,32 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread,
       needs[node] = std::max(needs[node], page->applied[node]);
     what.list.put_list(needs);
   }
-  for (auto& [home, what] : asked) {
+  for (auto& [home, what] : requests) {
     if (home == me) continue;
     Message request(static_cast<uint8_t>(Kind::kHomeFetch), kGroupData);
     request.put(static_cast<uint32_t>(what.pages.size()));
     request.put_bytes(what.list.body.data(), what.list.body.size());
-    uint32_t& asked_by = thread.sight.asks(home);
-    what.ticket = asked_by = thread.mailbox->ask(home, std::move(request));
+    uint32_t& pending_at = thread.diagnostics.asks(home);
+    what.ticket = pending_at = thread.mailbox->ask(home, std::move(request));
   }
   // What this node is the home of itself: until the diffs are here.
-  for (LazyPage* page : asked[me].pages) {
+  for (LazyPage* page : requests[me].pages) {
     while (!page->valid(me)) node_.changed.wait(held);
   }
-  asked.erase(me);
+  requests.erase(me);
   held.unlock();
   std::vector<Message> replies;
-  for (auto& [home, what] : asked) replies.push_back(thread.mailbox->wait(what.ticket));
+  for (auto& [home, what] : requests) replies.push_back(thread.mailbox->wait(what.ticket));
   held.lock();
   size_t next = 0;
-  for (auto& [home, what] : asked) {
+  for (auto& [home, what] : requests) {
     Message& reply = replies[next++];
     for (LazyPage* page : what.pages) {
       const VectorTime has = reply.get_list<uint32_t>();
       const uint8_t* bytes = reply.get_bytes(page->size);
       if (!bytes || has.size() != page->applied.size())
         fail("a damaged copy of unit %u from node %u", page->id, home);
-      node_.sight.sharing.on_received(*page, 0, page->size);
+      node_.diagnostics.sharing.on_received(*page, 0, page->size);
       // Other threads of this node may have flushed more meanwhile. None of it was known to whom
       // the home's copy is of.
       std::vector<uint8_t> copy;
@@ -282,7 +282,7 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread,
         if (node != me) page->applied[node] = std::max(page->applied[node], has[node]);
       }
     }
-    thread.wanted += node_.tapeworm.read_extent(reply);
+    thread.requested += node_.tapeworm.read_extent(reply);
     if (reply.bad()) fail("a damaged reply from node %u", home);
   }
 }

@@ -67,7 +67,7 @@ void LrcProtocol::on_fault(Page& base, bool write, Thread& thread,
   // checkable: the loop below ends when it is so)
   while (!page.valid(node_.me()) && !apply_cached(page)) {
     const Span waits(node_, Doing::kMiss, page.id, &node_.counters.now.miss_nanoseconds);
-    node_.sight.sharing.on_miss(page);
+    node_.diagnostics.sharing.on_miss(page);
     node_.counters.now.misses++;
     do {
       if (needs_base(page)) {
@@ -76,10 +76,10 @@ void LrcProtocol::on_fault(Page& base, bool write, Thread& thread,
         fetch({&page}, thread, held);
       }
     } while (!page.valid(node_.me()) && !apply_cached(page));
-    page.asked_writers = false;
-    if (!thread.wanted.empty())
-      node_.tapeworm.prefetch(std::exchange(thread.wanted, {}),
-                              std::exchange(thread.wanted_of, kNoNode), thread, held);
+    page.has_asked_writers = false;
+    if (!thread.requested.empty())
+      node_.tapeworm.prefetch(std::exchange(thread.requested, {}),
+                              std::exchange(thread.requested_of, kNoNode), thread, held);
   }
   RightChanges changes(node_.memory.segment);
   if (write) {
@@ -197,7 +197,7 @@ void LrcProtocol::make_diff(LazyPage& page, RightChanges& changes, bool closed) 
     auto diff = std::make_shared<Diff>();
     *diff = {me, page.applied[me], page.twin_first, last, page.twin_stamp, std::move(bytes)};
     span.set_amount(diff->bytes.size());
-    node_.sight.sharing.on_made(page, *diff);
+    node_.diagnostics.sharing.on_made(page, *diff);
     node_.record(&StreamWriter::diff, page.id, diff->bytes.size());
     keep(page, diff);
     on_made(page, diff);
@@ -270,7 +270,7 @@ bool LrcProtocol::apply_cached(LazyPage& page) {
   std::stable_sort(chosen.begin(), chosen.end(),
                    [](const Diff* a, const Diff* b) { return a->stamp < b->stamp; });
   for (const Diff* diff : chosen) {
-    node_.sight.sharing.on_received(page, 1, diff->bytes.size());
+    node_.diagnostics.sharing.on_received(page, 1, diff->bytes.size());
     const bool is_well = page.base
                              ? apply_bytes(diff->bytes, page.size, page.base.get(), nullptr)
                              : apply_bytes(diff->bytes, page.size, page.open, page.twin.get());
@@ -298,7 +298,7 @@ std::vector<std::pair<NodeId, NodeId>> LrcProtocol::plan(const LazyPage& page) c
   for (NodeId of : missing) {
     NodeId at = of;
     for (NodeId other : missing) {
-      if (page.asked_writers || other == at) continue;
+      if (page.has_asked_writers || other == at) continue;
       const Interval* last = node_.intervals.find({other, page.noticed[other]});
       if (last && last->time[at] >= page.noticed[at]) at = other;
     }
@@ -311,12 +311,12 @@ std::vector<std::pair<NodeId, NodeId>> LrcProtocol::plan(const LazyPage& page) c
 void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread,
                         std::unique_lock<std::mutex>& held) {
   const Collector::Asking asking(node_.collector);
-  struct Asked {
+  struct PendingRequest {
     std::vector<LazyPage*> pages;
     Message of;  // for each page: how many, and whose up to where
     uint32_t ticket = 0;
   };
-  std::map<NodeId, Asked> asked;
+  std::map<NodeId, PendingRequest> requests;
   for (LazyPage* page : pages) {
     std::map<NodeId, std::vector<NodeId>> whose;
     for (const auto& [at, of] : plan(*page)) {
@@ -324,7 +324,7 @@ void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread,
       node_.tapeworm.on_miss(*page, of);
     }
     for (const auto& [at, nodes] : whose) {
-      Message& list = asked[at].of;
+      Message& list = requests[at].of;
       list.put(page->id);
       list.put(static_cast<uint8_t>(whose.size() == 1 && !page->twin));  // a whole copy is welcome
       list.put(thread.fault_at);
@@ -334,24 +334,24 @@ void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread,
         list.put(static_cast<uint16_t>(node));
         list.put(page->noticed[node]);
       }
-      asked[at].pages.push_back(page);
+      requests[at].pages.push_back(page);
     }
-    page->asked_writers = true;
+    page->has_asked_writers = true;
   }
-  for (auto& [at, what] : asked) {
+  for (auto& [at, what] : requests) {
     Message request(static_cast<uint8_t>(Kind::kDiffRequest), kGroupData);
     request.put(static_cast<uint32_t>(what.pages.size()));
     request.put_bytes(what.of.body.data(), what.of.body.size());
-    uint32_t& asked_by = thread.sight.asks(at);
-    what.ticket = asked_by = thread.mailbox->ask(at, std::move(request));
+    uint32_t& pending_at = thread.diagnostics.asks(at);
+    what.ticket = pending_at = thread.mailbox->ask(at, std::move(request));
   }
   std::map<NodeId, tape::Extent> produced;
   held.unlock();
   std::vector<Message> replies;
-  for (auto& [at, what] : asked) replies.push_back(thread.mailbox->wait(what.ticket));
+  for (auto& [at, what] : requests) replies.push_back(thread.mailbox->wait(what.ticket));
   held.lock();
   size_t next = 0;
-  for (auto& [at, what] : asked) {
+  for (auto& [at, what] : requests) {
     Message& reply = replies[next++];
     for (LazyPage* page : what.pages) take_answer(*page, at, reply);
     produced[at] = node_.tapeworm.read_extent(reply);
@@ -360,11 +360,11 @@ void LrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread,
   // What was produced together with the byte that is accessed, not with others of its unit.
   if (thread.fault_at == kNowhere) return;
   const NodeId writer =
-      asked.size() == 1 ? asked.begin()->first : writer_of(*pages.front(), thread.fault_at);
+      requests.size() == 1 ? requests.begin()->first : writer_of(*pages.front(), thread.fault_at);
   const auto its = produced.find(writer);
   if (its == produced.end() || its->second.empty()) return;
-  thread.wanted = std::move(its->second);
-  thread.wanted_of = writer;
+  thread.requested = std::move(its->second);
+  thread.requested_of = writer;
 }
 
 // Who wrote last what begins at that byte, by the diffs that have come. A byte alone may have been
@@ -381,8 +381,9 @@ NodeId LrcProtocol::writer_of(const LazyPage& page, uint32_t at) const {
 }
 
 bool LrcProtocol::would_ask(const LazyPage& page, NodeId of) const {
-  const auto asked = plan(page);
-  return std::any_of(asked.begin(), asked.end(), [&](const auto& one) { return one.first == of; });
+  const auto requests = plan(page);
+  return std::any_of(requests.begin(), requests.end(),
+                     [&](const auto& one) { return one.first == of; });
 }
 
 void LrcProtocol::take_answer(LazyPage& page, NodeId from, Message& reply) {
@@ -392,7 +393,7 @@ void LrcProtocol::take_answer(LazyPage& page, NodeId from, Message& reply) {
     if (applied.size() != page.applied.size() || !bytes) fail("a damaged copy of unit %u", page.id);
     take_copy(page, bytes);
     page.base.reset();
-    node_.sight.sharing.on_received(page, 0, page.size);
+    node_.diagnostics.sharing.on_received(page, 0, page.size);
     for (NodeId node = 0; node < applied.size(); node++) {
       if (node != node_.me()) page.applied[node] = std::max(page.applied[node], applied[node]);
     }

@@ -80,8 +80,8 @@ class LazyPage : public Page {
   bool left_open = false;  // no page, and dirty still when a diff was made of it: whether it was
                            // written since is seen by comparison
   bool predicted = false;  // made writable by a tape: whether it was written is seen by comparison
-  bool counts_once = false;    // ... and counts as used then
-  bool asked_writers = false;  // the last writers did not have all
+  bool counts_once = false;        // ... and counts as used then
+  bool has_asked_writers = false;  // the last writers did not have all
   // Own and received ones, in order of nodes, and of each node by age: a unit may have thousands,
   // of which few are new.
   std::vector<DiffPtr> diffs;
@@ -105,15 +105,15 @@ class LrcProtocol : public Protocol {
   void on_message(Message&& message) override;
 
   // --- For tapes (Tapeworm's table 1). What of `pages` is known and missing here, as a list of
-  //     diffs wanted.
-  struct Wanted {
+  //     diffs requested.
+  struct Requested {
     UnitId unit;
     NodeId node;
     uint32_t after, upto;  // diffs whose last is above `after` and whose first is at most `upto`
   };
-  void put_missing(LazyPage& page, std::vector<Wanted>& wanted);
+  void put_missing(LazyPage& page, std::vector<Requested>& requested);
   // Those diffs that this node has; its own are made. Returns false if some may be missing.
-  bool find_diffs(LazyPage& page, const Wanted& wanted, std::vector<DiffPtr>& found);
+  bool find_diffs(LazyPage& page, const Requested& requested, std::vector<DiffPtr>& found);
   // One that came, for later.
   void keep(LazyPage& page, const DiffPtr& diff);
   // Keeps diffs that came unasked. Returns whether the page is valid, now or by them.
@@ -169,7 +169,7 @@ class LrcProtocol : public Protocol {
   std::vector<std::pair<NodeId, NodeId>> plan(const LazyPage& page) const;
   NodeId writer_of(const LazyPage& page, uint32_t at) const;
   void take_answer(LazyPage& page, NodeId from, Message& reply);
-  void answer(LazyPage& page, const std::vector<Wanted>& wanted, const VectorTime& theirs,
+  void answer(LazyPage& page, const std::vector<Requested>& requested, const VectorTime& theirs,
               bool whole, Message& reply);
   void fetch_base(LazyPage& page, Thread& thread, std::unique_lock<std::mutex>& held);
   void on_diff_request(Message&& message);

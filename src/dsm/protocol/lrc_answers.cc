@@ -15,11 +15,11 @@ void LrcProtocol::on_diff_request(Message&& request) {
     const bool whole = request.get<uint8_t>();
     const uint32_t at = request.get<uint32_t>();
     const VectorTime theirs = request.get_list<uint32_t>();
-    std::vector<Wanted> wanted;
+    std::vector<Requested> requested;
     for (uint16_t nodes = request.get<uint16_t>(); nodes > 0; nodes--) {
       const NodeId of = request.get<uint16_t>();
       const uint32_t noticed = request.get<uint32_t>();
-      if (of < theirs.size()) wanted.push_back({unit, of, theirs[of], noticed});
+      if (of < theirs.size()) requested.push_back({unit, of, theirs[of], noticed});
     }
     if (request.bad() || theirs.size() != node_.nodes())
       fail("a damaged request from node %u", request.header.from);
@@ -27,21 +27,21 @@ void LrcProtocol::on_diff_request(Message&& request) {
     if (theirs[node_.me()] < page.dropped)
       fail("node %u asks for diffs of unit %u that garbage collection has dropped",
            request.header.from, unit);
-    answer(page, wanted, theirs, whole, reply);
+    answer(page, requested, theirs, whole, reply);
     node_.tapeworm.on_request(page, request.header.from, at);
   }
   node_.tapeworm.put_extent(reply);
   node_.reply(request.header.reply_to, std::move(reply));
 }
 
-void LrcProtocol::answer(LazyPage& page, const std::vector<Wanted>& wanted,
+void LrcProtocol::answer(LazyPage& page, const std::vector<Requested>& requested,
                          const VectorTime& theirs, bool whole, Message& reply) {
   const NodeId me = node_.me();
   page.share();
   std::vector<DiffPtr> found;
   bool mine = false,
        lacks = false;  // this node's copy may hold diffs that it has got as part of a copy
-  for (const Wanted& some : wanted) {
+  for (const Requested& some : requested) {
     mine |= some.node == me;
     lacks |= !find_diffs(page, some, found);
   }
@@ -60,7 +60,7 @@ void LrcProtocol::answer(LazyPage& page, const std::vector<Wanted>& wanted,
   } else {
     // What the answer is complete up to: later diffs that are made already are none of it.
     uint32_t complete = mine ? upto : 0;
-    for (const Wanted& some : wanted) {
+    for (const Requested& some : requested) {
       if (some.node != me) continue;
       for (const DiffPtr& diff : page.diffs_after(me, some.upto)) {
         if (diff->first > some.upto) complete = std::min(complete, diff->first - 1);
@@ -73,27 +73,28 @@ void LrcProtocol::answer(LazyPage& page, const std::vector<Wanted>& wanted,
   }
 }
 
-bool LrcProtocol::find_diffs(LazyPage& page, const Wanted& wanted, std::vector<DiffPtr>& found) {
-  if (wanted.node == node_.me() && page.twin && page.twin_first <= wanted.upto) {
+bool LrcProtocol::find_diffs(LazyPage& page, const Requested& requested,
+                             std::vector<DiffPtr>& found) {
+  if (requested.node == node_.me() && page.twin && page.twin_first <= requested.upto) {
     RightChanges changes(node_.memory.segment);
     make_diff(page, changes);
   }
-  uint32_t reached = wanted.after;
-  for (const DiffPtr& diff : page.diffs_after(wanted.node, wanted.after)) {
-    if (diff->first > wanted.upto || diff->prev > reached) break;
+  uint32_t reached = requested.after;
+  for (const DiffPtr& diff : page.diffs_after(requested.node, requested.after)) {
+    if (diff->first > requested.upto || diff->prev > reached) break;
     found.push_back(diff);
     reached = diff->last;
   }
-  return reached >= wanted.upto || wanted.node == node_.me();
+  return reached >= requested.upto || requested.node == node_.me();
 }
 
-void LrcProtocol::put_missing(LazyPage& page, std::vector<Wanted>& wanted) {
+void LrcProtocol::put_missing(LazyPage& page, std::vector<Requested>& requested) {
   if (!page.busy && !page.valid(node_.me()) && apply_cached(page))
     return;  // what came before its notice
   if (needs_base(page)) return;
   for (NodeId node = 0; node < page.noticed.size(); node++) {
     if (node != node_.me() && page.applied[node] < page.noticed[node])
-      wanted.push_back({page.id, node, page.applied[node], page.noticed[node]});
+      requested.push_back({page.id, node, page.applied[node], page.noticed[node]});
   }
 }
 

@@ -98,14 +98,14 @@ bool ScProtocol::get_right(ScPage& page, bool write, Thread& thread,
   }
   node_.counters.now.misses++;
   const Span waits(node_, Doing::kMiss, page.id, &node_.counters.now.miss_nanoseconds);
-  node_.sight.sharing.on_miss(page);
+  node_.diagnostics.sharing.on_miss(page);
   Message request = message_about(Kind::kOwnerRequest, page);
   request.put(static_cast<uint8_t>(write));
   Message grant = node_.ask(page.home, std::move(request), thread, held);
   if (grant.get<uint8_t>()) {
     const uint8_t* bytes = grant.get_bytes(page.size);
     if (bytes) memcpy(page.open, bytes, page.size);
-    node_.sight.sharing.on_received(page, 0, page.size);
+    node_.diagnostics.sharing.on_received(page, 0, page.size);
   }
   if (grant.bad()) fail("a damaged copy of unit %u from node %u", page.id, page.home);
   page.granted = nanoseconds_now();

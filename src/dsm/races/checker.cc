@@ -88,7 +88,7 @@ void Checker::synchronize(Synchronization::Kind kind, uint32_t number) {
 }
 
 void Checker::on_write(Page& page, Thread& thread) {
-  if (node_.settings.check) places_[page.id] = thread.sight.program_counter;
+  if (node_.settings.check) places_[page.id] = thread.diagnostics.program_counter;
 }
 
 void Checker::on_made(LazyPage& page, const DiffPtr& diff) {

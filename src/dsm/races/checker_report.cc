@@ -41,21 +41,21 @@ std::string hex(const std::vector<uint8_t>& bytes) {
 }
 
 // Each place is looked up once; that starts a process.
-std::mutex looking_up;
-SourceLines lines;
+std::mutex g_lines_mutex;
+SourceLines g_lines;
 
 std::string line_of(const CodePlace& place) {
-  const std::lock_guard<std::mutex> guard(looking_up);
-  lines.want(place);
-  lines.look_up();
-  return lines.at(place);
+  const std::lock_guard<std::mutex> guard(g_lines_mutex);
+  g_lines.want(place);
+  g_lines.look_up();
+  return g_lines.at(place);
 }
 
 std::string name_of(const std::string& allocation) {
-  const std::lock_guard<std::mutex> guard(looking_up);
-  lines.want(allocation);
-  lines.look_up();
-  return lines.name(allocation);
+  const std::lock_guard<std::mutex> guard(g_lines_mutex);
+  g_lines.want(allocation);
+  g_lines.look_up();
+  return g_lines.name(allocation);
 }
 
 std::string side_text(const RaceSide& side, uint32_t size) {

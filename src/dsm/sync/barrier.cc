@@ -147,7 +147,7 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   waiter_ = thread.mailbox->address();
   self_ = true;
   const ReplyTo waiter = waiter_;
-  if (node_.me() != 0 && child_count() == 0) thread.sight.asks(parent()) = waiter.ticket;
+  if (node_.me() != 0 && child_count() == 0) thread.diagnostics.asks(parent()) = waiter.ticket;
   up_or_down();
   held.unlock();
   Message down = thread.mailbox->wait(waiter.ticket);

@@ -59,7 +59,7 @@ void Locks::take_here(uint32_t number, Lock& lock, Thread& thread) {
 void Locks::take(Lock& lock, const Thread& thread) {
   lock.taken = true;
   lock.since = nanoseconds_now();
-  lock.track = thread.sight.track;
+  lock.track = thread.diagnostics.track;
 }
 
 void Locks::acquire(uint32_t number, Thread& thread, std::unique_lock<std::mutex>& held) {
@@ -135,17 +135,17 @@ void Locks::release(uint32_t number, Thread& thread) {
   node_.checker.synchronize(Synchronization::kUnlock, number);
   if (node_.settings.check) lock.order = node_.intervals.order();
   lock.taken = false;
-  if (node_.sight.timeline.on())
-    node_.sight.timeline.add({lock.since,
-                              nanoseconds_now() - lock.since,
-                              {},
-                              number,
-                              0,
-                              static_cast<uint16_t>(lock.track),
-                              0,
-                              Doing::kHold,
-                              0,
-                              0});
+  if (node_.diagnostics.timeline.on())
+    node_.diagnostics.timeline.add({lock.since,
+                                    nanoseconds_now() - lock.since,
+                                    {},
+                                    number,
+                                    0,
+                                    static_cast<uint16_t>(lock.track),
+                                    0,
+                                    Doing::kHold,
+                                    0,
+                                    0});
   if (lock.next) grant(number, lock, std::move(*std::exchange(lock.next, nullptr)));
   node_.changed.notify_all();
 }

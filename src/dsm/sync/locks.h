@@ -37,7 +37,7 @@ class Locks {
     bool here = false;              // this node has it
     bool taken = false;             // a thread of this node holds it,
     uint64_t since = 0;             // since then,
-    unsigned track = 0;             // this one (ThreadSight)
+    unsigned track = 0;             // this one (ThreadDiagnostics)
     bool asking = false;            // a thread of this node has asked for it
     uint64_t turn = ~uint64_t{0};   // in which this node has it, or had it last
     uint32_t waiting = 0;           // threads of this node that want it

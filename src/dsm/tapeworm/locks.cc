@@ -33,9 +33,10 @@ void Tapeworm::add_to_lock_request(uint32_t number, Thread& thread, Message& req
   if (enabled() && advice.kind == Advice::kUser) extent = advice.user;
   if (thread.records_lock) {
     LockTape& lock = locks_[number];
-    if (lock.brought >= kWindow) {
-      if (lock.used * 4 < lock.brought && node_.settings.tapes == Tapes::kAuto) lock.pause = kPause;
-      lock.brought = lock.used = 0;
+    if (lock.prefetched >= kWindow) {
+      if (lock.used * 4 < lock.prefetched && node_.settings.tapes == Tapes::kAuto)
+        lock.pause = kPause;
+      lock.prefetched = lock.used = 0;
     }
     if (lock.pause > 0) {
       lock.pause--;
@@ -44,7 +45,7 @@ void Tapeworm::add_to_lock_request(uint32_t number, Thread& thread, Message& req
     }
   }
   std::vector<uint8_t> bytes;
-  std::vector<LrcProtocol::Wanted> missing;
+  std::vector<LrcProtocol::Requested> missing;
   if (!extent.empty()) {
     extent.append_to(&bytes);
     for (UnitId unit : extent) {
@@ -61,22 +62,23 @@ void Tapeworm::add_to_lock_request(uint32_t number, Thread& thread, Message& req
 void Tapeworm::add_to_lock_grant(uint32_t number, const VectorTime& theirs, Message& request,
                                  Message& added) {
   const std::vector<uint8_t> bytes = request.get_list<uint8_t>();
-  const auto missing = request.get_list<LrcProtocol::Wanted>();
-  std::map<std::pair<UnitId, NodeId>, LrcProtocol::Wanted> wanted;
+  const auto missing = request.get_list<LrcProtocol::Requested>();
+  std::map<std::pair<UnitId, NodeId>, LrcProtocol::Requested> requested;
   if (!bytes.empty()) {
     tape::Reader reader(bytes);
     const auto extent = tape::Extent::read_from(&reader);
     if (!extent) fail("a damaged extent from node %u", request.header.from);
     if (request.bad() || theirs.size() != node_.nodes())
       fail("a damaged request for lock %u from node %u", number, request.header.from);
-    for (const auto& one : missing) wanted[{one.unit, one.node}] = one;
+    for (const auto& one : missing) requested[{one.unit, one.node}] = one;
     const VectorTime& ours = node_.intervals.known();
     for (NodeId node = 0; node < ours.size(); node++) {
       for (uint32_t index = node_.intervals.kept_after(node, theirs[node]) + 1; index <= ours[node];
            index++) {
         for (UnitId unit : node_.intervals.at({node, index}).units) {
           if (!extent->contains(unit)) continue;
-          wanted.try_emplace({unit, node}, LrcProtocol::Wanted{unit, node, theirs[node], index})
+          requested
+              .try_emplace({unit, node}, LrcProtocol::Requested{unit, node, theirs[node], index})
               .first->second.upto = index;
         }
       }
@@ -85,7 +87,7 @@ void Tapeworm::add_to_lock_grant(uint32_t number, const VectorTime& theirs, Mess
   uint32_t count = 0;
   Message data(0);
   UnitId last = kNoUnit;
-  for (const auto& [key, one] : wanted) {
+  for (const auto& [key, one] : requested) {
     Page& page = node_.memory.page(one.unit);
     LrcProtocol* protocol = node_.lazy_of(page);
     if (!protocol) continue;
@@ -107,20 +109,20 @@ void Tapeworm::add_to_lock_grant(uint32_t number, const VectorTime& theirs, Mess
 void Tapeworm::before_grant(uint32_t number, Thread& thread, Message& grant) {
   Message data(0);
   data.body = grant.get_list<uint8_t>();
-  std::vector<UnitId> others = std::exchange(brought_, {});
+  std::vector<UnitId> others = std::exchange(prefetched_, {});
   keep_data(data);
   hooks.keep_grant(data);
   known_before_ = node_.intervals.known();
-  thread.brought = std::exchange(brought_, std::move(others));
-  node_.counters.now.updates_received += thread.brought.size();
-  locks_[number].brought += static_cast<uint32_t>(thread.brought.size());
+  thread.prefetched = std::exchange(prefetched_, std::move(others));
+  node_.counters.now.updates_received += thread.prefetched.size();
+  locks_[number].prefetched += static_cast<uint32_t>(thread.prefetched.size());
 }
 
 void Tapeworm::on_acquired(uint32_t number, Thread& thread, Message* grant) {
   if (grant) {
-    open_pages(thread.brought, number, true);
+    open_pages(thread.prefetched, number, true);
   } else {
-    thread.brought.clear();
+    thread.prefetched.clear();
     const Advice advice = std::exchange(thread.advice, {});
     thread.records_lock =
         enabled() && (advice.kind == Advice::kAuto ||

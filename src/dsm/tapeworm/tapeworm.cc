@@ -62,7 +62,7 @@ void Tapeworm::on_fault(Page& page, bool write, Thread& thread) {
     page.pushed = false;
     node_.counters.now.updates_used +=
         std::exchange(page.updates, 0) * (measures() ? 1 : kSampling);
-    const auto lock = locks_.find(page.brought_by);
+    const auto lock = locks_.find(page.prefetched_by);
     if (lock != locks_.end()) lock->second.used++;
   }
 }
@@ -80,7 +80,7 @@ void Tapeworm::on_invalidated(Page& page) {
 void Tapeworm::came_in_vain(Page& page) {
   if (!std::exchange(page.pushed, false)) return;
   for (NodeId node = 0; node < node_.nodes(); node++) {
-    if (node != node_.me()) unused_.push_back({page.id, node, page.brought_at});
+    if (node != node_.me()) unused_.push_back({page.id, node, page.prefetched_at});
   }
 }
 
@@ -103,7 +103,7 @@ void Tapeworm::drop_unwritten(std::vector<Page*>& pages) {
     LazyPage& page = as_lazy(*base);
     if (!page.predicted) return false;
     page.predicted = false;
-    LockTape& lock = locks_[page.brought_by];
+    LockTape& lock = locks_[page.prefetched_by];
     const auto use = lock.units.find(page.id);
     const bool is_written = !page.twin || memcmp(page.twin.get(), page.open, page.size) != 0;
     if (is_written) {
@@ -203,7 +203,7 @@ void Tapeworm::prefetch(const tape::Extent& extent, NodeId from, Thread& thread,
     std::vector<UnitId> units;
     for (LazyPage* page : some) {
       page->busy = false;
-      page->asked_writers = false;
+      page->has_asked_writers = false;
       if (!protocol->take_diffs(*page, {})) continue;
       page->updates = 1;
       units.push_back(page->id);
@@ -224,8 +224,8 @@ void Tapeworm::keep_data(Message& message) {
     Page& page = node_.memory.page(unit);
     if (LrcProtocol* protocol = node_.lazy_of(page)) {
       protocol->keep(as_lazy(page), diff);
-      if (brought_.empty() || brought_.back() != unit) {
-        brought_.push_back(unit);
+      if (prefetched_.empty() || prefetched_.back() != unit) {
+        prefetched_.push_back(unit);
         page.updates++;
       }
     }
@@ -242,8 +242,8 @@ void Tapeworm::open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock) 
     LrcProtocol* protocol = node_.lazy_of(page);
     if (!protocol || !protocol->take_diffs(as_lazy(page), {})) continue;
     came_in_vain(page);
-    page.brought_by = is_lock ? by : kNoLock;
-    page.brought_at = barrier_;
+    page.prefetched_by = is_lock ? by : kNoLock;
+    page.prefetched_at = barrier_;
     if (is_lock) node_.counters.now.lock_pages++;
     if (page.right == Right::kWrite) continue;
     LockTape* lock = is_lock ? &locks_[by] : nullptr;
@@ -310,9 +310,9 @@ void Tapeworm::push(NodeId to, const std::vector<UnitId>& units) {
 }
 
 void Tapeworm::keep_of_all(Message& message) {
-  const size_t before = brought_.size();
+  const size_t before = prefetched_.size();
   keep_data(message);
-  node_.counters.now.updates_received += brought_.size() - before;
+  node_.counters.now.updates_received += prefetched_.size() - before;
 }
 
 void Tapeworm::send_for_all() {
@@ -325,7 +325,7 @@ void Tapeworm::send_for_all() {
 void Tapeworm::on_message(Message&& message) {
   if (hooks.on_message(message)) return;
   keep_of_all(message);
-  const std::vector<UnitId> units = std::exchange(brought_, {});
+  const std::vector<UnitId> units = std::exchange(prefetched_, {});
   auto& pushed = pushed_[message.get<uint32_t>()];
   pushed.insert(pushed.end(), units.begin(), units.end());
   if (message.bad()) fail("damaged diffs from node %u", message.header.from);
@@ -434,7 +434,7 @@ void Tapeworm::before_barrier_release(uint32_t pushes, std::vector<uint8_t> advi
 void Tapeworm::after_barrier() {
   last_barrier_ = barrier_;
   called_replay_ = false;
-  std::vector<UnitId> units = std::exchange(brought_, {});
+  std::vector<UnitId> units = std::exchange(prefetched_, {});
   for (; !pushed_.empty() && pushed_.begin()->first <= node_.barrier.passed();
        pushed_.erase(pushed_.begin())) {
     units.insert(units.end(), pushed_.begin()->second.begin(), pushed_.begin()->second.end());

@@ -155,8 +155,8 @@ class Tapeworm {
   };
   struct LockTape {
     std::map<UnitId, Use> units;
-    uint32_t brought = 0, used = 0;  // lately
-    uint32_t pause = 0;              // acquisitions without advice
+    uint32_t prefetched = 0, used = 0;  // lately
+    uint32_t pause = 0;                 // acquisitions without advice
   };
   struct Asker {  // at one barrier, one node
     std::map<UnitId, Use> units;
@@ -196,7 +196,7 @@ class Tapeworm {
   std::vector<uint32_t> pushes_;                  // messages since the last barrier, to each node
   uint32_t pushes_received_ = 0;  // messages, less those that barriers have waited for
   ForAll for_all_;
-  std::vector<UnitId> brought_;  // by the message that is read
+  std::vector<UnitId> prefetched_;  // by the message that is read
   // Units that pushes brought, by the round of barriers that they belong to: a fast node's are
   // early.
   std::map<uint32_t, std::vector<UnitId>> pushed_;
