@@ -19,7 +19,7 @@
 namespace {
 
 using namespace weir::recording;
-namespace trace = weir::trace;
+namespace channel = weir::channel;
 
 // Whatever recording and stream the file says that it is of.
 std::vector<std::string> entries_of(const std::string& path) {
@@ -30,8 +30,8 @@ std::vector<std::string> entries_of(const std::string& path) {
   StreamReader reader(File::reading(path), header.recording, {header.process, header.task},
                       File::reading(path).size());
   std::vector<std::string> entries;
-  while (const trace::Entry* entry = reader.peek()) {
-    entries.emplace_back(reinterpret_cast<const char*>(entry), trace::bytes_of(*entry));
+  while (const channel::Entry* entry = reader.peek()) {
+    entries.emplace_back(reinterpret_cast<const char*>(entry), channel::bytes_of(*entry));
     reader.take();
   }
   return entries;
@@ -47,7 +47,7 @@ bool write(const std::string& path, const std::vector<std::string>& entries, uin
     while (i < entries.size() && raw.size() + entries[i].size() <= 64 << 10)
       raw += entries[i++], count++;
     const bool goes_on =
-        reinterpret_cast<const trace::Entry*>(entries[i - 1].data())->flags & trace::kMore;
+        reinterpret_cast<const channel::Entry*>(entries[i - 1].data())->flags & channel::kMore;
     file += packed({key, goes_on ? kGroupGoesOn : 0, chunks++, before, count, raw}, recording, 1);
     before += count;
   }
@@ -73,8 +73,8 @@ int run(const std::string& directory, const std::string& stream, const std::stri
     const size_t bit = std::stoul(words.at(1)) % (entries[at].size() * 8);
     const std::string was = entries[at];
     entries[at][bit / 8] ^= static_cast<char>(1 << bit % 8);
-    const auto* now = reinterpret_cast<const trace::Entry*>(entries[at].data());
-    if (!is_entry(entries[at].data(), entries[at].size()) || trace::bytes_of(*now) != was.size())
+    const auto* now = reinterpret_cast<const channel::Entry*>(entries[at].data());
+    if (!is_entry(entries[at].data(), entries[at].size()) || channel::bytes_of(*now) != was.size())
       return 3;
   }
   return write(path, entries, recording.manifest.recording, *key) ? 0 : 1;

@@ -14,7 +14,7 @@
 namespace {
 
 using namespace weir::recording;
-namespace trace = weir::trace;
+namespace channel = weir::channel;
 
 constexpr uint64_t kNumber = 0x1122'3344'5566'7788;
 constexpr Key kKey{0, 1};
@@ -39,10 +39,10 @@ void read_stream(const std::string& bytes) {
   for (const uint64_t limit : {extent.good_size, extent.whole_size, uint64_t{bytes.size()}}) {
     StreamReader reader(memory_file(bytes), kNumber, kKey, limit);
     uint64_t size = 0;
-    while (const trace::Entry* entry = reader.peek()) {
-      require(is_entry(reinterpret_cast<const char*>(entry), trace::bytes_of(*entry)),
+    while (const channel::Entry* entry = reader.peek()) {
+      require(is_entry(reinterpret_cast<const char*>(entry), channel::bytes_of(*entry)),
               "no entry was handed out");
-      size += trace::bytes_of(*entry);
+      size += channel::bytes_of(*entry);
       reader.take();
     }
     require(size <= (bytes.size() / sizeof(ChunkHeader) + 1) * kMostRaw,
@@ -122,9 +122,9 @@ void change(std::string& bytes, std::minstd_rand& random) {
   }
 }
 
-std::string entry(trace::Kind kind, uint8_t flags, std::string payload) {
-  const trace::Entry head{kind, flags, 1, static_cast<uint32_t>(payload.size()), 7, 8, 9};
-  payload.resize(trace::padded(payload.size()));
+std::string entry(channel::Kind kind, uint8_t flags, std::string payload) {
+  const channel::Entry head{kind, flags, 1, static_cast<uint32_t>(payload.size()), 7, 8, 9};
+  payload.resize(channel::padded(payload.size()));
   return std::string(reinterpret_cast<const char*>(&head), sizeof head) + payload;
 }
 
@@ -137,24 +137,24 @@ void write_seeds(const std::string& folder) {
   const auto put = [&](const char* name, const std::string& bytes) {
     require(replace_file(folder + "/" + name, bytes), name);
   };
-  const std::string call = entry(trace::Kind::kCall, 0, ""),
-                    group = entry(trace::Kind::kCall, trace::kMore, "") +
-                            entry(trace::Kind::kMemory, 0, "some bytes");
+  const std::string call = entry(channel::Kind::kCall, 0, ""),
+                    group = entry(channel::Kind::kCall, channel::kMore, "") +
+                            entry(channel::Kind::kMemory, 0, "some bytes");
   const std::string good = chunk(0, 0, 3, 0, call + group) +
-                           chunk(1, 3, 1, 0, entry(trace::Kind::kEnd, 0, std::string(16, 'e')));
+                           chunk(1, 3, 1, 0, entry(channel::Kind::kEnd, 0, std::string(16, 'e')));
   put("stream_two_chunks", good);
   put("stream_cut", good.substr(0, good.size() - 5));
-  put("stream_long_group", chunk(0, 0, 1, kGroupGoesOn, group.substr(0, sizeof(trace::Entry))) +
-                               chunk(1, 1, 1, 0, group.substr(sizeof(trace::Entry))));
+  put("stream_long_group", chunk(0, 0, 1, kGroupGoesOn, group.substr(0, sizeof(channel::Entry))) +
+                               chunk(1, 1, 1, 0, group.substr(sizeof(channel::Entry))));
   put("stream_group_without_end",
-      chunk(0, 0, 1, kGroupGoesOn, group.substr(0, sizeof(trace::Entry))));
+      chunk(0, 0, 1, kGroupGoesOn, group.substr(0, sizeof(channel::Entry))));
   put("stream_no_entries", chunk(0, 0, 1, 0, std::string(240, '\xff')));
   put("stream_pad", chunk(0, 0, 1, 0, std::string(24, '\0')));
   put("stream_large", chunk(0, 0, 40, 0, [] {
         std::string raw;
         for (int i = 0; i < 40; i++)
-          raw += entry(trace::Kind::kMemory, 0,
-                       std::string(trace::kMostPayload, static_cast<char>(i)));
+          raw += entry(channel::Kind::kMemory, 0,
+                       std::string(channel::kMostPayload, static_cast<char>(i)));
         return raw;
       }()));
   put("stream_wrong_order", chunk(1, 0, 3, 0, call) + chunk(0, 0, 1, 0, call));

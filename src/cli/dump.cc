@@ -19,9 +19,9 @@
 namespace weir::cli {
 namespace {
 
+using channel::Entry;
+using channel::Kind;
 using recording::signal_name;
-using trace::Entry;
-using trace::Kind;
 
 constexpr size_t kMostShown = 48;  // bytes of memory in a line
 constexpr uint64_t kPage = 4096;
@@ -103,11 +103,11 @@ T front_of(const char* bytes, size_t size) {
 
 std::string order_words(const Entry& entry) {
   const char* what = "does something unknown";
-  switch (static_cast<trace::OrderKind>(entry.number)) {
-    case trace::OrderKind::kReturns: what = "returns"; break;
-    case trace::OrderKind::kTimeJumps: what = "waits no longer: time jumps"; break;
-    case trace::OrderKind::kSignal: what = "gets a signal"; break;
-    case trace::OrderKind::kStands: what = "waits, and nobody can go on"; break;
+  switch (static_cast<channel::OrderKind>(entry.number)) {
+    case channel::OrderKind::kReturns: what = "returns"; break;
+    case channel::OrderKind::kTimeJumps: what = "waits no longer: time jumps"; break;
+    case channel::OrderKind::kSignal: what = "gets a signal"; break;
+    case channel::OrderKind::kStands: what = "waits, and nobody can go on"; break;
   }
   return fmt::format("task {} {} after {} turns", entry.check, what, entry.result);
 }
@@ -116,7 +116,7 @@ std::string order_words(const Entry& entry) {
 std::string turns_words(const Entry& entry, const char* payload) {
   std::string text;
   for (size_t at = 0; at + 2 <= entry.size; at += 2) {
-    const trace::Turn turn = trace::decoded(front_of<uint16_t>(payload + at, 2));
+    const channel::Turn turn = channel::decoded(front_of<uint16_t>(payload + at, 2));
     constexpr const char* kHow[] = {"", "+t", "+s", "?"};  // by TurnHow
     constexpr const char* kWhat[] = {"",  "a", "s", "x", "m", "c", "b", "r",
                                      "e", "p", "n", "q", "y", "h", "o", "f"};  // by EventKind
@@ -132,22 +132,22 @@ std::string turns_words(const Entry& entry, const char* payload) {
 std::string points_words(const Entry& entry, const char* payload) {
   std::string text;
   for (size_t at = 0; at + 8 <= entry.size; at += 8) {
-    const trace::Point point = trace::decoded_point(front_of<uint64_t>(payload + at, 8));
+    const channel::Point point = channel::decoded_point(front_of<uint64_t>(payload + at, 8));
     const auto low = [&](uint32_t bits) { return point.value & ((uint64_t{1} << bits) - 1); };
     text += fmt::format("{}{}", text.empty() ? "" : " ", point.skip);
     switch (point.kind) {
-      case trace::PointKind::kExpected: text += "="; break;
-      case trace::PointKind::kNumber:
-        text += fmt::format("#{:03x}.{}", point.value >> trace::kPointNumberBits,
-                            low(trace::kPointNumberBits));
+      case channel::PointKind::kExpected: text += "="; break;
+      case channel::PointKind::kNumber:
+        text += fmt::format("#{:03x}.{}", point.value >> channel::kPointNumberBits,
+                            low(channel::kPointNumberBits));
         break;
-      case trace::PointKind::kTurn: text += "!"; break;
-      case trace::PointKind::kAfter: text += fmt::format(">{}", point.value); break;
-      case trace::PointKind::kAwait:
-        text += fmt::format("@{}:{}", point.value >> trace::kPointCountBits,
-                            low(trace::kPointCountBits));
+      case channel::PointKind::kTurn: text += "!"; break;
+      case channel::PointKind::kAfter: text += fmt::format(">{}", point.value); break;
+      case channel::PointKind::kAwait:
+        text += fmt::format("@{}:{}", point.value >> channel::kPointCountBits,
+                            low(channel::kPointCountBits));
         break;
-      case trace::PointKind::kEnd: text += "."; break;
+      case channel::PointKind::kEnd: text += "."; break;
     }
     if (point.more) text += "+";
   }
@@ -155,7 +155,7 @@ std::string points_words(const Entry& entry, const char* payload) {
 }
 
 std::string end_words(const Entry& entry, const char* payload) {
-  const auto end = front_of<trace::End>(payload, entry.size);
+  const auto end = front_of<channel::End>(payload, entry.size);
   const std::string sums =
       fmt::format(", schedule {:016x}{}", end.schedule,
                   end.memory ? fmt::format(", memory {:016x}", end.memory) : "");
@@ -182,8 +182,8 @@ std::string words(const Entry& entry) {
     case Kind::kOrder: return order_words(entry);
     case Kind::kTask: return fmt::format("task {} begins", entry.result);
     case Kind::kFile: {
-      const size_t head = std::min<size_t>(entry.size, sizeof(trace::MappedFile));
-      const auto file = front_of<trace::MappedFile>(payload, entry.size);
+      const size_t head = std::min<size_t>(entry.size, sizeof(channel::MappedFile));
+      const auto file = front_of<channel::MappedFile>(payload, entry.size);
       const std::string path(payload + head, strnlen(payload + head, entry.size - head));
       return fmt::format("files/{} is {} ({} bytes)", entry.result, recording::escaped(path),
                          file.size);
@@ -196,8 +196,8 @@ std::string words(const Entry& entry) {
     case Kind::kExecutionPoint:
       return fmt::format("stopped at {:#x}", front_of<ExecutionPoint>(payload, entry.size).rip);
     case Kind::kPage: {
-      if (entry.number == static_cast<uint16_t>(trace::PageKind::kTaken)) {
-        const auto from = front_of<trace::PreviousHolder>(payload, entry.size);
+      if (entry.number == static_cast<uint16_t>(channel::PageKind::kTaken)) {
+        const auto from = front_of<channel::PreviousHolder>(payload, entry.size);
         const auto head = std::min<uint32_t>(entry.size, sizeof from);
         const std::string had = from.points ? fmt::format(" from {}-{} at its point {}",
                                                           from.process, from.task, from.points)
@@ -205,7 +205,7 @@ std::string words(const Entry& entry) {
         return fmt::format("{:#x} taken{}, {} bytes {}", static_cast<uint64_t>(entry.result), had,
                            entry.size - head, shown(payload + head, entry.size - head));
       }
-      const bool is_nothing = entry.number == static_cast<uint16_t>(trace::PageKind::kNoMemory);
+      const bool is_nothing = entry.number == static_cast<uint16_t>(channel::PageKind::kNoMemory);
       return fmt::format("{:#x} {}", static_cast<uint64_t>(entry.result),
                          is_nothing ? "taken, without memory" : "given");
     }
@@ -243,8 +243,8 @@ int dump(const Filter& filter) {
   std::vector<std::string> damages = recording.damages;
   for (const recording::StreamFile& stream : recording.streams) {
     if (filter.process && stream.key.process != *filter.process) continue;
-    if (filter.task && (trace::is_points(stream.key.task) ? stream.key.task & ~trace::kPointsOf
-                                                          : stream.key.task) != *filter.task)
+    if (filter.task && (channel::is_points(stream.key.task) ? stream.key.task & ~channel::kPointsOf
+                                                            : stream.key.task) != *filter.task)
       continue;
     recording::File file = recording::File::reading(stream.path);
     if (!file.is_open()) {
@@ -260,7 +260,7 @@ int dump(const Filter& filter) {
         continue;
       if (!filter.page.empty() && !touches(*entry, page)) continue;
       fmt::print("{:<8} {:>7} event {:<8} {:<7}{} {}\n", name, number, entry->event,
-                 kind_name(entry->kind), entry->flags & trace::kMore ? "+" : " ", words(*entry));
+                 kind_name(entry->kind), entry->flags & channel::kMore ? "+" : " ", words(*entry));
     }
     const std::string& damage = reader.damage().empty() ? extent.damage : reader.damage();
     if (!damage.empty())

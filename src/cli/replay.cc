@@ -122,7 +122,7 @@ class Standing {
 
   explicit Standing(const std::optional<recording::End>& end) : end_(end) {}
 
-  State look(const TraceMemory& memory, const Feeder& feeder, const Child& child) {
+  State look(const ChannelMemory& memory, const Feeder& feeder, const Child& child) {
     // A process whose last entry says that it ends is about to.
     constexpr auto kGrace = std::chrono::milliseconds(100);
     constexpr auto kToShow = std::chrono::seconds(1);  // what it has taken may be output
@@ -177,9 +177,9 @@ int how_recorded(const recording::Recording& recording) {
 
 // The task has come to where it was to stand: says where that is, and starts gdb, or the replay
 // ends there.
-void look(Look& look, const TraceMemory& memory, Child& child, const std::string& log,
+void look(Look& look, const ChannelMemory& memory, Child& child, const std::string& log,
           bool with_gdb) {
-  const trace::Stop& stop = memory.header().stop;
+  const channel::Stop& stop = memory.header().stop;
   say(log, fmt::format("task {} is at event {}", name_of(stop), stop.at));
   for (const std::string& line : stack_lines(memory.header())) say(log, "  in " + line);
   memory.header().stack_frames = memory.header().stack_is_taken = 0;  // for one that differs later
@@ -208,13 +208,13 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
   run.order = manifest.order;
   run.view = manifest.view;
   run.trace = manifest.descriptor;
-  TraceMemory memory(trace::Mode::kReplay);
+  ChannelMemory memory(channel::Mode::kReplay);
   memory.set_run(recording.directory, log, options.fingerprint || manifest.fingerprint,
                  options.stat);
   if (this_run.findings) memory.header().findings = this_run.findings->descriptor();
-  const trace::Stop wanted = options.stop.empty() && !options.gdb
-                                 ? trace::Stop{}
-                                 : place_to_stop(options.stop.empty() ? "1" : options.stop);
+  const channel::Stop wanted = options.stop.empty() && !options.gdb
+                                   ? channel::Stop{}
+                                   : place_to_stop(options.stop.empty() ? "1" : options.stop);
   std::optional<Look> stand;
   if (wanted.progress) stand.emplace(memory, wanted, manifest.program);
   std::vector<std::string> damages = recording.damages;

@@ -88,7 +88,7 @@ long kept(long argument, Answer* answer) {
   return weir_upcall(
       [](long what, long to, long) -> long {
         Answer now{};
-        const long result = input::value(input::What::kTime, [&] { return ask(what, &now); });
+        const long result = input::log_value(input::What::kTime, [&] { return ask(what, &now); });
         input::bytes(&now, sizeof now);
         *reinterpret_cast<Answer*>(to) = now;
         return result;

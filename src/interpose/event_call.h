@@ -67,7 +67,7 @@ inline uint64_t remaining(const Until& until) {
     const auto gone = static_cast<int64_t>(constant::read_clock(until.clock));
     return wanted > gone ? static_cast<uint64_t>(wanted - gone) : 1;
   }
-  const int64_t left = wanted - static_cast<int64_t>(input::value(input::What::kTime, [&] {
+  const int64_t left = wanted - static_cast<int64_t>(input::log_value(input::What::kTime, [&] {
                          return sys::monotonic_ns(until.clock);
                        }));
   return left > 0 ? static_cast<uint64_t>(left) : 1;
@@ -94,7 +94,7 @@ inline bool has_signal_for_good() {
   return false;
 }
 
-inline bool ends_wait() { return input::value(input::What::kFlags, has_signal_for_good); }
+inline bool ends_wait() { return input::log_value(input::What::kFlags, has_signal_for_good); }
 
 // Within a turn: block() at a cancellation point. `ignores_cancel`: pthread_testcancel has been
 // asked, and declined.

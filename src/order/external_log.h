@@ -19,9 +19,9 @@
 namespace weir::order {
 
 // What comes from outside, why a task has the turn, and who had it: as recordings have them.
-using Outside = trace::OrderKind;
-using How = trace::TurnHow;
-using trace::Turn;
+using Outside = channel::OrderKind;
+using How = channel::TurnHow;
+using channel::Turn;
 
 struct ExternalEvent {
   Outside kind;

@@ -88,7 +88,7 @@ bool is_behind_call(uint64_t address) {
 }  // namespace
 
 void note_place(const Task& task) {
-  trace::Header& h = header();
+  channel::Header& h = header();
   if (!task.frame || __atomic_exchange_n(&h.stack_is_taken, 1u, __ATOMIC_ACQ_REL)) return;
   static Texts texts;
   read_texts(texts);
@@ -97,7 +97,7 @@ void note_place(const Task& task) {
   const auto note = [&](uint64_t address) {
     const Text* text = texts.at(address);
     if (!text) return;
-    trace::StackFrame& frame = h.stack_frame[count];
+    channel::StackFrame& frame = h.stack_frame[count];
     if (string_length(text->name) >= sizeof frame.object) return;
     frame.address = address - text->base;
     append_text(frame.object, text->name);
@@ -106,14 +106,15 @@ void note_place(const Task& task) {
   };
   StubPlace stub;
   note(find_stub_place(task.frame->rip, stub) ? stub.program_address : task.frame->rip);
-  for (uint64_t i = 0; i < kWords && count < trace::kMaxStackFrames; i++) {
+  for (uint64_t i = 0; i < kWords && count < channel::kMaxStackFrames; i++) {
     uint64_t word;
     if (look(word, task.frame->rsp + i * sizeof word) != 0) break;
-    if (in_program && count >= trace::kMaxStackFrames / 2) break;
+    if (in_program && count >= channel::kMaxStackFrames / 2) break;
     // The last frames are the program's own.
     const Text* text = texts.at(word);
     if (!text || !is_behind_call(word)) continue;
-    if (count >= trace::kMaxStackFrames / 2 && !equal_strings(text->name, texts.program)) continue;
+    if (count >= channel::kMaxStackFrames / 2 && !equal_strings(text->name, texts.program))
+      continue;
     note(word);
   }
   __atomic_store_n(&h.stack_frames, count, __ATOMIC_RELEASE);

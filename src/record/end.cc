@@ -13,10 +13,10 @@
 
 namespace weir::recording {
 
-using trace::Entry;
-using trace::Header;
-using trace::Kind;
-using trace::Ring;
+using channel::Entry;
+using channel::Header;
+using channel::Kind;
+using channel::Ring;
 
 namespace {
 
@@ -28,12 +28,12 @@ bool is_used_up(uint32_t process, uint32_t except = kNobody, uint64_t* taken = n
   const Header& h = header();
   const uint32_t slots = __atomic_load_n(&h.slots, __ATOMIC_ACQUIRE);
   bool used_up = true;
-  for (uint32_t i = 0; i < slots && i < trace::kMostStreams; i++) {
-    if (h.slot[i].process != process || trace::is_points(h.slot[i].task)) continue;
-    if (except != kNobody && (h.slot[i].task == except || h.slot[i].task == trace::kOrderTask))
+  for (uint32_t i = 0; i < slots && i < channel::kMostStreams; i++) {
+    if (h.slot[i].process != process || channel::is_points(h.slot[i].task)) continue;
+    if (except != kNobody && (h.slot[i].task == except || h.slot[i].task == channel::kOrderTask))
       continue;
-    const uint64_t used = Ring::at(trace::kTrace, i).used();
-    if (trace::is_closed(h.slot[i]) && !used) continue;
+    const uint64_t used = Ring::at(channel::kChannel, i).used();
+    if (channel::is_closed(h.slot[i]) && !used) continue;
     used_up = false;
     if (taken) *taken += __atomic_load_n(&h.slot[i].tail, __ATOMIC_ACQUIRE);
   }
@@ -112,13 +112,13 @@ bool compares_end(Task& task) {
   if (!input::replaying()) return true;
   const Entry* recorded = peek(task);
   return recorded && recorded->kind == Kind::kEnd &&
-         reinterpret_cast<const trace::End*>(payload(*recorded))->memory;
+         reinterpret_cast<const channel::End*>(payload(*recorded))->memory;
 }
 
 void end_program(int code, uint64_t memory) {
   Task& task = self();
-  const trace::End end{shared().order.schedule_hash, memory};
-  Entry entry{Kind::kEnd, 0, trace::kProgramExits, sizeof end, 0, 0, code};
+  const channel::End end{shared().order.schedule_hash, memory};
+  Entry entry{Kind::kEnd, 0, channel::kProgramExits, sizeof end, 0, 0, code};
   if (input::recording()) {
     put(task, entry, &end);
     return;
@@ -126,7 +126,7 @@ void end_program(int code, uint64_t memory) {
   const Entry& recorded = next(task);
   if (recorded.kind != Kind::kEnd || recorded.result != code)
     diverged(task, recorded, "the program ended with", code);
-  const auto& was = *reinterpret_cast<const trace::End*>(payload(recorded));
+  const auto& was = *reinterpret_cast<const channel::End*>(payload(recorded));
   if (was.schedule != end.schedule)
     report("the replay differs from the recording: at its end the schedule's hash is %x, was %x",
            end.schedule, was.schedule);
@@ -142,7 +142,7 @@ void end_program(int code, uint64_t memory) {
 void look_round(const Task& task, uint64_t& since) {
   constexpr uint64_t kPatience = 10'000'000'000;
   const Header& h = header();
-  if (trace::is_gone(h) || trace::is_dead(h)) ended(self());
+  if (channel::is_gone(h) || channel::is_dead(h)) ended(self());
   const uint64_t now = sys::monotonic_ns();
   if (!stands(task)) {
     since = 0;

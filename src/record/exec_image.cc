@@ -31,10 +31,10 @@
 
 namespace weir::recording {
 
-using trace::Entry;
-using trace::Kind;
-using trace::MappedFile;
-using trace::Ring;
+using channel::Entry;
+using channel::Kind;
+using channel::MappedFile;
+using channel::Ring;
 
 namespace {
 
@@ -141,7 +141,7 @@ void put_image(Task& task, int argc, char** argv) {
     sys::raw(SYS_stat, reinterpret_cast<long>(opened), reinterpret_cast<long>(&status));
     const MappedFile facts = facts_of(status, -1);
     put(task,
-        Entry{Kind::kFile, 0, trace::kOfImage,
+        Entry{Kind::kFile, 0, channel::kOfImage,
               static_cast<uint32_t>(sizeof facts + string_length(object)), 0, 0, number++},
         &facts, object, sizeof facts);
   });
@@ -165,7 +165,7 @@ void take_image(Task& task) {
   for_each_object(program, [&](const char* object) {
     const Entry& file = next(task);
     const size_t length = string_length(object);
-    const bool same = file.kind == Kind::kFile && file.number == trace::kOfImage &&
+    const bool same = file.kind == Kind::kFile && file.number == channel::kOfImage &&
                       file.size == sizeof(MappedFile) + length &&
                       __builtin_memcmp(payload(file) + sizeof(MappedFile), object, length) == 0;
     if (!same || ++seen > objects) {
@@ -183,7 +183,7 @@ namespace {
 const Entry* look_at(const Ring& ring) {
   uint64_t tail = __atomic_load_n(&ring.slot->tail, __ATOMIC_ACQUIRE);
   while (__atomic_load_n(&ring.slot->head, __ATOMIC_ACQUIRE) != tail) {
-    const uint64_t at = tail % trace::kRingSize, left = trace::kRingSize - at;
+    const uint64_t at = tail % channel::kRingSize, left = channel::kRingSize - at;
     const auto* entry = reinterpret_cast<const Entry*>(ring.bytes + at);
     if (left >= sizeof(Entry) && entry->kind != Kind::kPad) return entry;
     tail += left;
@@ -257,7 +257,7 @@ void await(IsThere is_there) {
   Looking looking;
   for (const uint64_t since = sys::monotonic_ns();
        !is_there() && sys::monotonic_ns() - since < kPatience;) {
-    trace::ring_bell(header());
+    channel::ring_bell(header());
     looking.sleep();
   }
 }
@@ -266,13 +266,13 @@ void await(IsThere is_there) {
 // ended them.
 void await_others(uint32_t ordinal, uint32_t task) {
   const uint32_t slots = __atomic_load_n(&header().slots, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < slots && i < trace::kMostStreams; i++) {
-    const Ring ring = Ring::at(trace::kTrace, i);
-    if (ring.slot->process != ordinal || ring.slot->task == trace::kOrderTask ||
-        trace::is_points(ring.slot->task) || ring.slot->task == task || ring.slot->task == 0)
+  for (uint32_t i = 0; i < slots && i < channel::kMostStreams; i++) {
+    const Ring ring = Ring::at(channel::kChannel, i);
+    if (ring.slot->process != ordinal || ring.slot->task == channel::kOrderTask ||
+        channel::is_points(ring.slot->task) || ring.slot->task == task || ring.slot->task == 0)
       continue;
     await([&] {
-      const bool closed = trace::is_closed(*ring.slot);
+      const bool closed = channel::is_closed(*ring.slot);
       const Entry* entry = look_at(ring);
       return entry ? entry->kind == Kind::kTask : closed;  // a task of the program that is executed
     });
@@ -286,7 +286,7 @@ const Entry* await_image(const Task& task) {
   if (!ring_of(task.recorded.ordinal, 0, ring)) return nullptr;
   const Entry* entry = nullptr;
   await([&] {
-    const bool closed = trace::is_closed(*ring.slot);
+    const bool closed = channel::is_closed(*ring.slot);
     entry = look_at(ring);
     return entry ? entry->kind == Kind::kImage : closed;
   });

@@ -37,8 +37,8 @@ namespace weir::input {
 
 namespace {
 
-using trace::Entry;
-using trace::Kind;
+using channel::Entry;
+using channel::Kind;
 
 constexpr uint64_t kOnStack = uint64_t{1}
                               << 63;  // of a kept address: relative to the runtime stack's top
@@ -71,7 +71,7 @@ uint64_t writable(uint64_t address, uint64_t size) {
 }
 
 uint32_t entries_for(uint64_t size) {
-  return static_cast<uint32_t>((size + trace::kMostPayload - 1) / trace::kMostPayload);
+  return static_cast<uint32_t>((size + channel::kMostPayload - 1) / channel::kMostPayload);
 }
 
 void count_pieces(void* context, uint64_t address, uint64_t size) {
@@ -85,8 +85,8 @@ void put_pieces(void* context, uint64_t address, uint64_t size) {
   for (uint64_t done = 0; done < size;) {
     const uint64_t left = size - done;
     const auto length =
-        static_cast<uint32_t>(left < trace::kMostPayload ? left : trace::kMostPayload);
-    const uint8_t flags = --pieces.count ? trace::kMore : uint8_t{0};
+        static_cast<uint32_t>(left < channel::kMostPayload ? left : channel::kMostPayload);
+    const uint8_t flags = --pieces.count ? channel::kMore : uint8_t{0};
     recording::put(*pieces.task,
                    Entry{Kind::kMemory, flags, 0, length, 0, 0,
                          static_cast<int64_t>(kept_address(*pieces.task, address + done))},
@@ -117,7 +117,7 @@ void keep(Task& task, const effects::Request& request, const effects::Before& be
   Pieces pieces{&task, result < 0 || is_direct, 0};
   const long written = is_direct ? INT32_MAX : result;
   effects::written_memory(request, before, written, count_pieces, &pieces);
-  const uint8_t flags = pieces.count ? trace::kMore : uint8_t{0};
+  const uint8_t flags = pieces.count ? channel::kMore : uint8_t{0};
   recording::put(task, Entry{Kind::kCall, flags, static_cast<uint16_t>(request.number), 0,
                              recording::check_of(task, request, result), 0, result});
   if (pieces.count) effects::written_memory(request, before, written, put_pieces, &pieces);
@@ -137,13 +137,13 @@ long take_answer(Task& task, const effects::Request& request, const long* made =
   check(task, *entry, request);
   const long result = entry->result;
   if (made && *made != result) recording::diverged(task, *entry, "it answers", *made);
-  bool more = entry->flags & trace::kMore;
+  bool more = entry->flags & channel::kMore;
   recording::take(task, *entry);
   while (more) {
     entry = &recording::next(task);
     if (entry->kind != Kind::kMemory)
       recording::diverged(task, *entry, effects::name_of(request.number), request.number);
-    more = entry->flags & trace::kMore;
+    more = entry->flags & channel::kMore;
     const uint64_t to = address_now(task, static_cast<uint64_t>(entry->result));
     // A call that failed may not have written all that it could have.
     if (trap::to_program(static_cast<long>(to), recording::payload(*entry), entry->size) != 0 &&
@@ -376,7 +376,7 @@ void hold_memory(Task& task) {
   }
 }
 
-int64_t kept(What what, int64_t now) {
+int64_t log_number(What what, int64_t now) {
   if (!is_on()) return now;
   Task& task = self();
   if (recording()) {
@@ -391,15 +391,15 @@ int64_t kept(What what, int64_t now) {
   return then;
 }
 
-bool comes(What what) {
+bool next_is(What what) {
   Task& task = self();
   const Entry* entry = recording::peek(task);
   return entry && entry->kind == Kind::kValue && entry->number == static_cast<uint16_t>(what) &&
          entry->event == recording::progress_of(task);
 }
 
-bool comes(What what, int64_t value) {
-  return comes(what) && recording::peek(self())->result == value;
+bool next_is(What what, int64_t value) {
+  return next_is(what) && recording::peek(self())->result == value;
 }
 
 void bytes(void* at, uint64_t size) {
@@ -435,11 +435,11 @@ void use_table() {
 
 uint32_t new_process() {
   recording::note_shared_memory();
-  return static_cast<uint32_t>(value(What::kOrdinal, recording::new_ordinal));
+  return static_cast<uint32_t>(log_value(What::kOrdinal, recording::new_ordinal));
 }
 
 long note_child(long pid, uint32_t ordinal) {
-  const long told = kept(What::kChild, pid);
+  const long told = log_number(What::kChild, pid);
   if (replaying() && told > 0) recording::note_child(static_cast<int>(told), ordinal);
   return told;
 }

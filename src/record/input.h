@@ -63,19 +63,19 @@ void hold_memory(Task& task);
 bool is_visible(long descriptor);
 // A number that depends on the machine. Logs `now` and returns it; in a replay returns the recorded
 // number.
-int64_t kept(What what, int64_t now);
+int64_t log_number(What what, int64_t now);
 template <typename Ask>
-int64_t value(What what, Ask ask) {
-  return kept(what, replaying() ? 0 : static_cast<int64_t>(ask()));
+int64_t log_value(What what, Ask ask) {
+  return log_number(what, replaying() ? 0 : static_cast<int64_t>(ask()));
 }
 // Replay only. Returns true if the task's next entry, here, is such a number.
-bool comes(What what);
-bool comes(What what, int64_t value);
+bool next_is(What what);
+bool next_is(What what, int64_t value);
 // Returns whether something happens here, in runs in which it may or may not. Logs it if it does.
 template <typename Ask>
-bool happens(What what, Ask ask) {
-  if (replaying() ? !comes(what) : !ask()) return false;
-  kept(what, 1);
+bool log_if(What what, Ask ask) {
+  if (replaying() ? !next_is(what) : !ask()) return false;
+  log_number(what, 1);
   return true;
 }
 // Memory of the runtime's own that the call before has filled.

@@ -21,7 +21,7 @@ namespace {
 
 // A file that is mapped again, in other parts, is one: the runtime sees by its name that these are
 // one object. What the program writes through a shared mapping is in that mapping's copy only.
-uint32_t number_of(const trace::MappedFile& file, bool is_shared, bool& is_new) {
+uint32_t number_of(const channel::MappedFile& file, bool is_shared, bool& is_new) {
   Shared& s = shared();
   is_new = false;
   for (uint32_t i = 0; i < s.recording.mapped_file_count; i++) {
@@ -40,7 +40,7 @@ uint32_t number_of(const trace::MappedFile& file, bool is_shared, bool& is_new) 
 
 }  // namespace
 
-trace::MappedFile facts_of(const struct stat& status, long descriptor) {
+channel::MappedFile facts_of(const struct stat& status, long descriptor) {
   return {static_cast<uint64_t>(status.st_size),
           status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec,
           status.st_dev,
@@ -52,16 +52,16 @@ trace::MappedFile facts_of(const struct stat& status, long descriptor) {
 void put_file(Task& task, long descriptor, bool is_shared) {
   struct stat status {};
   sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status));
-  const trace::MappedFile facts = facts_of(status, descriptor);
+  const channel::MappedFile facts = facts_of(status, descriptor);
   char path[512];
   long length = sys::name_of_descriptor(descriptor, path, sizeof path);
   if (length < 0) length = 0;
   bool is_new;
   const uint32_t number = number_of(facts, is_shared, is_new);
   put(task,
-      trace::Entry{trace::Kind::kFile, 0, is_new ? uint16_t{0} : trace::kMappedBefore,
-                   static_cast<uint32_t>(sizeof facts + static_cast<uint64_t>(length)), 0, 0,
-                   number},
+      channel::Entry{channel::Kind::kFile, 0, is_new ? uint16_t{0} : channel::kMappedBefore,
+                     static_cast<uint32_t>(sizeof facts + static_cast<uint64_t>(length)), 0, 0,
+                     number},
       &facts, path, sizeof facts);
   if (is_new) wait_until_taken(task);
 }
@@ -109,8 +109,8 @@ long shared_copy(uint32_t number, long file) {
 }  // namespace
 
 long open_file(Task& task, bool shared) {
-  const trace::Entry& entry = next(task);
-  if (entry.kind != trace::Kind::kFile) diverged(task, entry, "a file is mapped", 0);
+  const channel::Entry& entry = next(task);
+  if (entry.kind != channel::Kind::kFile) diverged(task, entry, "a file is mapped", 0);
   char path[600];
   append_number(append_text(append_text(path, header().directory), "/files/"),
                 static_cast<uint64_t>(entry.result));

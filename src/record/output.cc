@@ -40,7 +40,7 @@ uint8_t output_like(long descriptor, const char* path) {
                                        (length > 3 && equal_strings(path + length - 3, "err")));
   uint8_t found = 0;
   for (uint8_t i = 1; i <= 2; i++) {
-    const trace::Output& output = header().output[i - 1];
+    const channel::Output& output = header().output[i - 1];
     // /dev/tty.
     const bool own_terminal = is_device && status.st_rdev == makedev(5, 0) && output.is_terminal;
     const bool same =
@@ -72,9 +72,9 @@ void follow_open(const Task& task, const effects::Request& request, long result)
     const long length = trap::string_from_program(name, path, sizeof name);
     if (length < 0 || length == static_cast<long>(sizeof name)) name[0] = 0;
     output = output_like(result, name);
-    if (output) input::kept(What::kVisibleOutput, output);
-  } else if (input::replaying() && input::comes(What::kVisibleOutput)) {
-    output = static_cast<uint8_t>(input::kept(What::kVisibleOutput, 0));
+    if (output) input::log_number(What::kVisibleOutput, output);
+  } else if (input::replaying() && input::next_is(What::kVisibleOutput)) {
+    output = static_cast<uint8_t>(input::log_number(What::kVisibleOutput, 0));
   }
   set_visible(task, result, output);
 }
@@ -195,7 +195,7 @@ PrintScope::PrintScope(const Task& task, const effects::Request& request)
   if (!input::recording() || !is_print(request.number)) return;
   const long output = visible(task, request.a[0]);
   if (!output) return;
-  trace::Header& h = header();
+  channel::Header& h = header();
   const bool is_one =
       h.output[0].device == h.output[1].device && h.output[0].inode == h.output[1].inode;
   printer_ = &h.printer[is_one ? 0 : output - 1];
@@ -205,37 +205,37 @@ PrintScope::PrintScope(const Task& task, const effects::Request& request)
     if (__atomic_compare_exchange_n(printer_, &holder, own_, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE))
       return;
-    const uint32_t tid = holder & ~trace::kPrintsAwaited;
+    const uint32_t tid = holder & ~channel::kPrintsAwaited;
     const uint64_t now = sys::monotonic_ns();
     if (tid != last) since = now;
     last = tid;
     const bool is_late = now - since > kPatience;
-    if (is_late) own_ |= trace::kPrintsAwaited;
-    const uint32_t next = is_late ? own_ : tid | trace::kPrintsAwaited;
+    if (is_late) own_ |= channel::kPrintsAwaited;
+    const uint32_t next = is_late ? own_ : tid | channel::kPrintsAwaited;
     if (!__atomic_compare_exchange_n(printer_, &holder, next, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
       continue;
     if (is_late) return;
     sys::futex_wait(printer_, next, kPatience);
-    own_ |= trace::kPrintsAwaited;  // there may be more who sleep
+    own_ |= channel::kPrintsAwaited;  // there may be more who sleep
   }
 }
 
 PrintScope::~PrintScope() {
   if (!printer_) return;
   uint32_t holder = __atomic_load_n(printer_, __ATOMIC_ACQUIRE);
-  while ((holder & ~trace::kPrintsAwaited) == (own_ & ~trace::kPrintsAwaited)) {
+  while ((holder & ~channel::kPrintsAwaited) == (own_ & ~channel::kPrintsAwaited)) {
     if (!__atomic_compare_exchange_n(printer_, &holder, 0u, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
       continue;
-    if (holder & trace::kPrintsAwaited) sys::futex_wake(printer_);
+    if (holder & channel::kPrintsAwaited) sys::futex_wake(printer_);
     return;
   }
 }
 
 uint8_t visible(const Task& task, long descriptor) {
   if (descriptor < 0 || descriptor >= kVisibleDescriptors) return 0;
-  const uint8_t own = task.identity.in_vfork && descriptor < trace::kLoggedOutputs
+  const uint8_t own = task.identity.in_vfork && descriptor < channel::kLoggedOutputs
                           ? header().visible_output[task.recorded.ordinal][descriptor]
                           : uint8_t{0};
   return own ? own % 3 : shared().recording.visible_output[descriptor];
@@ -245,24 +245,24 @@ void set_visible(const Task& task, long descriptor, uint8_t what) {
   if (descriptor < 0 || descriptor >= kVisibleDescriptors) return;
   if (!task.identity.in_vfork) {
     shared().recording.visible_output[descriptor] = what;
-  } else if (descriptor < trace::kLoggedOutputs) {
+  } else if (descriptor < channel::kLoggedOutputs) {
     header().visible_output[task.recorded.ordinal][descriptor] = what ? what : uint8_t{3};
   }
 }
 
 void log_output(const Task& task) {
-  for (uint8_t i = 0; i < trace::kLoggedOutputs; i++) {
+  for (uint8_t i = 0; i < channel::kLoggedOutputs; i++) {
     const uint8_t what = visible(task, i);
     header().visible_output[task.recorded.ordinal][i] = what ? what : uint8_t{3};
   }
 }
 
 void take_logged_output(uint32_t ordinal) {
-  for (uint8_t i = 0; i < trace::kLoggedOutputs; i++) {
+  for (uint8_t i = 0; i < channel::kLoggedOutputs; i++) {
     const uint8_t kept = header().visible_output[ordinal][i];
     uint8_t& what = shared().recording.visible_output[i];
     what = kept == 0 ? (i == 1 || i == 2 ? i : uint8_t{0}) : kept < 3 ? kept : uint8_t{0};
-    const bool is_open = i <= 2 || !what || input::value(What::kFlags, [=] {
+    const bool is_open = i <= 2 || !what || input::log_value(What::kFlags, [=] {
                                               return sys::raw(SYS_fcntl, i, F_GETFD);
                                             }) >= 0;
     if (!is_open) what = 0;
@@ -276,7 +276,7 @@ void note_result(const Task& task, const effects::Request& request, long result)
   if (result <= 0 || !is_print(request.number)) return;
   const long output = visible(task, request.a[0]);
   if (!output) return;
-  const int64_t print = input::kept(What::kPrint, input::recording() ? next_print() : 0);
+  const int64_t print = input::log_number(What::kPrint, input::recording() ? next_print() : 0);
   if (input::recording()) return;
   await_print(print);
   repeat_output(request, output, result);

@@ -12,7 +12,7 @@ namespace weir::recording {
 // stood there yet.
 inline bool is_to_stop(const Task& task) {
   if (!input::replaying() || !runtime::g_intercepting) return false;
-  const trace::Stop& stop = header().stop;
+  const channel::Stop& stop = header().stop;
   return stop.progress && !stop.pid && task.recorded.ordinal == stop.process &&
          task.id == stop.task && progress_of(task) >= stop.progress;
 }

@@ -7,11 +7,11 @@
 
 namespace weir::input {
 
-using trace::Entry;
-using trace::Kind;
+using channel::Entry;
+using channel::Kind;
 
 void note_waiting_signal(const Task& task, int signal) {
-  trace::WaitingSignal& waiting = recording::header().waiting;
+  channel::WaitingSignal& waiting = recording::header().waiting;
   uint64_t none = 0;
   if (!recording() || !__atomic_compare_exchange_n(&waiting.since, &none, ~uint64_t{0}, false,
                                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -24,7 +24,7 @@ void note_waiting_signal(const Task& task, int signal) {
 
 void note_signals_taken(const Task& task) {
   if (!recording()) return;
-  trace::WaitingSignal& waiting = recording::header().waiting;
+  channel::WaitingSignal& waiting = recording::header().waiting;
   if (waiting.process == task.recorded.ordinal && waiting.task == task.id)
     __atomic_store_n(&waiting.since, uint64_t{0}, __ATOMIC_RELEASE);
 }

@@ -27,17 +27,17 @@ Mode g_mode = Mode::kNone;
 
 namespace weir::recording {
 
-using trace::Entry;
-using trace::Header;
-using trace::Kind;
-using trace::Ring;
-using trace::State;
+using channel::Entry;
+using channel::Header;
+using channel::Kind;
+using channel::Ring;
+using channel::State;
 
 namespace {
 
 // The command at the other end has died, or can go on no more.
 [[noreturn]] void end_with_command() {
-  if (trace::is_gone(header()) && header().why[0]) {
+  if (channel::is_gone(header()) && header().why[0]) {
     report("%s", header().why);
   } else {
     report("the command that keeps the recording has died");
@@ -60,15 +60,15 @@ void note_process(uint32_t ordinal) {
 uint32_t slot_of(uint32_t process, uint32_t task) {
   Header& h = header();
   const uint32_t slots = __atomic_load_n(&h.slots, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < slots && i < trace::kMostStreams; i++) {
+  for (uint32_t i = 0; i < slots && i < channel::kMostStreams; i++) {
     if (h.slot[i].process == process && h.slot[i].task == task && h.slot[i].state != State::kFree)
       return i;
   }
-  if (!input::recording()) return trace::kMostStreams;
+  if (!input::recording()) return channel::kMostStreams;
   const uint32_t index = __atomic_fetch_add(&h.slots, 1u, __ATOMIC_ACQ_REL);
-  if (index >= trace::kMostStreams) {
+  if (index >= channel::kMostStreams) {
     report("the recording has no room for another stream (%u tasks of all processes together)",
-           uint64_t{trace::kMostStreams});
+           uint64_t{channel::kMostStreams});
     die(125);
   }
   WEIR_CHECK(h.slot[index].state == State::kFree);  // invariant 4 of ring.h
@@ -82,25 +82,25 @@ uint32_t slot_of(uint32_t process, uint32_t task) {
 
 void put_into(Ring& ring, const Entry& entry, const void* first, uint32_t first_size,
               const void* second) {
-  if (!trace::put_waiting(header(), ring, entry, first, first_size, second)) end_with_command();
-  WEIR_DEBUG_CHECK(ring.used() <= trace::kRingSize);  // invariant 1 of ring.h
+  if (!channel::put_waiting(header(), ring, entry, first, first_size, second)) end_with_command();
+  WEIR_DEBUG_CHECK(ring.used() <= channel::kRingSize);  // invariant 1 of ring.h
 }
 
 const Entry* peek_in(Ring& ring) {
-  const Entry* entry = trace::peek_waiting(header(), ring);
-  if (!entry && !trace::is_closed(*ring.slot)) end_with_command();
+  const Entry* entry = channel::peek_waiting(header(), ring);
+  if (!entry && !channel::is_closed(*ring.slot)) end_with_command();
   // Invariant 2 of ring.h.
-  WEIR_DEBUG_CHECK(!entry || ring.slot->tail % trace::kRingSize + trace::bytes_of(*entry) <=
-                                 trace::kRingSize);
+  WEIR_DEBUG_CHECK(!entry || ring.slot->tail % channel::kRingSize + channel::bytes_of(*entry) <=
+                                 channel::kRingSize);
   return entry;
 }
 
-void take_from(Ring& ring, const Entry& entry) { trace::take_waking(header(), ring, &entry); }
+void take_from(Ring& ring, const Entry& entry) { channel::take_waking(header(), ring, &entry); }
 
 bool find_stream(uint32_t number, uint32_t& known) {
   if (known) return true;
   const uint32_t index = slot_of(shared().recording.ordinal, number);
-  if (index == trace::kMostStreams) return false;
+  if (index == channel::kMostStreams) return false;
   known = index + 1;
   return true;
 }
@@ -115,21 +115,21 @@ bool stream_of(Task& task, Ring& ring) {
     const bool own = task.recorded.ordinal == shared().recording.ordinal;
     if (!own || !known) {
       const uint32_t index = slot_of(task.recorded.ordinal, task.id);
-      if (index == trace::kMostStreams) return false;
+      if (index == channel::kMostStreams) return false;
       if (own) known = index + 1;
       task.recorded.stream = index + 1;
     } else {
       task.recorded.stream = known;
     }
   }
-  ring = Ring::at(trace::kTrace, task.recorded.stream - 1);
+  ring = Ring::at(channel::kChannel, task.recorded.stream - 1);
   return true;
 }
 
 Ring order_ring() {
   Shared& s = shared();
-  if (!find_stream(trace::kOrderTask, s.recording.order_stream)) return {nullptr, nullptr};
-  return Ring::at(trace::kTrace, s.recording.order_stream - 1);
+  if (!find_stream(channel::kOrderTask, s.recording.order_stream)) return {nullptr, nullptr};
+  return Ring::at(channel::kChannel, s.recording.order_stream - 1);
 }
 
 // Whether the recording is worth keeping depends on the program's first process alone, until it
@@ -144,27 +144,27 @@ bool counts_start() {
 void attach() {
   const int descriptor = options().trace;
   if (descriptor < 0) return;
-  const long at = sys::raw(SYS_mmap, static_cast<long>(trace::kTrace),
-                           static_cast<long>(trace::kTraceSize), PROT_READ | PROT_WRITE,
+  const long at = sys::raw(SYS_mmap, static_cast<long>(channel::kChannel),
+                           static_cast<long>(channel::kChannelSize), PROT_READ | PROT_WRITE,
                            MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, descriptor, 0);
-  if (at != static_cast<long>(trace::kTrace)) {
+  if (at != static_cast<long>(channel::kChannel)) {
     report("cannot map the recording (error %d)", int64_t{-at});
     die(125);
   }
   page::dump_only_used();
   const Header& h = header();
-  if (h.magic != trace::kMagic || h.version != trace::kFormatVersion) {
+  if (h.magic != channel::kMagic || h.version != channel::kFormatVersion) {
     report("the command and the library are not of one version of Weir");
     die(125);
   }
   page::keep_hidden(descriptor);
   take_options(
-      {(h.options & trace::kWithStat) != 0, (h.options & trace::kWithFingerprint) != 0, h.log});
-  if (h.mode == trace::Mode::kReplay && h.stop.progress) {
+      {(h.options & channel::kWithStat) != 0, (h.options & channel::kWithFingerprint) != 0, h.log});
+  if (h.mode == channel::Mode::kReplay && h.stop.progress) {
     sys::g_probe_signal = sys::kProbeSignalDebugged;
     runtime::begin_process();
   }
-  input::g_mode = h.mode == trace::Mode::kRecord ? input::Mode::kRecord : input::Mode::kReplay;
+  input::g_mode = h.mode == channel::Mode::kRecord ? input::Mode::kRecord : input::Mode::kReplay;
   set_death_note(&header().failed);
   g_is_first_image = __atomic_load_n(&header().processes, __ATOMIC_ACQUIRE) == 0;
   begin_start();
@@ -185,7 +185,7 @@ void begin_image(int argc, char** argv) {
   const int pid = static_cast<int>(sys::raw(SYS_getpid));
   uint32_t known = 0;
   const uint32_t processes = __atomic_load_n(&h.processes, __ATOMIC_ACQUIRE);
-  while (known < processes && known < trace::kMostProcesses && h.pid[known] != pid) known++;
+  while (known < processes && known < channel::kMostProcesses && h.pid[known] != pid) known++;
   if (known == processes)
     known = new_ordinal();  // the first, or one that came here through a program that knows nothing
                             // of Weir
@@ -200,7 +200,8 @@ void begin_image(int argc, char** argv) {
   } else {
     take_image(task);
   }
-  task.identity.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.identity.tid));
+  task.identity.virtual_tid =
+      static_cast<int>(input::log_number(input::What::kTid, task.identity.tid));
   s.program.shown_pid = task.identity.virtual_tid;
   take_logged_output(known);
   if (input::replaying() && task.identity.clear_child_tid)
@@ -210,8 +211,8 @@ void begin_image(int argc, char** argv) {
 uint32_t new_ordinal() {
   Header& h = header();
   const uint32_t ordinal = __atomic_fetch_add(&h.processes, 1u, __ATOMIC_ACQ_REL);
-  if (ordinal < trace::kMostProcesses) return ordinal;
-  report("the recording has no room for another process (%u)", uint64_t{trace::kMostProcesses});
+  if (ordinal < channel::kMostProcesses) return ordinal;
+  report("the recording has no room for another process (%u)", uint64_t{channel::kMostProcesses});
   die(125);
 }
 
@@ -226,7 +227,8 @@ void begin_process(uint32_t ordinal) {
   s.order.is_ended = 0;
   for (auto& stream : s.recording.streams) stream = 0;
   for (auto& stream : s.recording.point_streams) stream = 0;
-  task.identity.virtual_tid = static_cast<int>(input::kept(input::What::kTid, task.identity.tid));
+  task.identity.virtual_tid =
+      static_cast<int>(input::log_number(input::What::kTid, task.identity.tid));
   s.program.shown_pid = task.identity.virtual_tid;
 }
 
@@ -254,7 +256,7 @@ void put(Task& task, Entry entry, const void* first, const void* second, uint32_
 
 void wait_until_taken(Task& task) {
   Ring ring;
-  if (stream_of(task, ring) && !trace::drain_waiting(header(), ring)) end_with_command();
+  if (stream_of(task, ring) && !channel::drain_waiting(header(), ring)) end_with_command();
 }
 
 const Entry* peek(Task& task) {
@@ -264,14 +266,14 @@ const Entry* peek(Task& task) {
 
 bool ring_of(uint32_t process, uint32_t task, Ring& ring) {
   const uint32_t index = slot_of(process, task);
-  if (index == trace::kMostStreams) return false;
-  ring = Ring::at(trace::kTrace, index);
+  if (index == channel::kMostStreams) return false;
+  ring = Ring::at(channel::kChannel, index);
   return true;
 }
 
 void note_end() {
   __atomic_fetch_add(&header().at_end, 1u, __ATOMIC_ACQ_REL);
-  trace::ring_bell(header());
+  channel::ring_bell(header());
 }
 
 void Looking::sleep() {
@@ -283,7 +285,7 @@ void Looking::sleep() {
 }
 
 void end_if_gone() {
-  if (trace::is_gone(header()) || trace::is_dead(header())) end_with_command();
+  if (channel::is_gone(header()) || channel::is_dead(header())) end_with_command();
 }
 
 const Entry& next(Task& task) {
@@ -367,22 +369,22 @@ void log_external(const order::ExternalEvent& entry) {
            nullptr, 0, nullptr);
 }
 
-static_assert(kMaxTasks <= 1u << trace::kTurnTaskBits);
+static_assert(kMaxTasks <= 1u << channel::kTurnTaskBits);
 static_assert(static_cast<uint32_t>(EventKind::kFault) <
-              1u << trace::kTurnWhatBits);  // the last kind
+              1u << channel::kTurnWhatBits);  // the last kind
 
 // The steps are in this order: whenever it is killed, each turn is in the entry or here, and
 // `first` says which it is where it is in both.
 void put_turn(const order::Turn& turn) {
-  trace::OpenTurns& open = header().turns[shared().recording.ordinal];
-  open.turn[open.count] = trace::encoded(turn);
+  channel::OpenTurns& open = header().turns[shared().recording.ordinal];
+  open.turn[open.count] = channel::encoded(turn);
   __atomic_store_n(&open.count, open.count + 1, __ATOMIC_RELEASE);
-  if (open.count < trace::OpenTurns::kMost) return;
+  if (open.count < channel::OpenTurns::kMost) return;
   const Entry entry{Kind::kTurns, 0, 0, sizeof open.turn, 0, 0, static_cast<int64_t>(open.first)};
   Ring ring = order_ring();
   put_into(ring, entry, open.turn, entry.size, nullptr);
   __atomic_store_n(&open.count, 0u, __ATOMIC_RELEASE);
-  open.first += trace::OpenTurns::kMost;
+  open.first += channel::OpenTurns::kMost;
 }
 
 bool peek_turn(order::Turn& turn) {
@@ -393,7 +395,7 @@ bool peek_turn(order::Turn& turn) {
              static_cast<const uint8_t*>(payload(*entry)) +
                  header().turns[shared().recording.ordinal].count * sizeof word,
              sizeof word);
-  turn = trace::decoded(word);
+  turn = channel::decoded(word);
   return true;
 }
 

@@ -12,7 +12,7 @@
 
 namespace weir::recording {
 
-inline trace::Header& header() { return *reinterpret_cast<trace::Header*>(trace::kTrace); }
+inline channel::Header& header() { return *reinterpret_cast<channel::Header*>(channel::kChannel); }
 // Maps the trace that WEIR_OPTIONS names, if it names one, and sets input::g_mode. At the start,
 // before any entry.
 void attach();
@@ -28,14 +28,14 @@ void put_image(Task& task, int argc, char** argv);
 void take_image(Task& task);
 // Replay only. Returns the entry with which the program begins that the task's process executes
 // next, when its other tasks have come to where that ended them. Null: it executes none.
-const trace::Entry* await_image(const Task& task);
+const channel::Entry* await_image(const Task& task);
 // What must be executed instead of the program that was named, so that the same program begins with
 // the same stack. Does not return if it cannot be had.
 struct Execution {
   char path[4096];
   long argv;
 };
-Execution execution_of(Task& task, const trace::Entry& image, long argv);
+Execution execution_of(Task& task, const channel::Entry& image, long argv);
 // Before a program is executed: which of its descriptors are visible output; and when it begins, of
 // those that are still open.
 void log_output(const Task& task);
@@ -83,28 +83,28 @@ inline uint32_t progress_of(const Task& task) {
 }
 // Returns the number of the task's stream among all streams. REQUIRES: recording.
 uint32_t stream_number(Task& task);
-// Finds a stream of this process by its number (a task, or trace::kPointsOf with one). `known`: its
-// slot + 1, 0 if not known yet. Returns false if a replay has none.
+// Finds a stream of this process by its number (a task, or channel::kPointsOf with one). `known`:
+// its slot + 1, 0 if not known yet. Returns false if a replay has none.
 bool find_stream(uint32_t number, uint32_t& known);
-void put_into(trace::Ring& ring, const trace::Entry& entry, const void* first, uint32_t first_size,
-              const void* second);
+void put_into(channel::Ring& ring, const channel::Entry& entry, const void* first,
+              uint32_t first_size, const void* second);
 // Returns the ring's next entry, in place until take_from, or null at its end.
-const trace::Entry* peek_in(trace::Ring& ring);
-void take_from(trace::Ring& ring, const trace::Entry& entry);
+const channel::Entry* peek_in(channel::Ring& ring);
+void take_from(channel::Ring& ring, const channel::Entry& entry);
 // Puts an entry into the task's stream; waits while there is no room.
-void put(Task& task, trace::Entry entry, const void* first = nullptr, const void* second = nullptr,
-         uint32_t first_size = 0);
+void put(Task& task, channel::Entry entry, const void* first = nullptr,
+         const void* second = nullptr, uint32_t first_size = 0);
 // Returns when the command has taken all that was put.
 void wait_until_taken(Task& task);
 // Returns the next entry of the task's stream, in place until take(). Does not return at the
 // stream's end.
-const trace::Entry& next(Task& task);
+const channel::Entry& next(Task& task);
 // Returns the next entry of the task's stream, in place until take(), or null at the stream's end.
-const trace::Entry* peek(Task& task);
-void take(Task& task, const trace::Entry& entry);
+const channel::Entry* peek(Task& task);
+void take(Task& task, const channel::Entry& entry);
 // The ring of a stream; false: there is none. And: ends the program where the command at the other
 // end has died.
-bool ring_of(uint32_t process, uint32_t task, trace::Ring& ring);
+bool ring_of(uint32_t process, uint32_t task, channel::Ring& ring);
 void end_if_gone();
 // Replay only. A task is at the end of what the recording has for it. The command checks whether
 // the program can go on.
@@ -121,7 +121,7 @@ class Looking {
  private:
   uint64_t sleep_ = 100'000;  // nanoseconds
 };
-inline const uint8_t* payload(const trace::Entry& entry) {
+inline const uint8_t* payload(const channel::Entry& entry) {
   return reinterpret_cast<const uint8_t*>(&entry + 1);
 }
 
@@ -129,13 +129,13 @@ inline const uint8_t* payload(const trace::Entry& entry) {
 // command has made its copy. open_file() opens that copy.
 void put_file(Task& task, long descriptor, bool is_shared);
 long open_file(Task& task, bool shared);
-trace::MappedFile facts_of(const struct stat& status, long descriptor);
+channel::MappedFile facts_of(const struct stat& status, long descriptor);
 
 // An ordering point (sync/object_order.h) differs from the recording. Says so in these words, and
 // ends the program.
 [[noreturn]] void point_differs(const Task& task, const char* recorded, const char* now);
 // What a task was told or asked for differs from the recording. Says so, and ends the program.
-[[noreturn]] void diverged(const Task& task, const trace::Entry& recorded, const char* what,
+[[noreturn]] void diverged(const Task& task, const channel::Entry& recorded, const char* what,
                            int64_t now);
 // A task at the end of the recording: the program was ended there, or the recording is damaged.
 // Waits to be ended.

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostText = 64 << 20;  // of a manifest: an environment may be large
-constexpr size_t kPathMost = 500;       // what fits into trace::Header::directory, with "/files/N"
+constexpr size_t kPathMost = 500;  // what fits into channel::Header::directory, with "/files/N"
 
 std::string variable(const char* name) {
   const char* value = getenv(name);

@@ -33,7 +33,7 @@ Manifest example() {
 }
 
 std::string entry_bytes(uint32_t number) {
-  const trace::Entry head{trace::Kind::kCall, 0, 1, 0, number, number, 0};
+  const channel::Entry head{channel::Kind::kCall, 0, 1, 0, number, number, 0};
   return std::string(reinterpret_cast<const char*>(&head), sizeof head);
 }
 
@@ -51,8 +51,8 @@ class RecordingTest : public testing::Test {
       std::string bytes;
       for (uint32_t i = 0; i < 3; i++) {
         const std::string one = entry_bytes(i);
-        chunker.add(*reinterpret_cast<const trace::Entry*>(one.data()),
-                    one.data() + sizeof(trace::Entry));
+        chunker.add(*reinterpret_cast<const channel::Entry*>(one.data()),
+                    one.data() + sizeof(channel::Entry));
         bytes += packed(*chunker.cut(), example().recording, 1);
       }
       put("streams/" + key.name(), bytes);

@@ -8,7 +8,7 @@
 namespace weir::recording {
 
 // The format of the directory as a whole. The manifest names it, and a reader of another number
-// refuses. Raise it with every change of the files, of the entries (trace::kFormatVersion is part
+// refuses. Raise it with every change of the files, of the entries (channel::kFormatVersion is part
 // of it), or of what the runtime records.
 inline constexpr uint32_t kFormat = 5;
 

@@ -10,7 +10,7 @@
 namespace weir::recording {
 namespace {
 
-static_assert(kOrderStream == trace::kOrderTask);
+static_assert(kOrderStream == channel::kOrderTask);
 
 constexpr const char* kOrderName = "order";
 constexpr std::string_view kPointsName = "-objects";
@@ -69,8 +69,8 @@ std::optional<ChunkHeader> header_at(const File& file, uint64_t offset, uint64_t
 std::string Key::name() const {
   const std::string of = std::to_string(process) + "-";
   if (task == kOrderStream) return of + kOrderName;
-  return of + std::to_string(task & ~trace::kPointsOf) +
-         std::string(trace::is_points(task) ? kPointsName : "");
+  return of + std::to_string(task & ~channel::kPointsOf) +
+         std::string(channel::is_points(task) ? kPointsName : "");
 }
 
 std::optional<Key> Key::from_name(std::string_view name) {
@@ -82,8 +82,8 @@ std::optional<Key> Key::from_name(std::string_view name) {
   const bool is_points = rest.ends_with(kPointsName);
   if (is_points) rest.remove_suffix(kPointsName.size());
   const auto task = number_of(rest);
-  if (!process || !task || (*task & trace::kPointsOf)) return std::nullopt;
-  return Key{*process, *task | (is_points ? trace::kPointsOf : 0)};
+  if (!process || !task || (*task & channel::kPointsOf)) return std::nullopt;
+  return Key{*process, *task | (is_points ? channel::kPointsOf : 0)};
 }
 
 std::string packed(const Chunk& chunk, uint64_t recording, int level) {
@@ -109,12 +109,12 @@ std::string packed(const Chunk& chunk, uint64_t recording, int level) {
   return bytes;
 }
 
-void Chunker::add(const trace::Entry& entry, const void* payload) {
+void Chunker::add(const channel::Entry& entry, const void* payload) {
   raw_.append(reinterpret_cast<const char*>(&entry), sizeof entry);
   raw_.append(static_cast<const char*>(payload), entry.size);
-  raw_.append(trace::padded(entry.size) - entry.size, '\0');
+  raw_.append(channel::padded(entry.size) - entry.size, '\0');
   entries_++;
-  if (entry.flags & trace::kMore) return;
+  if (entry.flags & channel::kMore) return;
   whole_ = raw_.size();
   whole_entries_ = entries_;
 }
@@ -159,21 +159,21 @@ StreamReader::StreamReader(File file, uint64_t recording, Key key, uint64_t limi
     : file_(std::move(file)), recording_(recording), key_(key), limit_(limit) {}
 
 bool is_entry(const char* at, size_t left) {
-  trace::Entry entry;
+  channel::Entry entry;
   if (left < sizeof entry) return false;
   memcpy(&entry, at, sizeof entry);
-  return entry.kind > trace::Kind::kPad && entry.kind <= trace::kLastKind &&
-         !(entry.flags & ~trace::kMore) && entry.size <= trace::kMostPayload &&
-         trace::bytes_of(entry) <= left;
+  return entry.kind > channel::Kind::kPad && entry.kind <= channel::kLastKind &&
+         !(entry.flags & ~channel::kMore) && entry.size <= channel::kMostPayload &&
+         channel::bytes_of(entry) <= left;
 }
 
-const trace::Entry* StreamReader::peek() {
+const channel::Entry* StreamReader::peek() {
   if (at_ == raw_.size() && !next_chunk()) return nullptr;
-  return reinterpret_cast<const trace::Entry*>(raw_.data() + at_);
+  return reinterpret_cast<const channel::Entry*>(raw_.data() + at_);
 }
 
 void StreamReader::take() {
-  at_ += trace::bytes_of(*peek());
+  at_ += channel::bytes_of(*peek());
   entries_++;
   if (at_ == raw_.size()) raw_ = std::string(), at_ = 0;
 }
@@ -201,10 +201,10 @@ bool StreamReader::next_chunk() {
   for (size_t at = 0; at < raw_.size();) {
     if (!is_entry(raw_.data() + at, raw_.size() - at))
       return refuse("holds something that is no entry");
-    trace::Entry entry;
+    channel::Entry entry;
     memcpy(&entry, raw_.data() + at, sizeof entry);
-    open = entry.flags & trace::kMore;
-    at += trace::bytes_of(entry);
+    open = entry.flags & channel::kMore;
+    at += channel::bytes_of(entry);
   }
   if (open != !!(header->flags & kGroupGoesOn))
     return refuse("its last group does not end as it says");

@@ -4,7 +4,7 @@
 // Invariants
 // 1. A chunk is written by one append. What a crash leaves behind the last whole chunk is no chunk,
 //    as its sums show. (not checkable: a crash comes between two instructions)
-// 2. A chunk holds whole entries. If it ends inside a group (trace::kMore), it says so
+// 2. A chunk holds whole entries. If it ends inside a group (channel::kMore), it says so
 //    (kGroupGoesOn). (not checkable: the reader does, and reports damage)
 // 3. A reader hands out only what lies before the first damage, and no entry of a group that is not
 //    whole. (not checkable: what lies behind damage may be anything)
@@ -22,7 +22,7 @@
 
 namespace weir::recording {
 
-inline constexpr uint32_t kOrderStream = 0xffff'ffff;  // trace::kOrderTask
+inline constexpr uint32_t kOrderStream = 0xffff'ffff;  // channel::kOrderTask
 
 struct Key {
   uint32_t process;
@@ -49,7 +49,7 @@ std::string packed(const Chunk& chunk, uint64_t recording, int level);
 class Chunker {
  public:
   explicit Chunker(Key key) : key_(key) {}
-  void add(const trace::Entry& entry, const void* payload);
+  void add(const channel::Entry& entry, const void* payload);
   bool is_full() const { return raw_.size() >= kWanted; }
   bool is_empty() const { return raw_.empty(); }
   // All up to the end of the last whole group; all where a group is longer than a chunk. Nothing:
@@ -91,7 +91,7 @@ class StreamReader {
   StreamReader(File file, uint64_t recording, Key key, uint64_t limit);
 
   // The entry that take() removes, with its payload behind it; null at the end.
-  const trace::Entry* peek();
+  const channel::Entry* peek();
   void take();
   Key key() const { return key_; }
   const std::string& damage() const { return damage_; }

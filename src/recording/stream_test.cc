@@ -12,8 +12,8 @@
 namespace weir::recording {
 namespace {
 
-using trace::Entry;
-using trace::Kind;
+using channel::Entry;
+using channel::Kind;
 
 constexpr uint64_t kNumber = 0xfeed'beef;
 constexpr Key kKey{2, 7};
@@ -28,7 +28,7 @@ File memory_file(std::string_view bytes) {
 std::string entry(uint32_t number, bool more = false) {
   std::minstd_rand random(number + 1);
   const uint32_t size = random() % 40;
-  const Entry head{Kind::kMemory, more ? trace::kMore : uint8_t{0}, 1, size, number, number, -1};
+  const Entry head{Kind::kMemory, more ? channel::kMore : uint8_t{0}, 1, size, number, number, -1};
   std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
   for (uint32_t i = 0; i < size; i++) bytes += static_cast<char>(random());
   return bytes;
@@ -69,7 +69,7 @@ Seen read_all(std::string_view bytes) {
     const uint32_t number = seen.entries;
     const std::string wanted = entry(number, number % 6 == 1 || number % 6 == 3 || number % 6 == 4);
     seen.right = seen.right && memcmp(at, wanted.data(), wanted.size()) == 0;
-    seen.whole_group = !(at->flags & trace::kMore);
+    seen.whole_group = !(at->flags & channel::kMore);
   }
   seen.damaged = !extent.damage.empty() || !reader.damage().empty();
   return seen;
@@ -77,7 +77,7 @@ Seen read_all(std::string_view bytes) {
 
 TEST(KeyNames, AreReadBack) {
   for (const Key key :
-       {Key{0, 0}, Key{12, 345}, Key{1, kOrderStream}, Key{2, 17 | trace::kPointsOf}})
+       {Key{0, 0}, Key{12, 345}, Key{1, kOrderStream}, Key{2, 17 | channel::kPointsOf}})
     EXPECT_EQ(Key::from_name(key.name()), key);
   for (const char* name : {"", "-", "1", "1-", "-1", "a-b", "01-2", "1-02", "1-2-3", "1-2.part",
                            "1-4294967295", "1-2147483649", "1-objects", "1-2-objects-objects",

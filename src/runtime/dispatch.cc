@@ -41,7 +41,7 @@ void on_rdtsc(Frame& frame, const Site& site) {
   const bool is_constant = constant::has_time();
   const uint64_t value =
       is_constant ? constant::read_cycles()
-                  : static_cast<uint64_t>(input::value(input::What::kClock, sys::cycles));
+                  : static_cast<uint64_t>(input::log_value(input::What::kClock, sys::cycles));
   frame.rax = value & 0xffff'ffff;
   frame.rdx = value >> 32;
   constexpr uint8_t kRdtscpLength = 3;
@@ -49,7 +49,7 @@ void on_rdtsc(Frame& frame, const Site& site) {
   uint32_t node = 0, processor = 0;
   if (is_constant) frame.rcx = 0;
   else
-    frame.rcx = static_cast<uint64_t>(input::value(input::What::kProcessor, [&] {
+    frame.rcx = static_cast<uint64_t>(input::log_value(input::What::kProcessor, [&] {
       sys::raw(SYS_getcpu, reinterpret_cast<long>(&processor), reinterpret_cast<long>(&node));
       return node << 12 | processor;
     }));
@@ -148,7 +148,7 @@ void on_notice(Frame& frame) {
 // View coherent: who makes calls that are no events, in a loop, is asked for pages, too.
 void give_pages_if_asked(Task& task) {
   if (task.turn.depth || task.identity.in_vfork || task.fast_lock_section) return;
-  if (!input::happens(input::What::kAskedForPages, [&] { return view::coherent::is_asked(task); }))
+  if (!input::log_if(input::What::kAskedForPages, [&] { return view::coherent::is_asked(task); }))
     return;
   begin_turn(EventKind::kOther);
   end_turn();

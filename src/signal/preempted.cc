@@ -54,7 +54,7 @@ void stand_aside_if_asked(Task& task) {
   if ((task.turn.depth && (task.turn.state != TurnState::kGap || task.turn.depth > 1)) ||
       task.fast_lock_section)
     return;
-  if (!input::happens(input::What::kAskedIn, [&] {
+  if (!input::log_if(input::What::kAskedIn, [&] {
         return __atomic_load_n(&task.identity.asked_in, __ATOMIC_ACQUIRE) != 0;
       }))
     return;

@@ -27,7 +27,7 @@ using sys::signal_bit;
 // one saw.
 bool is_in(uint64_t set, int signal) {
   const auto ask = [=] { return (set & signal_bit(signal)) != 0; };
-  return has_short_turns() ? input::value(input::What::kFlags, ask) != 0 : ask();
+  return has_short_turns() ? input::log_value(input::What::kFlags, ask) != 0 : ask();
 }
 
 }  // namespace
@@ -111,6 +111,6 @@ bool all_restart() {
 
 }  // namespace
 
-bool restarts() { return input::value(input::What::kFlags, all_restart); }
+bool restarts() { return input::log_value(input::What::kFlags, all_restart); }
 
 }  // namespace weir::trap

@@ -236,7 +236,8 @@ void stay(Task& task) {
 
 uint64_t event_time() {
   const auto now = [] { return order::current().now(); };
-  return has_short_turns() ? static_cast<uint64_t>(input::value(input::What::kTime, now)) : now();
+  return has_short_turns() ? static_cast<uint64_t>(input::log_value(input::What::kTime, now))
+                           : now();
 }
 
 bool coalesces_turns() { return order::current().traits().coalesces_turns; }

@@ -7,7 +7,7 @@
 // Objects are hashed by address (a cache line each) to buckets. A bucket has a lock, the number of
 // operations it has had, and who had the last one. A *point* is where a task meets an order: an
 // operation on an object, with a turn or without, and the beginning of a turn. Of points a
-// recording logs what was not as expected (trace::PointKind), in a stream of the task's own; most
+// recording logs what was not as expected (channel::PointKind), in a stream of the task's own; most
 // are as expected and cost a count.
 //
 // Invariants

@@ -14,8 +14,8 @@ namespace weir::object {
 
 namespace {
 
-using trace::OpenPoints;
-using trace::PointKind;
+using channel::OpenPoints;
+using channel::PointKind;
 
 constexpr uint32_t kBucketMask = 0xfff;  // of its index, as kept
 constexpr uint32_t kMaxInRow = 256;
@@ -27,14 +27,10 @@ constexpr uint32_t kRoom = 4;       // words that a point may need while a bucke
 void make_entry(const Task& task, OpenPoints& open) {
   const auto count = static_cast<uint32_t>(open.state);
   const auto size = static_cast<uint32_t>(count * sizeof(uint64_t));
-  trace::Ring ring = trace::Ring::at(trace::kTrace, point_stream(task) - 1);
-  const trace::Entry entry{trace::Kind::kPoints,
-                           0,
-                           0,
-                           size,
-                           0,
-                           recording::progress_of(task),
-                           static_cast<int64_t>(open.first)};
+  channel::Ring ring = channel::Ring::at(channel::kChannel, point_stream(task) - 1);
+  const channel::Entry entry{
+      channel::Kind::kPoints,          0, 0, size, 0, recording::progress_of(task),
+      static_cast<int64_t>(open.first)};
   recording::put_into(ring, entry, open.word, size, nullptr);
   __atomic_store_n(&open.state, open.state >> 32 << 32, __ATOMIC_RELEASE);
   open.first += count;
@@ -49,17 +45,17 @@ OpenPoints& with_room(const Task& task) {
 void put(OpenPoints& open, PointKind kind, uint64_t value, bool more = false) {
   const uint64_t state = open.state;
   const auto count = static_cast<uint32_t>(state);
-  open.word[count] = trace::encoded({kind, more, static_cast<uint32_t>(state >> 32), value});
+  open.word[count] = channel::encoded({kind, more, static_cast<uint32_t>(state >> 32), value});
   __atomic_store_n(&open.state, uint64_t{count} + 1, __ATOMIC_RELEASE);
 }
 
 void count_expected(OpenPoints& open) {
-  if (open.state >> 32 == trace::kMostSkipped) return put(open, PointKind::kExpected, 0);
+  if (open.state >> 32 == channel::kMostSkipped) return put(open, PointKind::kExpected, 0);
   __atomic_store_n(&open.state, open.state + (uint64_t{1} << 32), __ATOMIC_RELEASE);
 }
 
 uint64_t number_word(const Task& task, const Bucket& bucket) {
-  return uint64_t{(task.point.object - 1) & kBucketMask} << trace::kPointNumberBits |
+  return uint64_t{(task.point.object - 1) & kBucketMask} << channel::kPointNumberBits |
          static_cast<uint32_t>(bucket.number);
 }
 
@@ -169,8 +165,8 @@ void Recorded::on_turn(Task& task) {
     if (any) put(*open, PointKind::kAwait, value, true);
     if (any) open = &with_room(task);
     any = true;
-    value = uint64_t{i} << trace::kPointCountBits |
-            (done & ((uint64_t{1} << trace::kPointCountBits) - 1));
+    value = uint64_t{i} << channel::kPointCountBits |
+            (done & ((uint64_t{1} << channel::kPointCountBits) - 1));
   }
   if (any) {
     put(*open, PointKind::kAwait, value);

@@ -17,8 +17,8 @@ namespace weir::object {
 
 namespace {
 
-using trace::Point;
-using trace::PointKind;
+using channel::Point;
+using channel::PointKind;
 
 constexpr uint32_t kBucketMask = 0xfff;  // of its index, as kept
 constexpr uint64_t kLooks = 200;
@@ -39,21 +39,21 @@ constexpr uint64_t kLookAgain = 1'000'000;  // nanoseconds
 Point peek(Task& task) {
   const uint32_t index = point_stream(task);
   if (!index) recording::ended(task);
-  trace::Ring ring = trace::Ring::at(trace::kTrace, index - 1);
-  const trace::Entry* entry = recording::peek_in(ring);
+  channel::Ring ring = channel::Ring::at(channel::kChannel, index - 1);
+  const channel::Entry* entry = recording::peek_in(ring);
   if (!entry) recording::ended(task);
   uint64_t word;
   const auto taken = static_cast<uint32_t>(recording::header().points[index - 1].state);
-  if (entry->kind != trace::Kind::kPoints || (taken + 1) * sizeof word > entry->size)
+  if (entry->kind != channel::Kind::kPoints || (taken + 1) * sizeof word > entry->size)
     recording::ended(task);
   copy_bytes(&word, recording::payload(*entry) + taken * sizeof word, sizeof word);
-  return trace::decoded_point(word);
+  return channel::decoded_point(word);
 }
 
 void take(Task& task) {
   const uint32_t index = point_stream(task);
-  trace::Ring ring = trace::Ring::at(trace::kTrace, index - 1);
-  const trace::Entry& entry = *recording::peek_in(ring);
+  channel::Ring ring = channel::Ring::at(channel::kChannel, index - 1);
+  const channel::Entry& entry = *recording::peek_in(ring);
   uint64_t& state = recording::header().points[index - 1].state;
   state = static_cast<uint32_t>(state) + 1;
   if (state * sizeof(uint64_t) < entry.size) return;
@@ -110,7 +110,7 @@ void lock_bucket(Task& task, uint32_t index, const Point* told) {
           wanted - static_cast<uint32_t>(__atomic_load_n(&bucket.number, __ATOMIC_ACQUIRE)));
     };
     if (told->kind != PointKind::kNumber ||
-        told->value >> trace::kPointNumberBits != (index & kBucketMask)) {
+        told->value >> channel::kPointNumberBits != (index & kBucketMask)) {
       differs(task, *told, "an operation on another object");
     }
     wait_until(
@@ -218,8 +218,8 @@ void Replayed::on_turn(Task& task) {
   for (;;) {
     if (point.kind == PointKind::kEnd) recording::ended(task);
     if (point.kind != PointKind::kAwait) differs(task, point, "a turn");
-    Counter& counter = objects().counters[point.value >> trace::kPointCountBits];
-    constexpr uint32_t kUnused = 64 - trace::kPointCountBits;
+    Counter& counter = objects().counters[point.value >> channel::kPointCountBits];
+    constexpr uint32_t kUnused = 64 - channel::kPointCountBits;
     const uint64_t wanted = point.value << kUnused;
     const auto is_done = [&] {
       return static_cast<int64_t>((__atomic_load_n(&counter.done, __ATOMIC_ACQUIRE) << kUnused) -

@@ -64,8 +64,8 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
 // event.
 bool has_signal(const Task& task) {
   constexpr auto kWhat = input::What::kSignalBefore;
-  if (input::replaying() ? !input::comes(kWhat, task.order.waits) : !task.pending) return false;
-  input::kept(kWhat, task.order.waits);
+  if (input::replaying() ? !input::next_is(kWhat, task.order.waits) : !task.pending) return false;
+  input::log_number(kWhat, task.order.waits);
   return true;
 }
 

@@ -185,8 +185,8 @@ long on_close_range(Call& call) {
   const auto first = static_cast<uint32_t>(call.a), last = static_cast<uint32_t>(call.b);
   if (first > last || (call.c & ~long{CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC}))
     return call_kernel(call);
-  return input::value(input::What::kClosed,
-                      [&] { return close_around_hidden(first, last, call.c); });
+  return input::log_value(input::What::kClosed,
+                          [&] { return close_around_hidden(first, last, call.c); });
 }
 
 // Isolated, the turn has been to all others meanwhile, which is what a program yields for. The
@@ -212,7 +212,7 @@ bool opens_fifo(const Call& call) {
   const long folder = is_at ? call.a : AT_FDCWD, path = is_at ? call.b : call.a;
   const long flags = call.number == SYS_creat ? O_WRONLY : is_at ? call.c : call.b;
   if ((flags & (O_NONBLOCK | O_PATH)) || (flags & O_ACCMODE) == O_RDWR) return false;
-  return input::happens(input::What::kFlags, [=] {
+  return input::log_if(input::What::kFlags, [=] {
     struct stat status;
     return sys::raw(SYS_newfstatat, folder, path, reinterpret_cast<long>(&status), 0) == 0 &&
            S_ISFIFO(status.st_mode);

@@ -309,7 +309,7 @@ void on_syscall(Frame& frame, const Site& site) {
     shared_memory::end_call(task);
   }
   if (g_tasks_active) self().spent.counters.syscalls++;
-  if (call.again && is_cancel_site(site) && input::value(input::What::kFlags, is_cancelled)) {
+  if (call.again && is_cancel_site(site) && input::log_value(input::What::kFlags, is_cancelled)) {
     call.again = false;
     result = -EINTR;
   }

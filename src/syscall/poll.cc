@@ -170,8 +170,8 @@ class Sets {
         if (trap::from_program(word, pointers[i] + first / 8) != 0) break;
         for (long fd = first; word && fd < most; fd++, word >>= 1) {
           if (!(word & 1) || fd < count_ || page::is_hidden(static_cast<int>(fd))) continue;
-          if (!sys::failed(input::value(input::What::kFlags,
-                                        [=] { return sys::raw(SYS_fcntl, fd, F_GETFD); })))
+          if (!sys::failed(input::log_value(input::What::kFlags,
+                                            [=] { return sys::raw(SYS_fcntl, fd, F_GETFD); })))
             count_ = fd + 1;
         }
       }

@@ -74,7 +74,7 @@ long on_waitid(Call& call) {
   begin_turn(EventKind::kSyscall);
   if (kind == P_PIDFD) {
     const int64_t named =
-        input::value(input::What::kChild, [id] { return tasks::child_of_pidfd(id); });
+        input::log_value(input::What::kChild, [id] { return tasks::child_of_pidfd(id); });
     kind = P_PID;
     id = static_cast<int>(named);
   }
@@ -119,7 +119,7 @@ long on_setpgid(const Call& call) {
 
 // Replaying, where it did not fail: executes what was executed then, by way of the monitor.
 [[noreturn]] void execute_recorded(Task& task, long argv, long envp) {
-  const trace::Entry* entry = recording::await_image(task);
+  const channel::Entry* entry = recording::await_image(task);
   if (!entry) recording::ended(task);
   const recording::Execution execution = recording::execution_of(task, *entry, argv);
   const long failed = tasks::execute_program(AT_FDCWD, reinterpret_cast<long>(execution.path),
@@ -130,14 +130,14 @@ long on_setpgid(const Call& call) {
 // Returns where it failed.
 long execute_by_monitor(const Call& call) {
   const bool at = call.number == SYS_execveat;
-  if (input::execution_fails(self())) return input::kept(input::What::kMonitorCall, 0);
+  if (input::execution_fails(self())) return input::log_number(input::What::kMonitorCall, 0);
   if (input::replaying()) execute_recorded(self(), at ? call.c : call.b, at ? call.d : call.c);
   long result = at ? tasks::execute_program(static_cast<int>(call.a), call.b, call.c, call.d,
                                             static_cast<int>(call.e))
                    : tasks::execute_program(AT_FDCWD, call.a, call.b, call.c, 0);
   if (result == tasks::kAskKernel)
     result = sys::raw(call.number, call.a, call.b, call.c, call.d, call.e);
-  return input::kept(input::What::kMonitorCall, result);
+  return input::log_number(input::What::kMonitorCall, result);
 }
 
 // execve, execveat.
@@ -163,7 +163,8 @@ long on_pidfd_open(const Call& call) {
   const int pid = static_cast<int>(call.a), flags = static_cast<int>(call.b);
   long result = call_kernel(call);
   if (result == -ESRCH)
-    result = input::value(input::What::kChild, [=] { return tasks::pidfd_of_ended(pid, flags); });
+    result =
+        input::log_value(input::What::kChild, [=] { return tasks::pidfd_of_ended(pid, flags); });
   if (result >= 0 && !input::replaying()) tasks::note_pidfd(static_cast<int>(result), pid);
   end_turn();
   return result;

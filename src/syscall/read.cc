@@ -36,11 +36,11 @@ int ask_receive_timeout(long descriptor) {
 
 int receive_timeout(long descriptor) {
   return static_cast<int>(
-      input::value(input::What::kTimeout, [=] { return ask_receive_timeout(descriptor); }));
+      input::log_value(input::What::kTimeout, [=] { return ask_receive_timeout(descriptor); }));
 }
 
 bool is_stream_socket(long descriptor) {
-  return input::value(input::What::kFlags, [=] {
+  return input::log_value(input::What::kFlags, [=] {
            int type = 0;
            uint32_t size = sizeof type;
            sys::raw(SYS_getsockopt, descriptor, SOL_SOCKET, SO_TYPE, reinterpret_cast<long>(&type),
@@ -149,18 +149,18 @@ long receive_many(Call& call) {
 }  // namespace
 
 long status_flags(long descriptor) {
-  return input::value(input::What::kFlags,
-                      [=] { return sys::raw(SYS_fcntl, descriptor, F_GETFL); });
+  return input::log_value(input::What::kFlags,
+                          [=] { return sys::raw(SYS_fcntl, descriptor, F_GETFL); });
 }
 
 uint64_t time_now(int clock) {
   if (constant::has_time()) return constant::read_clock(clock);
   return static_cast<uint64_t>(
-      input::value(input::What::kTime, [=] { return sys::monotonic_ns(clock); }));
+      input::log_value(input::What::kTime, [=] { return sys::monotonic_ns(clock); }));
 }
 
 bool would_sleep(long descriptor, short events) {
-  return input::value(input::What::kReady, [=] {
+  return input::log_value(input::What::kReady, [=] {
            pollfd poll{static_cast<int>(descriptor), events, 0};
            return sys::raw(SYS_poll, reinterpret_cast<long>(&poll), 1, 0);
          }) == 0;

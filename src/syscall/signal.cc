@@ -60,7 +60,7 @@ bool comes_first(Task& task, const Call& call, uint64_t mask) {
     begin_turn(EventKind::kSyscall);
     end_turn();
   }
-  return input::happens(input::What::kSignalFirst, [&] {
+  return input::log_if(input::What::kSignalFirst, [&] {
     for (uint32_t i = 0; i < task.pending; i++) {
       if (!(mask & sys::signal_bit(task.signals.pending_signals[i].signal))) return true;
     }
@@ -144,8 +144,8 @@ long on_signal_sleep(Call& call) {
       SpinGuard guard(shared().signals.lock);
       task.signals.wait_set = mask;
     }
-    if (long signal = input::value(input::What::kReady,
-                                   [&] { return trap::take_program_signal(mask, info); })) {
+    if (long signal = input::log_value(input::What::kReady,
+                                       [&] { return trap::take_program_signal(mask, info); })) {
       input::bytes(info, sizeof info);
       task.signals.wait_set = 0;
       if (call.b) signal = give_info(call.b, info, signal);
@@ -225,7 +225,7 @@ long send_to_task(Call& call, int tid, int signal, long queued) {
     if (!trap::send(*target, signal, info)) {
       const int to = tasks::kernel_tid(*target);
       const long group = plan().has_processes() ? to : sys::raw(SYS_getpid);
-      result = input::value(input::What::kReady, [&] {
+      result = input::log_value(input::What::kReady, [&] {
         return queued ? sys::raw(SYS_rt_tgsigqueueinfo, group, to, signal,
                                  reinterpret_cast<long>(bytes))
                       : sys::raw(SYS_tgkill, group, to, signal);

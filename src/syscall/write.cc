@@ -80,8 +80,8 @@ struct Offset {
 }  // namespace
 
 bool is_stream(long descriptor) {
-  return input::value(input::What::kFlags,
-                      [=] { return sys::raw(SYS_lseek, descriptor, 0, SEEK_CUR); }) == -ESPIPE;
+  return input::log_value(input::What::kFlags,
+                          [=] { return sys::raw(SYS_lseek, descriptor, 0, SEEK_CUR); }) == -ESPIPE;
 }
 
 long write_in_order(Call& call) {

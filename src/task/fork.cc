@@ -211,7 +211,7 @@ int kept_pidfd(const ForkRequest& request, long pid, int made) {
   if (!(request.flags & CLONE_PIDFD) || pid <= 0) return -1;
   if (input::replaying()) sys::raw(SYS_close, made);
   else note_pidfd(made, static_cast<int>(pid));
-  return static_cast<int>(input::kept(input::What::kChild, made));
+  return static_cast<int>(input::log_number(input::What::kChild, made));
 }
 
 }  // namespace
@@ -396,14 +396,14 @@ long wait_child(int kind, int id, int options, FoundChild& found) {
   Shared& s = shared();
   for (;;) {
     const uint32_t epoch = __atomic_load_n(&s.processes.children_epoch, __ATOMIC_ACQUIRE);
-    const long pid =
-        input::value(input::What::kChild, [&] { return look_for_child(kind, id, options, found); });
+    const long pid = input::log_value(input::What::kChild,
+                                      [&] { return look_for_child(kind, id, options, found); });
     if (pid > 0) input::bytes(&found, sizeof found);
     if (pid > 0 && (WIFEXITED(found.status) || WIFSIGNALED(found.status)))
       input::note_child_end(pid, found.status);
     if (pid != 0 || (options & WNOHANG)) return pid;
     outside_begin("child process");
-    const long result = input::value(input::What::kReady, [&] {
+    const long result = input::log_value(input::What::kReady, [&] {
       return trap::interruptible(SYS_futex, reinterpret_cast<long>(&s.processes.children_epoch),
                                  0 /* FUTEX_WAIT */, epoch, 0, 0, 0);
     });

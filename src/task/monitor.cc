@@ -246,14 +246,14 @@ void split_monitor() {
   forget_reaped_children();
   s.program.monitor = static_cast<int>(sys::raw(SYS_getpid));
   if (!input::is_on()) s.program.shown_pid = s.program.monitor;
-  s.program.parent =
-      static_cast<int>(input::value(input::What::kParent, [] { return sys::raw(SYS_getppid); }));
+  s.program.parent = static_cast<int>(
+      input::log_value(input::What::kParent, [] { return sys::raw(SYS_getppid); }));
   uint64_t all = ~uint64_t{0}, mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
            reinterpret_cast<long>(&mask), 8);
   s.processes.monitor_stands = 0;
   s.processes.making_signal = -1;
-  s.processes.subreaper = static_cast<uint32_t>(input::value(input::What::kFlags, [] {
+  s.processes.subreaper = static_cast<uint32_t>(input::log_value(input::What::kFlags, [] {
     int is_set = 0;
     sys::raw(SYS_prctl, PR_GET_CHILD_SUBREAPER, reinterpret_cast<long>(&is_set));
     return is_set;

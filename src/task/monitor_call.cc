@@ -37,7 +37,7 @@ long send(long number, long a, long b, long c, long d) {
 // Replaying, no timer runs and no group changes: what the monitor answered is enough.
 long call_in_monitor(long number, long a, long b, long c, long d) {
   const long result =
-      input::value(input::What::kMonitorCall, [=] { return send(number, a, b, c, d); });
+      input::log_value(input::What::kMonitorCall, [=] { return send(number, a, b, c, d); });
   if (input::is_on())
     input::bytes(shared().monitor_call.answer, sizeof shared().monitor_call.answer);
   return result;

@@ -42,7 +42,7 @@ bool take_own() {
 
 void take_profiles() {
   if (!plan().has_processes()) return;
-  if (input::value(input::What::kFlags, take_own)) shared().in_place_process.closed = 1;
+  if (input::log_value(input::What::kFlags, take_own)) shared().in_place_process.closed = 1;
 }
 
 void set_profile(int which, uint64_t value, uint64_t interval) {

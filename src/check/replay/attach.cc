@@ -15,7 +15,7 @@ namespace weir::view::checked::replay {
 
 bool attach() {
   if (!input::replaying() || !recording::header().findings) return false;
-  const trace::Header& header = recording::header();
+  const channel::Header& header = recording::header();
   char name[64], digits[24];
   const auto add = [&](const char* text, size_t& length) {
     while (*text) name[length++] = *text++;

@@ -25,7 +25,7 @@ using recording::File;
 using recording::Identity;
 using recording::modified;
 
-constexpr const char* kTrace = "LD_TRACE_LOADED_OBJECTS=1";
+constexpr const char* kChannel = "LD_TRACE_LOADED_OBJECTS=1";
 
 // Of the note with the GNU build id; empty where there is none.
 std::string build_id(const File& file) {
@@ -69,7 +69,7 @@ std::string loaded_objects(const Program& program, const std::vector<std::string
   std::vector<char*> arguments, variables;
   for (const std::string& word : program.argv) arguments.push_back(const_cast<char*>(word.c_str()));
   for (const std::string& word : environment) variables.push_back(const_cast<char*>(word.c_str()));
-  variables.push_back(const_cast<char*>(kTrace));
+  variables.push_back(const_cast<char*>(kChannel));
   arguments.push_back(nullptr);
   variables.push_back(nullptr);
   return output_of([&] { execve(program.path.c_str(), arguments.data(), variables.data()); });

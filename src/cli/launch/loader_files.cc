@@ -1,7 +1,7 @@
 // A request gets a reply only if its process is between its execution and the library's beginning,
 // or looks like it: it asks by the name of a file that its program consists of. All other requests
-// go on as they are. The process that asks is found by its pid (trace::Header::pid). What its
-// program consists of is what it said before it was executed (trace::Header::image).
+// go on as they are. The process that asks is found by its pid (channel::Header::pid). What its
+// program consists of is what it said before it was executed (channel::Header::image).
 #include "cli/launch/loader_files.h"
 
 #include <fcntl.h>
@@ -123,7 +123,7 @@ bool write_to(pid_t process, uint64_t address, const void* bytes, size_t size) {
 
 }  // namespace
 
-LoaderFiles::LoaderFiles(const TraceMemory& memory, const recording::Recording& recording)
+LoaderFiles::LoaderFiles(const ChannelMemory& memory, const recording::Recording& recording)
     : memory_(memory), directory_(recording.directory) {
   for (const recording::Copy& copy : recording.copies) {
     struct stat status;
@@ -192,7 +192,7 @@ bool LoaderFiles::answer_readlink(const seccomp_notif& request, uint32_t first) 
 }
 
 // A folder in which one of the files was: the loader leaves out those that are none.
-bool LoaderFiles::answer_stat(const seccomp_notif& request, const trace::Image& image,
+bool LoaderFiles::answer_stat(const seccomp_notif& request, const channel::Image& image,
                               const std::string& path) {
   for (auto name = names_.lower_bound(image.first);
        name != names_.end() && name->first < image.first + image.count; ++name) {
@@ -209,7 +209,7 @@ bool LoaderFiles::answer_stat(const seccomp_notif& request, const trace::Image& 
   return false;
 }
 
-bool LoaderFiles::answer_open(const seccomp_notif& request, const trace::Image& image,
+bool LoaderFiles::answer_open(const seccomp_notif& request, const channel::Image& image,
                               const std::string& path) {
   for (auto name = names_.lower_bound(image.first);
        name != names_.end() && name->first < image.first + image.count; ++name) {
@@ -225,14 +225,14 @@ bool LoaderFiles::answer_open(const seccomp_notif& request, const trace::Image& 
 }
 
 void LoaderFiles::answer(const seccomp_notif& request) {
-  const trace::Header& header = memory_.header();
+  const channel::Header& header = memory_.header();
   const uint32_t processes =
-      std::min(__atomic_load_n(&header.processes, __ATOMIC_ACQUIRE), trace::kMostProcesses);
+      std::min(__atomic_load_n(&header.processes, __ATOMIC_ACQUIRE), channel::kMostProcesses);
   uint32_t process = 0;
   while (process < processes && __atomic_load_n(&header.pid[process], __ATOMIC_ACQUIRE) !=
                                     static_cast<int32_t>(request.pid))
     process++;
-  const trace::Image image = process < processes ? header.image[process] : trace::Image{};
+  const channel::Image image = process < processes ? header.image[process] : channel::Image{};
   const bool at = request.data.nr == SYS_openat || request.data.nr == SYS_newfstatat ||
                   request.data.nr == SYS_readlinkat;
   bool answered = false;

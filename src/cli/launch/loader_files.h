@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "cli/recorder/trace_memory.h"
+#include "cli/recorder/channel_memory.h"
 #include "recording/directory.h"
 
 struct seccomp_notif;
@@ -20,7 +20,7 @@ namespace weir::cli {
 class LoaderFiles {
  public:
   // Does nothing if the recording has copies of no programs.
-  LoaderFiles(const TraceMemory& memory, const recording::Recording& recording);
+  LoaderFiles(const ChannelMemory& memory, const recording::Recording& recording);
   ~LoaderFiles();
 
   // In the child, before it becomes the program. Throws Failure where this machine forbids it.
@@ -30,13 +30,13 @@ class LoaderFiles {
   void serve();
   void answer(const seccomp_notif& request);
   bool answer_readlink(const seccomp_notif& request, uint32_t first);
-  bool answer_stat(const seccomp_notif& request, const trace::Image& image,
+  bool answer_stat(const seccomp_notif& request, const channel::Image& image,
                    const std::string& path);
-  bool answer_open(const seccomp_notif& request, const trace::Image& image,
+  bool answer_open(const seccomp_notif& request, const channel::Image& image,
                    const std::string& path);
   void respond(const seccomp_notif& request, int64_t value, uint32_t flags) const;
 
-  const TraceMemory& memory_;
+  const ChannelMemory& memory_;
   const std::string directory_;
   // By number: of copies that are executed or loaded at the start of a program.
   std::map<uint64_t, std::string> names_;

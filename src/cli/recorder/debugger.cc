@@ -135,13 +135,13 @@ frame
 
 }  // namespace
 
-trace::Stop place_to_stop(const std::string& text) {
-  trace::Stop stop{};
+channel::Stop place_to_stop(const std::string& text) {
+  channel::Stop stop{};
   const size_t colon = text.find(':'), dash = text.find('-');
   uint64_t process = 0, task = 0;
   bool is_good = true;
   if (colon != std::string::npos) {
-    is_good = dash < colon && number(text.substr(0, dash), trace::kMostProcesses - 1, process) &&
+    is_good = dash < colon && number(text.substr(0, dash), channel::kMostProcesses - 1, process) &&
               number(text.substr(dash + 1, colon - dash - 1), UINT32_MAX - 1, task);
   }
   is_good =
@@ -158,11 +158,11 @@ trace::Stop place_to_stop(const std::string& text) {
   return stop;
 }
 
-std::string name_of(const trace::Stop& stop) {
+std::string name_of(const channel::Stop& stop) {
   return fmt::format("{}-{}", stop.process, stop.task);
 }
 
-Look::Look(TraceMemory& memory, const trace::Stop& stop, std::string program)
+Look::Look(ChannelMemory& memory, const channel::Stop& stop, std::string program)
     : memory_(memory), program_(std::move(program)) {
   memory_.header().stop = stop;
 }
@@ -176,7 +176,7 @@ bool Look::is_there() const {
 }
 
 void Look::start_gdb(const std::vector<pid_t>& processes, const std::function<bool()>& goes_on) {
-  trace::Stop& stop = memory_.header().stop;
+  channel::Stop& stop = memory_.header().stop;
   std::vector<pid_t> sorted = processes;
   // Not that of std::ranges, whose result clang 14 cannot make with libstdc++.
   std::stable_partition(sorted.begin(), sorted.end(), [&](pid_t pid) { return pid == stop.pid; });

@@ -8,20 +8,20 @@
 #include <string>
 #include <vector>
 
-#include "cli/recorder/trace_memory.h"
+#include "cli/recorder/channel_memory.h"
 
 namespace weir::cli {
 
 // "EVENT" of the program's first task, or "PROCESS-TASK:EVENT", as `weir dump` names them. Throws
 // Failure.
-trace::Stop place_to_stop(const std::string& text);
+channel::Stop place_to_stop(const std::string& text);
 // "0-2"
-std::string name_of(const trace::Stop& stop);
+std::string name_of(const channel::Stop& stop);
 
 class Look {
  public:
   // `program`: the file that gdb reads.
-  Look(TraceMemory& memory, const trace::Stop& stop, std::string program);
+  Look(ChannelMemory& memory, const channel::Stop& stop, std::string program);
   // Gives the terminal back.
   ~Look();
   Look(const Look&) = delete;
@@ -39,7 +39,7 @@ class Look {
   bool is_over() const;
 
  private:
-  TraceMemory& memory_;
+  ChannelMemory& memory_;
   std::string program_;
   pid_t gdb_ = 0;
 };

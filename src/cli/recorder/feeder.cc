@@ -16,13 +16,13 @@ namespace weir::cli {
 
 using recording::File;
 
-Feeder::Feeder(TraceMemory& memory, const recording::Recording& recording,
+Feeder::Feeder(ChannelMemory& memory, const recording::Recording& recording,
                std::vector<std::string>* damages)
     : memory_(memory), damages_(damages) {
-  if (recording.streams.size() > trace::kMostStreams) {
+  if (recording.streams.size() > channel::kMostStreams) {
     throw Failure(kWeirFailed,
                   fmt::format("{} has {} streams; at most {} can be replayed", recording.directory,
-                              recording.streams.size(), trace::kMostStreams));
+                              recording.streams.size(), channel::kMostStreams));
   }
   for (const recording::StreamFile& stream : recording.streams) {
     File file = File::reading(stream.path);
@@ -37,10 +37,10 @@ Feeder::Feeder(TraceMemory& memory, const recording::Recording& recording,
     if (!extent.damage.empty())
       damages->push_back(
           fmt::format("{}/{}: {}", recording::kStreams, stream.key.name(), extent.damage));
-    trace::Slot& slot = memory.header().slot[sources_.size()];
+    channel::Slot& slot = memory.header().slot[sources_.size()];
     slot.process = stream.key.process;
     slot.task = stream.key.task;
-    slot.state = trace::State::kOpen;
+    slot.state = channel::State::kOpen;
     sources_.push_back({recording::StreamReader(std::move(file), recording.manifest.recording,
                                                 stream.key, extent.good_size)});
     const bool is_said = recording.end && extent.damage.empty();
@@ -55,16 +55,16 @@ Feeder::Feeder(TraceMemory& memory, const recording::Recording& recording,
 }
 
 void Feeder::put_into(uint32_t index, Source& source) {
-  trace::Ring ring = memory_.ring(index);
+  channel::Ring ring = memory_.ring(index);
   bool moved = false;
-  while (const trace::Entry* entry = source.reader.peek()) {
+  while (const channel::Entry* entry = source.reader.peek()) {
     if (!ring.put(*entry, entry + 1, entry->size)) break;
     source.reader.take();
     moved = true;
   }
   if (!source.reader.peek()) {
     source.closed = moved = true;
-    store_enum<__ATOMIC_RELEASE>(ring.slot->state, trace::State::kClosed);
+    store_enum<__ATOMIC_RELEASE>(ring.slot->state, channel::State::kClosed);
     const bool too_few = source.entries != UINT64_MAX && source.reader.entries() != source.entries;
     const std::string damage = !source.reader.damage().empty() ? source.reader.damage()
                                : too_few                       ? "entries are missing in it"
@@ -76,13 +76,13 @@ void Feeder::put_into(uint32_t index, Source& source) {
       __atomic_store_n(&memory_.header().cut, 1u, __ATOMIC_RELEASE);
     }
   }
-  if (moved) trace::wake(*ring.slot);
+  if (moved) channel::wake(*ring.slot);
 }
 
 void Feeder::put() {
   for (uint32_t i = 0; i < sources_.size(); i++) {
     // Not for every entry that was taken: half a ring at a time.
-    if (!sources_[i].closed && memory_.ring(i).used() <= trace::kRingSize / 2)
+    if (!sources_[i].closed && memory_.ring(i).used() <= channel::kRingSize / 2)
       put_into(i, sources_[i]);
   }
 }
@@ -97,7 +97,7 @@ uint64_t Feeder::taken() const {
 bool Feeder::is_used_up(std::string* stream) const {
   for (uint32_t i = 0; i < sources_.size(); i++) {
     if (sources_[i].closed && memory_.ring(i).used() == 0) continue;  // peek is the other side's
-    if (trace::is_points(memory_.header().slot[i].task))
+    if (channel::is_points(memory_.header().slot[i].task))
       continue;  // its last word is of a point that nobody comes to
     *stream = sources_[i].reader.key().name();
     return false;

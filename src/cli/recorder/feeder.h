@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/recorder/trace_memory.h"
+#include "cli/recorder/channel_memory.h"
 #include "recording/directory.h"
 #include "recording/stream.h"
 
@@ -14,7 +14,7 @@ class Feeder {
  public:
   // Opens a slot for every stream. Throws Failure where there are more streams than slots.
   // `damages` gets what cuts a stream short.
-  Feeder(TraceMemory& memory, const recording::Recording& recording,
+  Feeder(ChannelMemory& memory, const recording::Recording& recording,
          std::vector<std::string>* damages);
 
   // Puts what there is room for; closes the slots of streams that are at their end.
@@ -34,7 +34,7 @@ class Feeder {
 
   void put_into(uint32_t slot, Source& source);
 
-  TraceMemory& memory_;
+  ChannelMemory& memory_;
   std::vector<Source> sources_;  // by slot
   std::vector<std::string>* damages_;
 };

@@ -139,9 +139,9 @@ class Images {
 // that has no event, for ever.
 class WaitingSignals {
  public:
-  void look(const TraceMemory& memory, const std::string& log) {
+  void look(const ChannelMemory& memory, const std::string& log) {
     constexpr uint64_t kPatience = 5'000'000'000;
-    const trace::WaitingSignal waiting = memory.header().waiting;
+    const channel::WaitingSignal waiting = memory.header().waiting;
     const uint64_t now = sys::monotonic_ns();
     if (told_ || !waiting.since || waiting.since > now || now - waiting.since < kPatience) return;
     if (kill(memory.header().pid[waiting.process], 0) != 0) return;  // it ended without an event
@@ -158,8 +158,8 @@ class WaitingSignals {
 
 // It ended before Weir's library was at work in it, or while the library made its preparations:
 // nothing of it can be replayed.
-bool could_not_start(const TraceMemory& memory, const Child& child) {
-  const trace::Header& header = memory.header();
+bool could_not_start(const ChannelMemory& memory, const Child& child) {
+  const channel::Header& header = memory.header();
   if (__atomic_load_n(&header.processes, __ATOMIC_ACQUIRE) == 0) return true;
   const bool is_weirs_end = __atomic_load_n(&header.failed, __ATOMIC_ACQUIRE) != 0 &&
                             !child.was_killed() && child.status() == kWeirFailed;
@@ -167,14 +167,14 @@ bool could_not_start(const TraceMemory& memory, const Child& child) {
 }
 
 // Weir has ended the program. What it has made is not to go on without it, for ever perhaps.
-bool is_ended_by_weir(const TraceMemory& memory, const Child& child) {
+bool is_ended_by_weir(const ChannelMemory& memory, const Child& child) {
   return child.has_ended() && !child.was_killed() && child.status() == kWeirFailed &&
          __atomic_load_n(&memory.header().failed, __ATOMIC_ACQUIRE) != 0;
 }
 
 // What a replay cannot show though the recording is whole.
-void say_what_is_missing(const TraceMemory& memory, const std::string& log) {
-  const trace::Header& header = memory.header();
+void say_what_is_missing(const ChannelMemory& memory, const std::string& log) {
+  const channel::Header& header = memory.header();
   if (header.shares) {
     const std::string name = header.shared;
     say(log, fmt::format("its processes share memory ({}): what they tell each other by it is not "
@@ -188,14 +188,14 @@ void say_what_is_missing(const TraceMemory& memory, const std::string& log) {
                          header.strange));
   }
   std::set<std::string> said;
-  for (uint32_t i = 0; i < std::min(header.outsiders, trace::kMostOutsiders); i++) {
-    const trace::Outsider& one = header.outsider[i];
+  for (uint32_t i = 0; i < std::min(header.outsiders, channel::kMostOutsiders); i++) {
+    const channel::Outsider& one = header.outsider[i];
     if (!one.name[0] || !said.insert(one.name).second) continue;
     say(log, fmt::format("{} was executed without Weir: it is {}. What it does is not in the "
                          "recording, and a replay shows nothing of it",
                          one.name, one.why));
   }
-  if (header.outsiders > trace::kMostOutsiders) {
+  if (header.outsiders > channel::kMostOutsiders) {
     say(log, fmt::format("so were others, {} in all", header.outsiders));
   }
 }
@@ -215,7 +215,7 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
   run.left_out = left_out(options);
   run.trace = descriptor_number();
   const recording::Manifest manifest = manifest_of(program, options, run);
-  TraceMemory memory(trace::Mode::kRecord);
+  ChannelMemory memory(channel::Mode::kRecord);
   RecordedRun result;
   const std::string directory = result.directory =
       recording::make_directory(program.path, options.directory);

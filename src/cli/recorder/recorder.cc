@@ -84,13 +84,13 @@ bool make_copy(const File& from, const std::string& name, uint64_t size, mode_t 
   return true;
 }
 
-bool is_the_one(const struct stat& status, const trace::MappedFile& wanted) {
+bool is_the_one(const struct stat& status, const channel::MappedFile& wanted) {
   return S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) == wanted.size &&
          status.st_dev == wanted.device && status.st_ino == wanted.inode &&
          recording::modified(status) == wanted.modified;
 }
 
-bool is_the_one(const File& file, const trace::MappedFile& wanted) {
+bool is_the_one(const File& file, const channel::MappedFile& wanted) {
   struct stat status;
   return file.is_open() && fstat(file.descriptor(), &status) == 0 && is_the_one(status, wanted);
 }
@@ -106,7 +106,7 @@ bool lease(const File& file) {
 
 }  // namespace
 
-Recorder::Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording,
+Recorder::Recorder(ChannelMemory& memory, const std::string& directory, uint64_t recording,
                    WantsCopy wants_copy)
     : memory_(memory),
       directory_(directory),
@@ -145,19 +145,19 @@ void Recorder::fail(const std::string& why) {
 bool Recorder::take() {
   bool any = false;
   const uint32_t slots =
-      std::min(__atomic_load_n(&memory_.header().slots, __ATOMIC_ACQUIRE), trace::kMostStreams);
+      std::min(__atomic_load_n(&memory_.header().slots, __ATOMIC_ACQUIRE), channel::kMostStreams);
   for (uint32_t i = 0; i < slots; i++) any |= take_from(i);
   return any;
 }
 
-bool Recorder::is_sound(const trace::Ring& ring) const {
+bool Recorder::is_sound(const channel::Ring& ring) const {
   const uint64_t used = ring.used(), tail = ring.slot->tail;
-  return used <= trace::kRingSize && used % 8 == 0 && tail % 8 == 0;
+  return used <= channel::kRingSize && used % 8 == 0 && tail % 8 == 0;
 }
 
 bool Recorder::take_from(uint32_t index) {
-  trace::Ring ring = memory_.ring(index);
-  if (load_enum<__ATOMIC_ACQUIRE>(ring.slot->state) == trace::State::kFree || ring.used() == 0)
+  channel::Ring ring = memory_.ring(index);
+  if (load_enum<__ATOMIC_ACQUIRE>(ring.slot->state) == channel::State::kFree || ring.used() == 0)
     return false;
   if (memory_.header().gone) return false;
   Stream*& stream = by_slot_[index];
@@ -177,30 +177,30 @@ bool Recorder::take_from(uint32_t index) {
   const uint64_t head = __atomic_load_n(&ring.slot->head, __ATOMIC_ACQUIRE);
   while (ring.slot->tail != head) {
     if (!is_sound(ring)) break;
-    const trace::Entry* there = ring.peek();
+    const channel::Entry* there = ring.peek();
     if (!there) break;
     const uint64_t left =
-        std::min(trace::kRingSize - ring.slot->tail % trace::kRingSize, ring.used());
-    trace::Entry entry;  // looked at once: the memory is the program's
+        std::min(channel::kRingSize - ring.slot->tail % channel::kRingSize, ring.used());
+    channel::Entry entry;  // looked at once: the memory is the program's
     memcpy(&entry, there, sizeof entry);
     if (!recording::is_entry(reinterpret_cast<const char*>(&entry), left)) return overwritten();
     const char* payload = reinterpret_cast<const char*>(there + 1);
     look_at(entry, payload);
-    if (entry.kind == trace::Kind::kTurns)
+    if (entry.kind == channel::Kind::kTurns)
       turns_[stream->chunker.key().process] =
           static_cast<uint64_t>(entry.result) + entry.size / sizeof(uint16_t);
-    if (entry.kind == trace::Kind::kPoints)
+    if (entry.kind == channel::Kind::kPoints)
       points_[index] = static_cast<uint64_t>(entry.result) + entry.size / sizeof(uint64_t);
     if (memory_.header().gone) return false;
     stream->chunker.add(entry, payload);
     ring.take(&entry);
     if (stream->chunker.is_full()) {
-      trace::wake(*ring.slot);
+      channel::wake(*ring.slot);
       enqueue(stream->chunker.cut());
     }
   }
   if (!is_sound(ring)) return overwritten();
-  trace::wake(*ring.slot);
+  channel::wake(*ring.slot);
   return true;
 }
 
@@ -287,8 +287,8 @@ void Recorder::written(const recording::Chunk& chunk, size_t size) {
 }
 
 // What must be done before the program goes on.
-void Recorder::look_at(const trace::Entry& entry, const char* payload) {
-  if (entry.kind == trace::Kind::kFile) copy_file(entry, payload);
+void Recorder::look_at(const channel::Entry& entry, const char* payload) {
+  if (entry.kind == channel::Kind::kFile) copy_file(entry, payload);
 }
 
 std::string Recorder::path_of_copy(uint64_t number) const {
@@ -296,7 +296,7 @@ std::string Recorder::path_of_copy(uint64_t number) const {
 }
 
 // Its copy is executed: the same file, executed again, is one more name of it.
-void Recorder::keep_image_file(uint64_t number, const trace::MappedFile& wanted,
+void Recorder::keep_image_file(uint64_t number, const channel::MappedFile& wanted,
                                const std::string& path) {
   const std::string process = fmt::format("/proc/{}/", wanted.process);
   struct stat status;
@@ -333,16 +333,16 @@ void Recorder::add_to_list(const recording::Copy& copy) {
 }
 
 // The payload is the program's, and may be anything.
-void Recorder::copy_file(const trace::Entry& entry, const char* payload) {
-  trace::MappedFile wanted;
+void Recorder::copy_file(const channel::Entry& entry, const char* payload) {
+  channel::MappedFile wanted;
   if (entry.size < sizeof wanted)
     return fail("the program has overwritten the recording's memory (a mapped file)");
-  if (entry.number == trace::kMappedBefore) return;
+  if (entry.number == channel::kMappedBefore) return;
   memcpy(&wanted, payload, sizeof wanted);
   const std::string path(payload + sizeof wanted,
                          strnlen(payload + sizeof wanted, entry.size - sizeof wanted));
   const auto number = static_cast<uint64_t>(entry.result);
-  if (entry.number == trace::kOfImage) return keep_image_file(number, wanted, path);
+  if (entry.number == channel::kOfImage) return keep_image_file(number, wanted, path);
   Leased leased{File::reading(fmt::format("/proc/{}/fd/{}", wanted.process, wanted.descriptor)),
                 wanted,
                 {number, 0, 0, path}};
@@ -357,7 +357,8 @@ void Recorder::copy_file(const trace::Entry& entry, const char* payload) {
   keep_copy(from, wanted, leased.copy);
 }
 
-void Recorder::keep_copy(const File& from, const trace::MappedFile& wanted, recording::Copy& copy) {
+void Recorder::keep_copy(const File& from, const channel::MappedFile& wanted,
+                         recording::Copy& copy) {
   const std::string name = path_of_copy(copy.number);
   bool done = make_copy(from, name, wanted.size, 0600, copy);
   if (done) {
@@ -383,22 +384,22 @@ void Recorder::copy_leased(Leased& leased) {
 
 // The last ones, of which the program has made no entry.
 void Recorder::take_open_turns() {
-  const trace::Header& header = memory_.header();
-  const uint32_t processes = std::min(header.processes, trace::kMostProcesses);
+  const channel::Header& header = memory_.header();
+  const uint32_t processes = std::min(header.processes, channel::kMostProcesses);
   for (uint32_t i = 0; i < processes; i++) {
-    const trace::OpenTurns open = header.turns[i];
-    if (open.count == 0 || open.count > trace::OpenTurns::kMost || open.first != turns_[i])
+    const channel::OpenTurns open = header.turns[i];
+    if (open.count == 0 || open.count > channel::OpenTurns::kMost || open.first != turns_[i])
       continue;
-    const Key key{i, trace::kOrderTask};
+    const Key key{i, channel::kOrderTask};
     auto& stream = streams_[key];
     if (!stream) stream = std::make_unique<Stream>(Stream{recording::Chunker(key)});
-    const trace::Entry entry{trace::Kind::kTurns,
-                             0,
-                             0,
-                             open.count * static_cast<uint32_t>(sizeof(uint16_t)),
-                             0,
-                             0,
-                             static_cast<int64_t>(open.first)};
+    const channel::Entry entry{channel::Kind::kTurns,
+                               0,
+                               0,
+                               open.count * static_cast<uint32_t>(sizeof(uint16_t)),
+                               0,
+                               0,
+                               static_cast<int64_t>(open.first)};
     char payload[sizeof open.turn] = {};
     memcpy(payload, open.turn, entry.size);
     stream->chunker.add(entry, payload);
@@ -407,25 +408,25 @@ void Recorder::take_open_turns() {
 
 // A last word says how many points were as expected after the others.
 void Recorder::take_open_points() {
-  const trace::Header& header = memory_.header();
-  const uint32_t slots = std::min(header.slots, trace::kMostStreams);
+  const channel::Header& header = memory_.header();
+  const uint32_t slots = std::min(header.slots, channel::kMostStreams);
   for (uint32_t i = 0; i < slots; i++) {
-    if (!trace::is_points(header.slot[i].task)) continue;
-    const trace::OpenPoints open = header.points[i];
+    if (!channel::is_points(header.slot[i].task)) continue;
+    const channel::OpenPoints open = header.points[i];
     const auto count = static_cast<uint32_t>(open.state),
                skip = static_cast<uint32_t>(open.state >> 32);
-    if (open.state == 0 || count > trace::OpenPoints::kMost || skip > trace::kMostSkipped ||
+    if (open.state == 0 || count > channel::OpenPoints::kMost || skip > channel::kMostSkipped ||
         open.first != points_[i])
       continue;
     const Key key{header.slot[i].process, header.slot[i].task};
     auto& stream = streams_[key];
     if (!stream) stream = std::make_unique<Stream>(Stream{recording::Chunker(key)});
-    uint64_t words[trace::OpenPoints::kMost + 1];
+    uint64_t words[channel::OpenPoints::kMost + 1];
     memcpy(words, open.word, sizeof open.word);
-    words[count] = trace::encoded({trace::PointKind::kEnd, false, skip, 0});
+    words[count] = channel::encoded({channel::PointKind::kEnd, false, skip, 0});
     const auto size = static_cast<uint32_t>((count + 1) * sizeof(uint64_t));
-    stream->chunker.add({trace::Kind::kPoints, 0, 0, size, 0, 0, static_cast<int64_t>(open.first)},
-                        words);
+    stream->chunker.add(
+        {channel::Kind::kPoints, 0, 0, size, 0, 0, static_cast<int64_t>(open.first)}, words);
   }
 }
 

@@ -16,7 +16,7 @@
 #include <tuple>
 #include <variant>
 
-#include "cli/recorder/trace_memory.h"
+#include "cli/recorder/channel_memory.h"
 #include "recording/directory.h"
 #include "recording/stream.h"
 
@@ -29,7 +29,7 @@ class Recorder {
   using WantsCopy = std::function<bool(const std::string& path, const struct stat& status)>;
 
   // The recording's directory exists.
-  Recorder(TraceMemory& memory, const std::string& directory, uint64_t recording,
+  Recorder(ChannelMemory& memory, const std::string& directory, uint64_t recording,
            WantsCopy wants_copy = {});
   ~Recorder();
 
@@ -52,20 +52,20 @@ class Recorder {
   // meanwhile.
   struct Leased {
     recording::File file;
-    trace::MappedFile wanted;
+    channel::MappedFile wanted;
     recording::Copy copy;
   };
 
   bool take_from(uint32_t index);
   void take_open_turns();
   void take_open_points();
-  bool is_sound(const trace::Ring& ring) const;
-  void look_at(const trace::Entry& entry, const char* payload);
-  void copy_file(const trace::Entry& entry, const char* payload);
-  void keep_image_file(uint64_t number, const trace::MappedFile& wanted, const std::string& path);
+  bool is_sound(const channel::Ring& ring) const;
+  void look_at(const channel::Entry& entry, const char* payload);
+  void copy_file(const channel::Entry& entry, const char* payload);
+  void keep_image_file(uint64_t number, const channel::MappedFile& wanted, const std::string& path);
   std::string path_of_copy(uint64_t number) const;
   void copy_leased(Leased& leased);
-  void keep_copy(const recording::File& from, const trace::MappedFile& wanted,
+  void keep_copy(const recording::File& from, const channel::MappedFile& wanted,
                  recording::Copy& copy);
   void add_to_list(const recording::Copy& copy);
   void enqueue(std::optional<recording::Chunk> chunk);
@@ -75,7 +75,7 @@ class Recorder {
   void write_all();  // the writer's thread
   void written(const recording::Chunk& chunk, size_t size);
 
-  TraceMemory& memory_;
+  ChannelMemory& memory_;
   const std::string directory_;
   const uint64_t recording_;
   const WantsCopy wants_copy_;

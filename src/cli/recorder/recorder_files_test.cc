@@ -16,24 +16,24 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace test;
-using trace::Entry;
-using trace::Kind;
+using channel::Entry;
+using channel::Kind;
 
 // What the program side sends with a mapped file that is open as `descriptor`; `said` is what it
 // names.
 std::string mapped(const std::string& path, int descriptor, int said) {
   struct stat status;
   fstat(descriptor, &status);
-  const trace::MappedFile file{static_cast<uint64_t>(status.st_size),
-                               status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec,
-                               status.st_dev,
-                               status.st_ino,
-                               getpid(),
-                               said};
+  const channel::MappedFile file{static_cast<uint64_t>(status.st_size),
+                                 status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec,
+                                 status.st_dev,
+                                 status.st_ino,
+                                 getpid(),
+                                 said};
   return std::string(reinterpret_cast<const char*>(&file), sizeof file) + path;
 }
 
-bool send_file(TraceMemory& memory, uint32_t slot, int64_t number, const std::string& payload) {
+bool send_file(ChannelMemory& memory, uint32_t slot, int64_t number, const std::string& payload) {
   const Entry entry{Kind::kFile, 0, 0, static_cast<uint32_t>(payload.size()), 0, 0, number};
   return put_waiting(memory.header(), memory.ring(slot), entry, payload.data(), entry.size) &&
          drain_waiting(memory.header(), memory.ring(slot));
@@ -42,7 +42,7 @@ bool send_file(TraceMemory& memory, uint32_t slot, int64_t number, const std::st
 // A program that opens the file, maps it, and then does this with its descriptor. Its status.
 int record_mapping(const Folder& folder, const std::string& name, int flags,
                    const std::function<bool(int)>& then, recording::End* end = nullptr) {
-  TraceMemory memory(trace::Mode::kRecord);
+  ChannelMemory memory(channel::Mode::kRecord);
   int status = -1;
   const pid_t child = start([&] {
     const uint32_t slot = open_slot(memory.header(), 0, 0);
@@ -65,7 +65,7 @@ TEST(Recorder, CopiesMappedFilesAndThoseThatLostTheirName) {
   const std::string named = folder.outside("named"), lost = folder.outside("lost");
   std::ofstream(named) << "named content";
   std::ofstream(lost) << std::string(3 << 20, 'l');
-  TraceMemory memory(trace::Mode::kRecord);
+  ChannelMemory memory(channel::Mode::kRecord);
   int status = -1;
   const pid_t child = start([&] {
     const uint32_t slot = open_slot(memory.header(), 0, 0);
@@ -93,7 +93,7 @@ TEST(Recorder, EndsTheRecordingWhereAMappedFileIsGone) {
   Folder folder;
   const std::string name = folder.outside("gone");
   std::ofstream(name) << "gone";
-  TraceMemory memory(trace::Mode::kRecord);
+  ChannelMemory memory(channel::Mode::kRecord);
   int status = -1;
   const pid_t child = start([&] {
     const uint32_t slot = open_slot(memory.header(), 0, 0);
@@ -115,7 +115,7 @@ TEST(Recorder, CopiesFilesOfProgramsThatAreWanted) {
   const std::string made = folder.outside("made"), installed = folder.outside("installed");
   std::ofstream(made) << "made here";
   std::ofstream(installed) << "from elsewhere";
-  TraceMemory memory(trace::Mode::kRecord);
+  ChannelMemory memory(channel::Mode::kRecord);
   const pid_t child = start([&] {
     const uint32_t slot = open_slot(memory.header(), 0, 0);
     bool good = true;
@@ -123,8 +123,8 @@ TEST(Recorder, CopiesFilesOfProgramsThatAreWanted) {
          {std::pair(3, made), std::pair(4, installed), std::pair(5, made)}) {
       const int descriptor = open(name.c_str(), O_RDONLY);
       const std::string payload = mapped(name, descriptor, -1);
-      const Entry entry{Kind::kFile, 0, trace::kOfImage, static_cast<uint32_t>(payload.size()),
-                        0,           0, number};
+      const Entry entry{
+          Kind::kFile, 0, channel::kOfImage, static_cast<uint32_t>(payload.size()), 0, 0, number};
       good = good &&
              put_waiting(memory.header(), memory.ring(slot), entry, payload.data(), entry.size);
     }

@@ -27,19 +27,19 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace test;
-using trace::Entry;
-using trace::Kind;
+using channel::Entry;
+using channel::Kind;
 
 Entry entry_of(uint32_t number, std::string* payload) {
   std::minstd_rand random(number + 1);
   uint32_t size = random() % 100;
-  if (random() % 100 == 0) size = random() % (trace::kMostPayload + 1);
+  if (random() % 100 == 0) size = random() % (channel::kMostPayload + 1);
   payload->assign(size, static_cast<char>(random()));
-  const uint8_t flags = random() % 4 == 0 ? trace::kMore : 0;
+  const uint8_t flags = random() % 4 == 0 ? channel::kMore : 0;
   return {Kind::kMemory, flags, 0, size, number, number, 0};
 }
 
-bool put_all(TraceMemory& memory, uint32_t slot, uint32_t count) {
+bool put_all(ChannelMemory& memory, uint32_t slot, uint32_t count) {
   std::string payload;
   for (uint32_t i = 0; i < count; i++) {
     Entry entry = entry_of(i, &payload);
@@ -51,7 +51,7 @@ bool put_all(TraceMemory& memory, uint32_t slot, uint32_t count) {
 }
 
 // Whether the rings hold these entries and nothing else, in the program's place.
-bool takes_all(TraceMemory& memory, uint32_t slot, uint32_t count) {
+bool takes_all(ChannelMemory& memory, uint32_t slot, uint32_t count) {
   std::string payload;
   for (uint32_t i = 0; i < count; i++) {
     const Entry* entry = peek_waiting(memory.header(), memory.ring(slot));
@@ -70,10 +70,10 @@ TEST(Recorder, KeepsWhatAFeederGivesBack) {
   Folder folder;
   int status = -1;
   {
-    TraceMemory memory(trace::Mode::kRecord);
+    ChannelMemory memory(channel::Mode::kRecord);
     const pid_t child = start([&] {
       const uint32_t first = open_slot(memory.header(), 0, 0),
-                     second = open_slot(memory.header(), 0, trace::kOrderTask);
+                     second = open_slot(memory.header(), 0, channel::kOrderTask);
       return put_all(memory, first, kMany) && put_all(memory, second, kMany / 3);
     });
     const recording::End end = record(memory, folder.directory, child, &status);
@@ -84,7 +84,7 @@ TEST(Recorder, KeepsWhatAFeederGivesBack) {
   }
   const recording::Recording recording(folder.directory);
   EXPECT_EQ(recording::verify(recording).damages, std::vector<std::string>());
-  TraceMemory memory(trace::Mode::kReplay);
+  ChannelMemory memory(channel::Mode::kReplay);
   std::vector<std::string> damages;
   Feeder feeder(memory, recording, &damages);
   const pid_t child =
@@ -97,12 +97,12 @@ TEST(Recorder, KeepsWhatAFeederGivesBack) {
 
 TEST(Recorder, KeepsWhatAKilledProgramHadPut) {
   Folder folder;
-  TraceMemory memory(trace::Mode::kRecord);
+  ChannelMemory memory(channel::Mode::kRecord);
   int status = -1;
   const pid_t child = start([&] {
     const uint32_t slot = open_slot(memory.header(), 0, 0);
     if (!put_all(memory, slot, 2000)) return false;
-    const Entry begun{Kind::kCall, trace::kMore, 0, 0, 0, 0, 0};
+    const Entry begun{Kind::kCall, channel::kMore, 0, 0, 0, 0, 0};
     put_waiting(memory.header(), memory.ring(slot), begun, nullptr, 0);
     raise(SIGKILL);
     return true;
@@ -118,13 +118,13 @@ TEST(Recorder, KeepsWhatAKilledProgramHadPut) {
 // it is killed. The turns that were kept.
 std::vector<uint16_t> turns_kept(uint64_t first, uint32_t count) {
   Folder folder;
-  TraceMemory memory(trace::Mode::kRecord);
+  ChannelMemory memory(channel::Mode::kRecord);
   int status = -1;
   const pid_t child = start([&] {
-    const uint32_t slot = open_slot(memory.header(), 0, trace::kOrderTask);
-    trace::OpenTurns& open = memory.header().turns[0];
+    const uint32_t slot = open_slot(memory.header(), 0, channel::kOrderTask);
+    channel::OpenTurns& open = memory.header().turns[0];
     memory.header().processes = 1;
-    for (uint16_t i = 0; i < trace::OpenTurns::kMost; i++) open.turn[i] = i;
+    for (uint16_t i = 0; i < channel::OpenTurns::kMost; i++) open.turn[i] = i;
     const Entry entry{Kind::kTurns, 0, 0, sizeof open.turn, 0, 0, 0};
     if (!put_waiting(memory.header(), memory.ring(slot), entry, open.turn, entry.size))
       return false;
@@ -148,31 +148,31 @@ std::vector<uint16_t> turns_kept(uint64_t first, uint32_t count) {
 }
 
 TEST(Recorder, MakesAnEntryOfTheLastTurns) {
-  const std::vector<uint16_t> kept = turns_kept(trace::OpenTurns::kMost, 3);
-  ASSERT_EQ(kept.size(), trace::OpenTurns::kMost + 3);
+  const std::vector<uint16_t> kept = turns_kept(channel::OpenTurns::kMost, 3);
+  ASSERT_EQ(kept.size(), channel::OpenTurns::kMost + 3);
   for (size_t i = 0; i < kept.size(); i++) EXPECT_EQ(kept[i], i);
 }
 
 TEST(Recorder, KeepsNoTurnTwiceWhereTheProgramDiedBetweenItsSteps) {
-  EXPECT_EQ(turns_kept(0, trace::OpenTurns::kMost).size(),
-            trace::OpenTurns::kMost);  // they are in the entry already
-  EXPECT_EQ(turns_kept(0, 0).size(), trace::OpenTurns::kMost);
-  EXPECT_EQ(turns_kept(trace::OpenTurns::kMost, trace::OpenTurns::kMost + 1).size(),
-            trace::OpenTurns::kMost);  // that is none
+  EXPECT_EQ(turns_kept(0, channel::OpenTurns::kMost).size(),
+            channel::OpenTurns::kMost);  // they are in the entry already
+  EXPECT_EQ(turns_kept(0, 0).size(), channel::OpenTurns::kMost);
+  EXPECT_EQ(turns_kept(channel::OpenTurns::kMost, channel::OpenTurns::kMost + 1).size(),
+            channel::OpenTurns::kMost);  // that is none
 }
 
 // Words 0 to `kept - 1` are in an entry, `count` more say that they come after `first`, and `skip`
 // points were as expected since: then the program is killed. All words that were kept.
-std::vector<trace::Point> points_kept(uint32_t kept, uint64_t first, uint32_t count,
-                                      uint32_t skip) {
+std::vector<channel::Point> points_kept(uint32_t kept, uint64_t first, uint32_t count,
+                                        uint32_t skip) {
   Folder folder;
-  TraceMemory memory(trace::Mode::kRecord);
+  ChannelMemory memory(channel::Mode::kRecord);
   int status = -1;
   const pid_t child = start([&] {
-    const uint32_t slot = open_slot(memory.header(), 0, 3 | trace::kPointsOf);
-    trace::OpenPoints& open = memory.header().points[slot];
+    const uint32_t slot = open_slot(memory.header(), 0, 3 | channel::kPointsOf);
+    channel::OpenPoints& open = memory.header().points[slot];
     const auto word = [](uint64_t value) {
-      return trace::encoded({trace::PointKind::kNumber, false, 0, value});
+      return channel::encoded({channel::PointKind::kNumber, false, 0, value});
     };
     for (uint32_t i = 0; i < kept; i++) open.word[i] = word(i);
     const Entry entry{Kind::kPoints, 0, 0, kept * 8, 0, 0, 0};
@@ -187,7 +187,7 @@ std::vector<trace::Point> points_kept(uint32_t kept, uint64_t first, uint32_t co
   record(memory, folder.directory, child, &status);
   const recording::Recording recording(folder.directory);
   EXPECT_EQ(verify(recording).damages, std::vector<std::string>());
-  std::vector<trace::Point> points;
+  std::vector<channel::Point> points;
   if (recording.streams.empty()) return points;
   EXPECT_EQ(recording.streams.at(0).key.name(), "0-3-objects");
   recording::StreamReader reader(recording::File::reading(recording.streams.at(0).path), kNumber,
@@ -195,17 +195,17 @@ std::vector<trace::Point> points_kept(uint32_t kept, uint64_t first, uint32_t co
   for (; const Entry* entry = reader.peek(); reader.take()) {
     const auto* words = reinterpret_cast<const uint64_t*>(entry + 1);
     for (size_t i = 0; i < entry->size / sizeof *words; i++)
-      points.push_back(trace::decoded_point(words[i]));
+      points.push_back(channel::decoded_point(words[i]));
   }
   return points;
 }
 
 TEST(Recorder, MakesAnEntryOfTheLastPoints) {
-  const std::vector<trace::Point> points =
-      points_kept(trace::OpenPoints::kMost, trace::OpenPoints::kMost, 3, 9);
-  ASSERT_EQ(points.size(), trace::OpenPoints::kMost + 4);
+  const std::vector<channel::Point> points =
+      points_kept(channel::OpenPoints::kMost, channel::OpenPoints::kMost, 3, 9);
+  ASSERT_EQ(points.size(), channel::OpenPoints::kMost + 4);
   for (size_t i = 0; i + 1 < points.size(); i++) EXPECT_EQ(points[i].value, i);
-  EXPECT_EQ(points.back().kind, trace::PointKind::kEnd);
+  EXPECT_EQ(points.back().kind, channel::PointKind::kEnd);
   EXPECT_EQ(points.back().skip, 9u);
   EXPECT_EQ(points_kept(0, 0, 0, 5).size(), 1u);  // none but as expected
 }
@@ -213,26 +213,26 @@ TEST(Recorder, MakesAnEntryOfTheLastPoints) {
 TEST(Recorder, KeepsNoPointTwiceWhereTheProgramDiedBetweenItsSteps) {
   EXPECT_EQ(points_kept(5, 0, 5, 0).size(), 5u);  // they are in the entry already
   EXPECT_EQ(points_kept(5, 0, 0, 0).size(), 5u);
-  EXPECT_EQ(points_kept(5, 5, trace::OpenPoints::kMost + 1, 0).size(), 5u);  // that is none
+  EXPECT_EQ(points_kept(5, 5, channel::OpenPoints::kMost + 1, 0).size(), 5u);  // that is none
 }
 
 TEST(Recorder, CutsGroupsThatAreLongerThanAChunk) {
   Folder folder;
-  TraceMemory memory(trace::Mode::kRecord);
+  ChannelMemory memory(channel::Mode::kRecord);
   int status = -1;
-  const std::string bytes(trace::kMostPayload, 'b');
+  const std::string bytes(channel::kMostPayload, 'b');
   const pid_t child = start([&] {
     const uint32_t slot = open_slot(memory.header(), 0, 0);
     for (int i = 0; i < 300; i++) {
       const Entry entry{Kind::kMemory,
-                        static_cast<uint8_t>(i == 299 ? 0 : trace::kMore),
+                        static_cast<uint8_t>(i == 299 ? 0 : channel::kMore),
                         0,
-                        trace::kMostPayload,
+                        channel::kMostPayload,
                         0,
                         0,
                         0};
       if (!put_waiting(memory.header(), memory.ring(slot), entry, bytes.data(),
-                       trace::kMostPayload))
+                       channel::kMostPayload))
         return false;
     }
     return true;
@@ -255,19 +255,19 @@ TEST(Recorder, CutsGroupsThatAreLongerThanAChunk) {
 TEST(Recorder, EndsTheRecordingWhereTheProgramOverwroteTheMemory) {
   for (int kind = 0; kind < 4; kind++) {
     Folder folder;
-    TraceMemory memory(trace::Mode::kRecord);
+    ChannelMemory memory(channel::Mode::kRecord);
     int status = -1;
     const pid_t child = start([&] {
       const uint32_t slot = open_slot(memory.header(), 0, 0);
       put_all(memory, slot, 10);
-      trace::Ring ring = memory.ring(slot);
+      channel::Ring ring = memory.ring(slot);
       Entry entry{Kind::kCall, 0, 0, 0, 0, 0, 0};
       if (kind == 0) entry.size = 0xffff'fff0;
       if (kind == 1) entry.kind = static_cast<Kind>(77);
       if (kind == 2) ring.slot->head += 3;
       if (kind == 3) ring.slot->head += 1ull << 40;
       if (kind < 2) {
-        memcpy(ring.bytes + ring.slot->head % trace::kRingSize, &entry, sizeof entry);
+        memcpy(ring.bytes + ring.slot->head % channel::kRingSize, &entry, sizeof entry);
         __atomic_store_n(&ring.slot->head, ring.slot->head + sizeof entry, __ATOMIC_RELEASE);
       }
       return !drain_waiting(memory.header(), ring);
@@ -281,7 +281,7 @@ TEST(Recorder, EndsTheRecordingWhereTheProgramOverwroteTheMemory) {
 TEST(Recorder, TellsTheProgramWhereTheDirectoryCannotBeWritten) {
   Folder folder;
   fs::remove_all(folder.directory + "/streams");
-  TraceMemory memory(trace::Mode::kRecord);
+  ChannelMemory memory(channel::Mode::kRecord);
   int status = -1;
   const pid_t child = start([&] {
     const uint32_t slot = open_slot(memory.header(), 0, 0);
@@ -296,7 +296,7 @@ TEST(Recorder, TellsTheProgramWhereTheDirectoryCannotBeWritten) {
 // As a full disk: what was appended in part is cut off again.
 TEST(Recorder, LeavesWholeChunksWhereTheDiskIsFull) {
   Folder folder;
-  TraceMemory memory(trace::Mode::kRecord);
+  ChannelMemory memory(channel::Mode::kRecord);
   rlimit was;
   getrlimit(RLIMIT_FSIZE, &was);
   signal(SIGXFSZ, SIG_IGN);
@@ -323,9 +323,9 @@ TEST(Recorder, KeepsAsManyStreamsAsThereAreSlots) {
   Folder folder;
   int status = -1;
   {
-    TraceMemory memory(trace::Mode::kRecord);
+    ChannelMemory memory(channel::Mode::kRecord);
     const pid_t child = start([&] {
-      for (uint32_t i = 0; i < trace::kMostStreams; i++) {
+      for (uint32_t i = 0; i < channel::kMostStreams; i++) {
         if (!put_all(memory, open_slot(memory.header(), i / 64, i % 64), 3)) return false;
       }
       return true;
@@ -334,11 +334,11 @@ TEST(Recorder, KeepsAsManyStreamsAsThereAreSlots) {
   }
   EXPECT_EQ(status, 0);
   recording::Recording recording(folder.directory);
-  EXPECT_EQ(recording.streams.size(), trace::kMostStreams);
+  EXPECT_EQ(recording.streams.size(), channel::kMostStreams);
   const recording::Report report = verify(recording);
   EXPECT_EQ(report.damages, std::vector<std::string>());
-  EXPECT_EQ(report.entries, 3u * trace::kMostStreams);
-  TraceMemory memory(trace::Mode::kReplay);
+  EXPECT_EQ(report.entries, 3u * channel::kMostStreams);
+  ChannelMemory memory(channel::Mode::kReplay);
   std::vector<std::string> damages;
   recording.streams.push_back({{9999, 0}, "/nowhere"});
   EXPECT_THROW(Feeder(memory, recording, &damages), Failure);
@@ -348,7 +348,7 @@ TEST(Feeder, ClosesADamagedStreamBeforeTheDamage) {
   Folder folder;
   int status = -1;
   {
-    TraceMemory memory(trace::Mode::kRecord);
+    ChannelMemory memory(channel::Mode::kRecord);
     record(memory, folder.directory,
            start([&] { return put_all(memory, open_slot(memory.header(), 0, 0), kMany); }),
            &status);
@@ -358,7 +358,7 @@ TEST(Feeder, ClosesADamagedStreamBeforeTheDamage) {
   std::string bytes = recording::content_of(path, 100 << 20);
   bytes[bytes.size() / 2] ^= 4;
   ASSERT_TRUE(recording::replace_file(path, bytes));
-  TraceMemory memory(trace::Mode::kReplay);
+  ChannelMemory memory(channel::Mode::kReplay);
   std::vector<std::string> damages;
   Feeder feeder(memory, recording, &damages);
   ASSERT_EQ(damages.size(), 1u);
@@ -367,7 +367,7 @@ TEST(Feeder, ClosesADamagedStreamBeforeTheDamage) {
     bool more = false;
     while (const Entry* entry = peek_waiting(memory.header(), memory.ring(0))) {
       if (entry->check != count++) return false;
-      more = entry->flags & trace::kMore;
+      more = entry->flags & channel::kMore;
       take_waking(memory.header(), memory.ring(0), entry);
     }
     return !more && count > 100 && count < kMany;

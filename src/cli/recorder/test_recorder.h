@@ -36,11 +36,11 @@ class Folder {
   std::string path_;
 };
 
-inline uint32_t open_slot(trace::Header& header, uint32_t process, uint32_t task) {
+inline uint32_t open_slot(channel::Header& header, uint32_t process, uint32_t task) {
   const uint32_t slot = __atomic_fetch_add(&header.slots, 1, __ATOMIC_SEQ_CST);
   header.slot[slot].process = process;
   header.slot[slot].task = task;
-  store_enum<__ATOMIC_RELEASE>(header.slot[slot].state, trace::State::kOpen);
+  store_enum<__ATOMIC_RELEASE>(header.slot[slot].state, channel::State::kOpen);
   return slot;
 }
 
@@ -51,7 +51,7 @@ inline pid_t start(const std::function<bool()>& program) {
 }
 
 // Serves `child` until it ends; its status as wait gives it.
-inline int serve(TraceMemory& memory, pid_t child, const std::function<void()>& work) {
+inline int serve(ChannelMemory& memory, pid_t child, const std::function<void()>& work) {
   for (;;) {
     const uint32_t seen = memory.bell();
     work();
@@ -61,7 +61,7 @@ inline int serve(TraceMemory& memory, pid_t child, const std::function<void()>& 
   }
 }
 
-inline recording::End record(TraceMemory& memory, const std::string& directory, pid_t child,
+inline recording::End record(ChannelMemory& memory, const std::string& directory, pid_t child,
                              int* status) {
   Recorder recorder(memory, directory, kNumber);
   uint64_t now = 1;

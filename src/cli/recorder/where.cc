@@ -20,7 +20,7 @@ std::string asked(const std::string& object, uint64_t address) {
   });
 }
 
-std::string words(const trace::StackFrame& frame) {
+std::string words(const channel::StackFrame& frame) {
   const std::string object(frame.object, strnlen(frame.object, sizeof frame.object));
   const std::string there = fmt::format("{}+{:#x}", object, frame.address);
   const std::string text = asked(object, frame.address - 1);  // in the call, not behind it
@@ -37,10 +37,10 @@ std::string words(const trace::StackFrame& frame) {
 
 }  // namespace
 
-std::vector<std::string> stack_lines(const trace::Header& header) {
+std::vector<std::string> stack_lines(const channel::Header& header) {
   std::vector<std::string> all;
   const uint32_t count =
-      std::min(__atomic_load_n(&header.stack_frames, __ATOMIC_ACQUIRE), trace::kMaxStackFrames);
+      std::min(__atomic_load_n(&header.stack_frames, __ATOMIC_ACQUIRE), channel::kMaxStackFrames);
   for (uint32_t i = 0; i < count; i++) all.push_back(words(header.stack_frame[i]));
   return all;
 }

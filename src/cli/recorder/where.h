@@ -11,6 +11,6 @@ namespace weir::cli {
 // Returns a line for each place that the runtime left in the header (record/divergence_stack.h):
 // "main, racey.c:45 (/path/racey+0x1234)". It has only the file and the address if binutils'
 // addr2line does not know the place, or is not installed.
-std::vector<std::string> stack_lines(const trace::Header& header);
+std::vector<std::string> stack_lines(const channel::Header& header);
 
 }  // namespace weir::cli

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-namespace weir::trace {
+namespace weir::channel {
 
 inline constexpr uint32_t kFormatVersion = 5;
 
@@ -182,4 +182,4 @@ inline constexpr uint32_t kMostPayload = 32 << 10;
 constexpr uint64_t padded(uint64_t size) { return (size + 7) & ~uint64_t{7}; }
 constexpr uint64_t bytes_of(const Entry& entry) { return sizeof(Entry) + padded(entry.size); }
 
-}  // namespace weir::trace
+}  // namespace weir::channel

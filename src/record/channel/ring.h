@@ -20,7 +20,7 @@
 #include "record/channel/format.h"
 #include "record/channel/shared_page_table.h"
 
-namespace weir::trace {
+namespace weir::channel {
 
 enum class Mode : uint32_t { kRecord = 1, kReplay = 2 };
 enum class State : uint32_t {
@@ -30,7 +30,7 @@ enum class State : uint32_t {
 };  // kClosed: nothing more will be put
 
 inline constexpr uint64_t kMagic = 0x31636172'72696577;  // "weirrac1"
-inline constexpr uint64_t kTrace = 0x320000000000;       // where a program under Weir maps it
+inline constexpr uint64_t kChannel = 0x320000000000;     // where a program under Weir maps it
 inline constexpr uint32_t kMostStreams = 4096;
 inline constexpr uint32_t kMostProcesses = 4096;
 inline constexpr uint64_t kRingSize = 256 << 10;
@@ -175,7 +175,7 @@ inline constexpr uint64_t kHeaderSize = (sizeof(Header) + 4095) & ~uint64_t{4095
 inline constexpr uint64_t kHoldersAt = kHeaderSize + kMostStreams * kRingSize;
 inline constexpr uint64_t kSharedPagesAt =
     kHoldersAt + ((kMostStreams * sizeof(Holder) + 4095) & ~uint64_t{4095});
-inline constexpr uint64_t kTraceSize = kSharedPagesAt + kSharedPages * sizeof(SharedPage);
+inline constexpr uint64_t kChannelSize = kSharedPagesAt + kSharedPages * sizeof(SharedPage);
 
 // One side's hold on a ring. `base`: where the trace is mapped.
 struct Ring {
@@ -232,4 +232,4 @@ struct Ring {
   }
 };
 
-}  // namespace weir::trace
+}  // namespace weir::channel

@@ -15,21 +15,21 @@
 #include "base/atomic_enum.h"
 #include "record/channel/wait.h"
 
-namespace weir::trace {
+namespace weir::channel {
 namespace {
 
 // A trace that a forked child shares.
 class Trace {
  public:
   Trace() {
-    base_ = mmap(nullptr, kTraceSize, PROT_READ | PROT_WRITE,
+    base_ = mmap(nullptr, kChannelSize, PROT_READ | PROT_WRITE,
                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     EXPECT_NE(base_, MAP_FAILED);
     header().command = getpid();
     header().slots = 1;
     header().slot[0].state = State::kOpen;
   }
-  ~Trace() { munmap(base_, kTraceSize); }
+  ~Trace() { munmap(base_, kChannelSize); }
   Header& header() { return *static_cast<Header*>(base_); }
   Ring ring() { return Ring::at(reinterpret_cast<uint64_t>(base_), 0); }
 
@@ -269,4 +269,4 @@ TEST(Waiting, RingsTheBellAtHalfARingOnly) {
 }
 
 }  // namespace
-}  // namespace weir::trace
+}  // namespace weir::channel

@@ -9,14 +9,14 @@
 // 2. A holder that computes loses a page only by its own act. A holder that sleeps loses its page
 //    to whoever needs it and has the holder's lock. (checked in give_if_asked)
 // 3. A holder that dies, with or without a lock or pages, is found to be dead by those that wait
-//    for it (trace::is_gone is the command's part). (not checkable: who dies checks nothing)
+//    for it (channel::is_gone is the command's part). (not checkable: who dies checks nothing)
 #pragma once
 
 #include <stdint.h>
 
 #include "record/channel/format.h"
 
-namespace weir::trace {
+namespace weir::channel {
 
 struct SharedPage {
   uint64_t key;     // of the object and the page's number in it; 0: free. Set once
@@ -65,4 +65,4 @@ struct Holder {
 };
 static_assert(sizeof(Holder) == 256);
 
-}  // namespace weir::trace
+}  // namespace weir::channel

@@ -17,7 +17,7 @@
 #include "record/channel/ring.h"
 #include "sys/futex.h"
 
-namespace weir::trace {
+namespace weir::channel {
 
 inline constexpr uint64_t kLongestSleep = 20'000'000;  // nanoseconds
 
@@ -36,7 +36,9 @@ inline bool is_closed(const Slot& slot) {
 // whether or not the caller might read there.
 inline bool has_no_memory(int pid) {
   uint8_t byte;
-  const struct { uint64_t at, size; } here{reinterpret_cast<uint64_t>(&byte), 1}, there{kTrace, 1};
+  const struct {
+    uint64_t at, size;
+  } here{reinterpret_cast<uint64_t>(&byte), 1}, there{kChannel, 1};
   return sys::raw(SYS_process_vm_readv, pid, reinterpret_cast<long>(&here), 1,
                   reinterpret_cast<long>(&there), 1, 0) == -ESRCH;
 }
@@ -120,4 +122,4 @@ inline void take_waking(Header& header, Ring ring, const Entry* entry) {
   if (before >= kRingSize / 2 && ring.used() < kRingSize / 2) ring_bell(header);
 }
 
-}  // namespace weir::trace
+}  // namespace weir::channel

@@ -31,7 +31,7 @@ namespace weir::shared_memory {
 namespace {
 
 uint64_t& points_of(uint32_t stream) {
-  return reinterpret_cast<trace::Holder*>(trace::kTrace + trace::kHoldersAt)[stream].points;
+  return reinterpret_cast<channel::Holder*>(channel::kChannel + channel::kHoldersAt)[stream].points;
 }
 
 }  // namespace
@@ -39,21 +39,21 @@ uint64_t& points_of(uint32_t stream) {
 void come_by(Task& task) {
   if (happens::g_replayed) happens::on_release(happens::kSharedMemory);
   const uint32_t stream = recording::stream_number(task);
-  if (stream < trace::kMostStreams)
+  if (stream < channel::kMostStreams)
     __atomic_fetch_add(&points_of(stream), 1u, __ATOMIC_RELEASE);  // after what is told there
 }
 
-trace::PreviousHolder previous_holder_of(uint32_t stream) {
+channel::PreviousHolder previous_holder_of(uint32_t stream) {
   if (!stream) return {};
-  const trace::Slot& slot = recording::header().slot[stream - 1];
+  const channel::Slot& slot = recording::header().slot[stream - 1];
   return {slot.process, slot.task, __atomic_load_n(&points_of(stream - 1), __ATOMIC_ACQUIRE)};
 }
 
-void await_previous_holder(Task& task, const trace::PreviousHolder& previous_holder) {
+void await_previous_holder(Task& task, const channel::PreviousHolder& previous_holder) {
   constexpr uint32_t kLooks = 200;
   // Of a process that was killed the last entries may be missing.
   constexpr uint64_t kPatience = 2'000'000'000;
-  trace::Ring ring;
+  channel::Ring ring;
   if (!happens::g_replayed || !previous_holder.points ||
       !recording::ring_of(previous_holder.process, previous_holder.task, ring))
     return;
@@ -66,7 +66,7 @@ void await_previous_holder(Task& task, const trace::PreviousHolder& previous_hol
   for (uint64_t ended = 0, stands = 0; !has_come();) {
     looking.sleep();
     if (previous_holder.process == task.recorded.ordinal) recording::look_round(task, stands);
-    const bool is_over = trace::is_closed(*ring.slot) && !ring.used();
+    const bool is_over = channel::is_closed(*ring.slot) && !ring.used();
     if (!is_over) ended = 0;
     else if (!ended) ended = sys::monotonic_ns();
     else if (sys::monotonic_ns() - ended > kPatience) break;

@@ -14,8 +14,8 @@ namespace weir::shared_memory {
 void come_by(Task& task);
 // Recording: the task of that stream, and how often it has come by; `stream`: its number + 1, 0
 // nobody.
-trace::PreviousHolder previous_holder_of(uint32_t stream);
+channel::PreviousHolder previous_holder_of(uint32_t stream);
 // Replaying: the task takes a page that it had from that one.
-void await_previous_holder(Task& task, const trace::PreviousHolder& previous_holder);
+void await_previous_holder(Task& task, const channel::PreviousHolder& previous_holder);
 
 }  // namespace weir::shared_memory

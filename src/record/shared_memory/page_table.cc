@@ -17,10 +17,10 @@ namespace weir::shared_table {
 
 namespace {
 
-using trace::Holder;
-using trace::HolderState;
-using trace::PageRequest;
-using trace::SharedPage;
+using channel::Holder;
+using channel::HolderState;
+using channel::PageRequest;
+using channel::SharedPage;
 
 // Nanoseconds until a waiter looks who has the page now, whether it lives, and what it does: rarer
 // with time.
@@ -30,27 +30,27 @@ constexpr uint32_t kLooksAtLock = 1000;
 constexpr uint64_t kPatience = 10'000'000'000;
 
 SharedPage& page_at(uint32_t entry) {
-  return reinterpret_cast<SharedPage*>(trace::kTrace + trace::kSharedPagesAt)[entry];
+  return reinterpret_cast<SharedPage*>(channel::kChannel + channel::kSharedPagesAt)[entry];
 }
 Holder& holder_at(uint32_t stream) {
-  return reinterpret_cast<Holder*>(trace::kTrace + trace::kHoldersAt)[stream];
+  return reinterpret_cast<Holder*>(channel::kChannel + channel::kHoldersAt)[stream];
 }
 uint32_t stream_of(uint64_t holder) {
-  return static_cast<uint32_t>(holder & ((1u << trace::kHolderBits) - 1) & ~trace::kHanded) - 1;
+  return static_cast<uint32_t>(holder & ((1u << channel::kHolderBits) - 1) & ~channel::kHanded) - 1;
 }
 Holder& own(Task& task) { return holder_at(recording::stream_number(task)); }
 
 uint64_t word_of(uint32_t stream) {
-  return __atomic_load_n(&holder_at(stream).generation, __ATOMIC_ACQUIRE) << trace::kHolderBits |
+  return __atomic_load_n(&holder_at(stream).generation, __ATOMIC_ACQUIRE) << channel::kHolderBits |
          (stream + 1);
 }
 uint64_t word_of(Task& task) { return word_of(recording::stream_number(task)); }
 
 bool is_nobody(uint64_t holder) {
-  return !holder || (holder & ~trace::kHanded) != word_of(stream_of(holder));
+  return !holder || (holder & ~channel::kHanded) != word_of(stream_of(holder));
 }
 
-bool is_dead(const Holder& h) { return h.pid > 0 && trace::has_no_memory(h.pid); }
+bool is_dead(const Holder& h) { return h.pid > 0 && channel::has_no_memory(h.pid); }
 
 // Another process's lock, or this one's, for a few instructions.
 class HolderLock {
@@ -121,7 +121,7 @@ bool take_or_ask(uint32_t me, uint32_t entry, uint64_t holder, uint64_t waited) 
   if (__atomic_load_n(&page.holder, __ATOMIC_SEQ_CST) != holder) return false;
   const bool may_take = h.state == HolderState::kSleeps ||
                         (h.state == HolderState::kReads && waited > kTakesFromReader);
-  if (may_take && !(holder & trace::kHanded)) {
+  if (may_take && !(holder & channel::kHanded)) {
     if (!change(page, holder, word_of(me))) return false;
     h.lost = 1;
     return true;
@@ -145,11 +145,11 @@ void look_after(uint32_t me, uint64_t holder, uint64_t waited) {
   Holder& h = holder_at(stream);
   if (is_dead(h)) {
     HolderLock lock(h, me);
-    if ((holder & ~trace::kHanded) == word_of(stream))
+    if ((holder & ~channel::kHanded) == word_of(stream))
       __atomic_fetch_add(&h.generation, 1u, __ATOMIC_ACQ_REL);
     return;
   }
-  if (h.state != HolderState::kComputes || (holder & trace::kHanded)) return;
+  if (h.state != HolderState::kComputes || (holder & channel::kHanded)) return;
   sys::raw(SYS_tkill, h.pid, sys::g_probe_signal);
   if (waited > kPatience && !__atomic_exchange_n(&h.told, 1u, __ATOMIC_ACQ_REL)) {
     report(
@@ -168,8 +168,8 @@ uint32_t entry_of(uint64_t object, uint64_t page) {
   key = (key ^ key >> 31) * 0x94D049BB133111EB;
   key ^= key >> 29;
   if (!key) key = 1;
-  for (uint64_t i = 0; i < trace::kSharedPages; i++) {
-    const uint64_t entry = (key + i) % trace::kSharedPages;
+  for (uint64_t i = 0; i < channel::kSharedPages; i++) {
+    const uint64_t entry = (key + i) % channel::kSharedPages;
     uint64_t found = __atomic_load_n(&page_at(static_cast<uint32_t>(entry)).key, __ATOMIC_ACQUIRE);
     if (!found && __atomic_compare_exchange_n(&page_at(static_cast<uint32_t>(entry)).key, &found,
                                               key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
@@ -178,7 +178,7 @@ uint32_t entry_of(uint64_t object, uint64_t page) {
     if (found == key) return static_cast<uint32_t>(entry);
   }
   report("the program's processes share more than %u pages: a recording has no room for more",
-         trace::kSharedPages);
+         channel::kSharedPages);
   die(125);
 }
 
@@ -191,10 +191,10 @@ bool acquire(Task& task, uint32_t entry, uint32_t& previous_holder) {
   for (uint64_t since = 0, waited = 0;;) {
     const uint64_t holder = __atomic_load_n(&page.holder, __ATOMIC_SEQ_CST);
     if (holder == me) return true;
-    if (holder == (me | trace::kHanded) || is_nobody(holder)) {
+    if (holder == (me | channel::kHanded) || is_nobody(holder)) {
       const uint32_t gave = __atomic_load_n(&page.previous_holder, __ATOMIC_ACQUIRE);
       if (!change(page, holder, me)) continue;
-      previous_holder = !holder || (holder & trace::kHanded) ? gave : stream_of(holder) + 1;
+      previous_holder = !holder || (holder & channel::kHanded) ? gave : stream_of(holder) + 1;
       h.waits_for = 0;
       return false;
     }
@@ -254,7 +254,7 @@ void give_to(Task& task, const PageRequest& request) {
   // Who waits for what this task has goes on waiting.
   const bool waits =
       __atomic_load_n(&holder_at(request.stream).waits_for, __ATOMIC_ACQUIRE) == request.entry + 1;
-  if (change(page, word_of(task), waits ? word_of(request.stream) | trace::kHanded : 0))
+  if (change(page, word_of(task), waits ? word_of(request.stream) | channel::kHanded : 0))
     wake_waiters(page);
 }
 

@@ -23,12 +23,12 @@ uint64_t take_sum(uint32_t entry);
 bool has(Task& task, uint32_t entry);
 void give(Task& task, uint32_t entry);
 // Gives the page to the task that requested it.
-void give_to(Task& task, const trace::PageRequest& request);
+void give_to(Task& task, const channel::PageRequest& request);
 // Takes the requests so far, at most Holder::kMostRequests, and returns their number.
-uint32_t take_requests(Task& task, trace::PageRequest* requests);
+uint32_t take_requests(Task& task, channel::PageRequest* requests);
 bool is_asked(Task& task);
 
-void begin_sleep(Task& task, trace::HolderState state);
+void begin_sleep(Task& task, channel::HolderState state);
 // True: it has lost pages since it said so the last time.
 bool end_sleep(Task& task);
 // All that the task has, or had as another program, is nobody's.

@@ -36,9 +36,9 @@ uint64_t g_borrowed[2] = {0, 0};
 
 namespace {
 
-using trace::Entry;
-using trace::Kind;
-using trace::PageKind;
+using channel::Entry;
+using channel::Kind;
+using channel::PageKind;
 
 constexpr uint32_t kFirstRoom = 1024;
 constexpr uint32_t kMostHeld =
@@ -197,7 +197,7 @@ void take_recorded(Task& task, const Mapping& m, uint64_t page) {
   const Entry& entry = recording::next(task);
   const auto at = static_cast<uint64_t>(entry.result);
   const auto kind = static_cast<PageKind>(entry.number);
-  trace::PreviousHolder previous_holder;
+  channel::PreviousHolder previous_holder;
   const bool is_whole = kind == PageKind::kNoMemory ||
                         (kind == PageKind::kTaken && entry.size >= sizeof previous_holder);
   const bool is_taken = entry.kind == Kind::kPage && is_whole;
@@ -220,7 +220,7 @@ void take_recorded(Task& task, const Mapping& m, uint64_t page) {
 }
 
 void give_requested(Task& task, PageKind where) {
-  trace::PageRequest requests[trace::Holder::kMostRequests];
+  channel::PageRequest requests[channel::Holder::kMostRequests];
   const uint32_t count = shared_table::take_requests(task, requests);
   for (uint32_t i = 0; i < count; i++) {
     each_held([&](const Held& held) {
@@ -256,7 +256,7 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
       shared_table::entry_of(m.object, (m.offset + page - m.range.start) / kPageSize);
   uint32_t from = 0;
   const bool had_it = shared_table::acquire(task, index, from);
-  const trace::PreviousHolder previous_holder = previous_holder_of(from);
+  const channel::PreviousHolder previous_holder = previous_holder_of(from);
   if (task.recorded.shared_memory_sleeps)
     (void)shared_table::end_sleep(task);  // the runtime looks at it in the middle of a wait
   note_lost(task, PageKind::kGivenAtAccess);

@@ -51,9 +51,9 @@ uint64_t sum_at(uint64_t page);
 // The task gets the page, which the mapping has.
 void take_page(Task& task, const Mapping& m, uint64_t page);
 // The task has it no more: closed here, and kept. And: all of them that others have taken.
-void note_given(Task& task, trace::PageKind where, uint64_t page);
-void note_lost(Task& task, trace::PageKind where);
+void note_given(Task& task, channel::PageKind where, uint64_t page);
+void note_lost(Task& task, channel::PageKind where);
 // Replaying: what the task gave here.
-void give_as_recorded(Task& task, trace::PageKind where);
+void give_as_recorded(Task& task, channel::PageKind where);
 
 }  // namespace weir::shared_memory

@@ -41,7 +41,7 @@ bool g_active = false;
 
 namespace {
 
-using trace::PageKind;
+using channel::PageKind;
 
 constexpr uint32_t kMostMappings = 4096;
 
@@ -231,8 +231,8 @@ void begin_sleep(Task& task) {
   if (task.recorded.shared_memory_sleeps++) return;
   come_by(task);
   if (input::recording())
-    shared_table::begin_sleep(task,
-                              g_reads ? trace::HolderState::kReads : trace::HolderState::kSleeps);
+    shared_table::begin_sleep(
+        task, g_reads ? channel::HolderState::kReads : channel::HolderState::kSleeps);
 }
 
 void end_sleep(Task& task) {
@@ -262,10 +262,11 @@ bool map(long address, uint64_t size, int protection, long flags, int descriptor
          long& result) {
   if (!input::is_on()) return false;
   const bool is_replayed = input::replaying();
-  if (!input::value(input::What::kShared, [&] { return is_wanted(protection, flags, descriptor); }))
+  if (!input::log_value(input::What::kShared,
+                        [&] { return is_wanted(protection, flags, descriptor); }))
     return false;
   if (is_replayed) {
-    result = input::kept(input::What::kShared, 0);
+    result = input::log_number(input::What::kShared, 0);
     if (sys::failed(result)) return true;
     const long at = map_own(static_cast<uint64_t>(result), page_up(size),
                             flags & MAP_FIXED ? MAP_FIXED : MAP_FIXED_NOREPLACE);
@@ -277,7 +278,7 @@ bool map(long address, uint64_t size, int protection, long flags, int descriptor
   } else {
     result = sys::raw(SYS_mmap, address, static_cast<long>(size), protection,
                       flags & ~long{MAP_POPULATE}, descriptor, static_cast<long>(offset));
-    input::kept(input::What::kShared, result);
+    input::log_number(input::What::kShared, result);
     if (sys::failed(result)) return true;
   }
   const auto start = static_cast<uint64_t>(result);

@@ -18,14 +18,14 @@ constexpr char kOurFiles[] = "/memfd:weir-",
 bool is_ours(const sys::MapLine& line) {
   if (starts_with(line.name, kTheirs)) return false;
   return starts_with(line.name, kOurFiles) || line.range.overlaps(page::own_image()) ||
-         line.range.overlaps({kArena, trace::kTrace + trace::kTraceSize}) ||
+         line.range.overlaps({kArena, channel::kChannel + channel::kChannelSize}) ||
          line.range.overlaps({kCountCode, kCountBlocks + kCountBlocksSize});
 }
 
 }  // namespace
 
 void note_shared_memory() {
-  trace::Header& h = header();
+  channel::Header& h = header();
   char* cursor;
   if (!input::recording() || __atomic_load_n(&h.shares, __ATOMIC_ACQUIRE) ||
       sys::read_maps(&cursor) < 0)
@@ -44,7 +44,7 @@ void note_shared_memory() {
 }
 
 void note_stranger(uint64_t address) {
-  trace::Header& h = header();
+  channel::Header& h = header();
   char* cursor;
   if (__atomic_exchange_n(&h.strangers, 1u, __ATOMIC_ACQ_REL) || sys::read_maps(&cursor) < 0)
     return;

@@ -299,7 +299,7 @@ void prints_at_exit(int code) {
     for (;;) sys::futex_wait(&never, 0);
   }
   const bool comparable = !input::is_on() || s.recording.compares_memory;
-  const bool kept = input::is_on() && (recording::header().options & trace::kWithFingerprint);
+  const bool kept = input::is_on() && (recording::header().options & channel::kWithFingerprint);
   if (input::is_on()) recording::let_others_arrive(self());
   const uint64_t patience = input::replaying() ? 10'000'000'000 : 1'000'000'000;
   const bool wanted =

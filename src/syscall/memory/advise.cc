@@ -62,8 +62,8 @@ long on_madvise(const Call& call) {
     default: break;
   }
   if (shared_memory::overlaps(start, size)) {
-    const long result = input::value(input::What::kShared,
-                                     [&] { return sys::raw(SYS_madvise, call.a, call.b, call.c); });
+    const long result = input::log_value(
+        input::What::kShared, [&] { return sys::raw(SYS_madvise, call.a, call.b, call.c); });
     shared_memory::give_range(start, size);
     return result;
   }

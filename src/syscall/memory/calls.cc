@@ -155,8 +155,8 @@ long map_where_recorded(long where, uint64_t size, int protection, long flags, i
                     offset);
   };
   if (!input::is_on() || (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE))) return map();
-  if (input::recording()) return input::kept(input::What::kShared, map());
-  where = input::kept(input::What::kShared, 0);
+  if (input::recording()) return input::log_number(input::What::kShared, map());
+  where = input::log_number(input::What::kShared, 0);
   flags |= MAP_FIXED_NOREPLACE;
   const long start = sys::failed(where) ? where : map();
   if (start == where) return start;
@@ -289,8 +289,8 @@ long on_mprotect(const Call& call) {
   if (g_tasks_active && page::backing_bytes_at(start))
     protection = page::unexecuted(protection);  // code of the program's own making
   long result = is_shared_memory
-                    ? input::value(input::What::kShared,
-                                   [&] { return page::protect(start, size, protection); })
+                    ? input::log_value(input::What::kShared,
+                                       [&] { return page::protect(start, size, protection); })
                     : page::protect(start, size, protection);
   if (result != 0) return result;
   if (is_shared_memory) {

@@ -39,7 +39,7 @@ bool is_file(int descriptor) {
 
 long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
   if (const long wrong = read_bytes(start, size, descriptor, offset)) return wrong;
-  if (!input::value(input::What::kFlags, [=] { return is_file(descriptor); })) return 0;
+  if (!input::log_value(input::What::kFlags, [=] { return is_file(descriptor); })) return 0;
   const FileSource source = input::replaying() ? FileSource{} : page::source_of(descriptor);
   page::remember_file({start, start + size}, source, offset);
   return 0;
@@ -53,7 +53,7 @@ void restore_files(Range range) {
     if (part.empty()) return;
     range.start = part.limit;
     const auto open = [=] { return page::open_source(*source); };
-    const long file = input::value(input::What::kFlags, open);
+    const long file = input::log_value(input::What::kFlags, open);
     const auto descriptor = static_cast<int>(file);
     if (file < 0 || read_bytes(part.start, part.size(), descriptor, offset) != 0) {
       report(

@@ -76,7 +76,7 @@ bool is_only_read(const Call& call) {
            !sys::failed(sys::raw(SYS_fstatfs, call.e, reinterpret_cast<long>(&system))) &&
            system.f_type != TMPFS_MAGIC && system.f_type != HUGETLBFS_MAGIC;
   };
-  return input::value(input::What::kFlags, ask);
+  return input::log_value(input::What::kFlags, ask);
 }
 
 long map_file_in_arena(Call& call, uint64_t start, uint64_t size) {

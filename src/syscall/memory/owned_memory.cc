@@ -57,12 +57,12 @@ bool map_shared_memory(const Call& call, uint64_t size, int protection, long& re
 }
 
 long attach_shared_memory(const Call& call) {
-  const long result = input::value(input::What::kShared,
-                                   [&] { return sys::raw(SYS_shmat, call.a, call.b, call.c); });
+  const long result = input::log_value(input::What::kShared,
+                                       [&] { return sys::raw(SYS_shmat, call.a, call.b, call.c); });
   if (sys::failed(result)) return result;
   const int protection = call.c & SHM_RDONLY ? PROT_READ : PROT_READ | PROT_WRITE;
-  const auto size = static_cast<uint64_t>(
-      input::value(input::What::kShared, [&] { return shared_memory::size_at(address(result)); }));
+  const auto size = static_cast<uint64_t>(input::log_value(
+      input::What::kShared, [&] { return shared_memory::size_at(address(result)); }));
   shared_memory::attach({address(result), address(result) + size}, protection);
   if (g_tasks_active)
     record_mapping({MappingKind::kAttachSharedMemory, protection, 0, -1, address(result), size,
@@ -74,7 +74,7 @@ long detach_shared_memory(const Call& call) {
   const Range range = shared_memory::mapping_at(address(call.a));
   if (range.empty()) return -EINVAL;
   const long result =
-      input::value(input::What::kShared, [&] { return sys::raw(SYS_shmdt, call.a); });
+      input::log_value(input::What::kShared, [&] { return sys::raw(SYS_shmdt, call.a); });
   if (result != 0) return result;
   if (input::replaying()) sys::raw(SYS_munmap, call.a, static_cast<long>(range.size()));
   shared_memory::on_unmap(range.start, range.size());

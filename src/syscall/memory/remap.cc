@@ -35,7 +35,7 @@ bool is_movable(uint64_t old_size) { return old_size / kPageSize <= INT32_MAX; }
 
 long move_shared_memory(const Call& call, uint64_t start, uint64_t old_size, uint64_t size) {
   shared_memory::give_range(start, old_size ? old_size : kPageSize);
-  const long to = input::value(input::What::kShared, [&] {
+  const long to = input::log_value(input::What::kShared, [&] {
     return sys::raw(SYS_mremap, call.a, call.b, call.c, call.d, call.e);
   });
   if (sys::failed(to)) return to;

@@ -152,7 +152,7 @@ long check_file(const Call& call) {
   const long flags = status_flags(call.e);
   if (flags < 0 || (flags & O_PATH)) return -EBADF;
   if ((flags & O_ACCMODE) == O_WRONLY) return -EACCES;
-  const long got = input::value(input::What::kReady, [&] {
+  const long got = input::log_value(input::What::kReady, [&] {
     uint8_t byte;
     return sys::raw(SYS_pread64, call.e, reinterpret_cast<long>(&byte), 1, call.f);
   });

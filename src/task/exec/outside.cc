@@ -131,10 +131,10 @@ bool is_new(uint64_t hash) {
 
 // The command says them when the program has ended: what is not in a recording is said with it.
 void keep(const Outside& outside) {
-  trace::Header& h = recording::header();
+  channel::Header& h = recording::header();
   const uint32_t index = __atomic_fetch_add(&h.outsiders, 1u, __ATOMIC_ACQ_REL);
-  if (index >= trace::kMostOutsiders) return;
-  trace::Outsider& to = h.outsider[index];
+  if (index >= channel::kMostOutsiders) return;
+  channel::Outsider& to = h.outsider[index];
   if (string_length(outside.name) < sizeof to.name) append_text(to.name, outside.name);
   if (string_length(outside.why) < sizeof to.why) append_text(to.why, outside.why);
 }

@@ -10,13 +10,13 @@
 
 namespace weir::cli {
 
-class TraceMemory {
+class ChannelMemory {
  public:
   // Throws Failure where the machine or a limit does not allow it.
-  explicit TraceMemory(trace::Mode mode);
+  explicit ChannelMemory(channel::Mode mode);
 
-  trace::Header& header() const { return *reinterpret_cast<trace::Header*>(memory_.base()); }
-  trace::Ring ring(uint32_t slot) const { return trace::Ring::at(memory_.base(), slot); }
+  channel::Header& header() const { return *reinterpret_cast<channel::Header*>(memory_.base()); }
+  channel::Ring ring(uint32_t slot) const { return channel::Ring::at(memory_.base(), slot); }
 
   // Sets what the program's side must know of this run.
   void set_run(const std::string& directory, const std::string& log, bool fingerprint, bool stat);

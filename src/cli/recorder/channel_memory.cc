@@ -1,4 +1,4 @@
-#include "cli/recorder/trace_memory.h"
+#include "cli/recorder/channel_memory.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,17 +20,18 @@ void zero_bytes(void* at, size_t size) { memset(at, 0, size); }
 
 namespace weir::cli {
 
-TraceMemory::TraceMemory(trace::Mode mode)
-    : memory_("weir-trace", trace::kTraceSize, "for a recording") {
-  header().magic = trace::kMagic;
-  header().version = trace::kFormatVersion;
+ChannelMemory::ChannelMemory(channel::Mode mode)
+    : memory_("weir-trace", channel::kChannelSize, "for a recording") {
+  header().magic = channel::kMagic;
+  header().version = channel::kFormatVersion;
   header().mode = mode;
   header().command = getpid();
 }
 
-void TraceMemory::set_run(const std::string& directory, const std::string& log, bool fingerprint,
-                          bool stat) {
-  header().options = (fingerprint ? trace::kWithFingerprint : 0) | (stat ? trace::kWithStat : 0);
+void ChannelMemory::set_run(const std::string& directory, const std::string& log, bool fingerprint,
+                            bool stat) {
+  header().options =
+      (fingerprint ? channel::kWithFingerprint : 0) | (stat ? channel::kWithStat : 0);
   snprintf(header().directory, sizeof header().directory, "%s", directory.c_str());
   snprintf(header().log, sizeof header().log, "%s", log.c_str());
   for (int i = 0; i < 2; i++) {
@@ -41,18 +42,18 @@ void TraceMemory::set_run(const std::string& directory, const std::string& log, 
   }
 }
 
-void TraceMemory::set_gone(const std::string& why) {
+void ChannelMemory::set_gone(const std::string& why) {
   if (header().gone) return;
   snprintf(header().why, sizeof header().why, "%s", why.c_str());
   __atomic_store_n(&header().gone, 1, __ATOMIC_RELEASE);
   const uint32_t slots =
-      std::min(__atomic_load_n(&header().slots, __ATOMIC_ACQUIRE), trace::kMostStreams);
-  for (uint32_t i = 0; i < slots; i++) trace::wake(header().slot[i]);
+      std::min(__atomic_load_n(&header().slots, __ATOMIC_ACQUIRE), channel::kMostStreams);
+  for (uint32_t i = 0; i < slots; i++) channel::wake(header().slot[i]);
 }
 
-uint32_t TraceMemory::bell() const { return __atomic_load_n(&header().bell, __ATOMIC_SEQ_CST); }
+uint32_t ChannelMemory::bell() const { return __atomic_load_n(&header().bell, __ATOMIC_SEQ_CST); }
 
-void TraceMemory::sleep(uint32_t seen, uint64_t nanoseconds) {
+void ChannelMemory::sleep(uint32_t seen, uint64_t nanoseconds) {
   __atomic_store_n(&header().sleeps, 1, __ATOMIC_SEQ_CST);
   sys::futex_wait(&header().bell, seen, nanoseconds);
   __atomic_store_n(&header().sleeps, 0, __ATOMIC_SEQ_CST);
