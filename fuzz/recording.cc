@@ -45,7 +45,7 @@ void read_stream(const std::string& bytes) {
       size += channel::bytes_of(*entry);
       reader.take();
     }
-    require(size <= (bytes.size() / sizeof(ChunkHeader) + 1) * kMostRaw,
+    require(size <= (bytes.size() / sizeof(ChunkHeader) + 1) * kMaxRaw,
             "more than can be in the file");
     require(limit == bytes.size() || !extent.damage.empty() || reader.entries() > 0 || limit == 0 ||
                 !reader.damage().empty(),
@@ -154,7 +154,7 @@ void write_seeds(const std::string& folder) {
         std::string raw;
         for (int i = 0; i < 40; i++)
           raw += entry(channel::Kind::kMemory, 0,
-                       std::string(channel::kMostPayload, static_cast<char>(i)));
+                       std::string(channel::kMaxPayload, static_cast<char>(i)));
         return raw;
       }()));
   put("stream_wrong_order", chunk(1, 0, 3, 0, call) + chunk(0, 0, 1, 0, call));

@@ -31,7 +31,7 @@ namespace {
 
 using namespace weir::effects;
 
-constexpr size_t kMostWatched = 256 << 20;
+constexpr size_t kMaxWatched = 256 << 20;
 
 pid_t g_program;
 
@@ -69,7 +69,7 @@ std::vector<Area> snapshot() {
   size_t total = 0;
   for (const Mapping& mapping : writable()) {
     const size_t size = mapping.limit - mapping.start;
-    if ((total += size) > kMostWatched) break;
+    if ((total += size) > kMaxWatched) break;
     Area area{mapping.start, std::vector<uint8_t>(size)};
     if (fetch_remote(area.bytes.data(), mapping.start, size)) areas.push_back(std::move(area));
   }

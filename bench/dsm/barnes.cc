@@ -29,7 +29,7 @@ using namespace app;
 // A cell is taken as a whole where its side is less than this times its distance.
 constexpr double kOpening = 1.0;
 constexpr double kSoftening = 0.05, kStep = 0.025;
-constexpr int kMostDepth = 100;
+constexpr int kMaxDepth = 100;
 
 struct Point {
   double x[3];
@@ -211,7 +211,7 @@ class Barnes : public Program {
     Point low = roots.low;
     double side = roots.side;
     int32_t cell = 1;
-    for (int depth = 0; depth < kMostDepth; ++depth) {
+    for (int depth = 0; depth < kMaxDepth; ++depth) {
       int32_t* child = &cells_[cell].child[eighth(bodies_[body].at, low, side)];
       if (*child == 0) {
         *child = -body - 1;

@@ -32,14 +32,14 @@ namespace {
 
 using namespace app;
 
-constexpr int kMostCities = 32;
+constexpr int kMaxCities = 32;
 // Tours; while it is full, workers take larger tours for themselves.
 constexpr int32_t kPool = 5000;
 
 struct Tour {
   int32_t length, bound;  // of the way so far; of all tours that begin so, at least
   int32_t count;
-  int32_t city[kMostCities];
+  int32_t city[kMaxCities];
 };
 
 struct Place {  // in the heap
@@ -59,7 +59,7 @@ struct Queue {
 
 struct Shortest {
   int32_t length;
-  int32_t city[kMostCities];
+  int32_t city[kMaxCities];
 };
 
 enum : uint32_t { kQueueLock = 0, kShortestLock = 1 };
@@ -209,7 +209,7 @@ class Tsp : public Program {
   void prepare(const Options& options, unsigned) override {
     options_ = options;
     cities_ = static_cast<int>(
-        std::clamp(options.number("cities"), 3L, static_cast<long>(kMostCities) - 1));
+        std::clamp(options.number("cities"), 3L, static_cast<long>(kMaxCities) - 1));
     queue_.allocate(options.unit, "tsp.queue", {1});
     tours_.allocate(options.unit, "tsp.tours", {static_cast<size_t>(kPool)});
     shortest_.allocate(options.unit, "tsp.shortest", {1});

@@ -4,7 +4,7 @@
 #include "workload.h"
 
 static pthread_barrier_t g_barrier;
-static uint64_t g_slots[kMostThreads * 8];
+static uint64_t g_slots[kMaxThreads * 8];
 static long g_threads, g_phases, g_steps;
 
 static void* worker(void* number) {

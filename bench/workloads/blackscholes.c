@@ -61,7 +61,7 @@ static void* worker(void* number) {
 // Contracts 2i and 2i+1 are a call and a put of the same terms.
 static void make_contracts(uint64_t seed) {
   struct Random random = random_stream(seed, 0);
-  size_t ends[kMostThreads];
+  size_t ends[kMaxThreads];
   for (long thread = 0; thread < g_threads; ++thread) ends[thread] = (size_t)first_of(thread + 1);
   g_contracts = weir_alloc((size_t)g_count * sizeof *g_contracts, WEIR_PRIVATE);
   g_prices =

@@ -19,7 +19,7 @@ enum {
   kLimbs = 10,
   kPoints = 12,
   kCameras = 4,
-  kMostParticles = 4000,
+  kMaxParticles = 4000,
   kPictureSide = 128
 };
 
@@ -43,8 +43,8 @@ struct Point {
 // One frame of the filter; lies on the main thread's stack.
 struct Frame {
   struct Picture raw[kCameras], rows[kCameras], smooth[kCameras];
-  struct Pose particles[kMostParticles], chosen[kMostParticles];
-  double weights[kMostParticles];
+  struct Pose particles[kMaxParticles], chosen[kMaxParticles];
+  double weights[kMaxParticles];
   double spread, sharpness;
   uint64_t seed;
 };
@@ -314,7 +314,7 @@ static void follow(double* error, uint64_t* sum) {
 
 int main(int argc, char** argv) {
   const struct Options options = parse_options(argc, argv, NULL);
-  pthread_t threads[kMostThreads];
+  pthread_t threads[kMaxThreads];
   g_setting = kSettings[options.size];
   g_seed = options.seed;
   g_run = options.sequential ? run_sequential : run_by_pool;

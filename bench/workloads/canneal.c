@@ -26,7 +26,7 @@ struct Element {
 
 static const long kElements[] = {1000, 100000, 400000}, kTemperatures[] = {8, 100, 128},
                   kSwaps[] = {1000, 15000, 15000};
-static const double kMostOfCost[] = {0.9, 0.75, 0.8};  // of the cost at the start
+static const double kMaxOfCost[] = {0.9, 0.75, 0.8};  // of the cost at the start
 static struct Element* g_elements;
 static struct Place* g_places;
 static long g_count, g_temperatures, g_swaps, g_threads;
@@ -196,10 +196,10 @@ int main(int argc, char** argv) {
   const int64_t after = permutation ? whole_cost() : before;
   const double ratio = (double)after / (double)before;
   const int tracked = (!options.sequential && g_threads > 1) || before - g_saved == after;
-  const int low = ratio < kMostOfCost[options.size];
+  const int low = ratio < kMaxOfCost[options.size];
   printf("%ld elements, wires at the start %ld\n", g_count, (long)before);
   printf("still a permutation: %s, deltas add up: %s, below %.2f of the start: %s\n",
-         permutation ? "yes" : "no", tracked ? "yes" : "no", kMostOfCost[options.size],
+         permutation ? "yes" : "no", tracked ? "yes" : "no", kMaxOfCost[options.size],
          low ? "yes" : "no");
   return !(permutation && tracked && low);
 }

@@ -23,7 +23,7 @@ enum {
   kBuckets = 1 << 14,
   kCoarse = 128 << 10,
   kFewest = 1 << 10,
-  kMost = 32 << 10,
+  kMax = 32 << 10,
   kOutput = 64 << 10
 };
 static const uint64_t kFineMask = 0xfffull << 40;  // one place in 4096
@@ -83,7 +83,7 @@ static size_t cut_coarse(const unsigned char* bytes, size_t size) {
   return cut(bytes, size, kCoarseMask, kCoarse, size);
 }
 static size_t cut_fine(const unsigned char* bytes, size_t size) {
-  return cut(bytes, size, kFineMask, kFewest, kMost);
+  return cut(bytes, size, kFineMask, kFewest, kMax);
 }
 
 static struct Chunk* new_chunk(const unsigned char* bytes, size_t size, long coarse, long fine) {
@@ -352,7 +352,7 @@ static int restores(const unsigned char* output) {
   struct Stretch {
     size_t at, size;
   }* contents = malloc((size_t)(g_contents + 1) * sizeof *contents);
-  unsigned char* bytes = malloc(g_size + kMost);
+  unsigned char* bytes = malloc(g_size + kMax);
   must(!contents || !bytes, "malloc");
   size_t at = 0, restored = 0;
   long count = 0;
@@ -365,7 +365,7 @@ static int restores(const unsigned char* output) {
       memcpy(bytes + restored, bytes + from->at, from->size);
       restored += from->size;
     } else {
-      uLongf size = kMost;
+      uLongf size = kMax;
       if (uncompress(bytes + restored, &size, output + at, word) != Z_OK) return 0;
       contents[count++] = (struct Stretch){restored, size};
       restored += size;
@@ -382,7 +382,7 @@ int main(int argc, char** argv) {
   static const char* const extra[] = {"--check", NULL};
   const struct Options options = parse_options(argc, argv, extra);
   g_threads = options.threads;
-  must(3 * g_threads + 2 > kMostThreads, "more than 20 threads for a stage");
+  must(3 * g_threads + 2 > kMaxThreads, "more than 20 threads for a stage");
   if (options.input) {
     read_input(options.input);
   } else {

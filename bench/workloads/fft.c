@@ -77,7 +77,7 @@ static long first_row(long thread) { return g_side * thread / g_threads; }
 
 // Rows of `row_size` elements, each thread's a slice.
 static struct weir_array* make_strips(size_t row_size, size_t element_size) {
-  size_t ends[kMostThreads];
+  size_t ends[kMaxThreads];
   for (long thread = 0; thread < g_threads; ++thread)
     ends[thread] = (size_t)first_row(thread + 1) * row_size;
   struct weir_array* array = weir_array_slice_at((size_t)g_side * row_size, element_size, ends,

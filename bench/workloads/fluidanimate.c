@@ -226,7 +226,7 @@ struct Flag {
   volatile long phase;
   char apart[56];
 };
-static struct Flag g_arrived[kMostThreads], g_go;
+static struct Flag g_arrived[kMaxThreads], g_go;
 
 // All have come to the end of a phase.
 static void end_phase(long number, long* phase) {

@@ -68,7 +68,7 @@ static void* take_means(void* number) {
 
 // Makes a thread for each number, joins all and returns the sum of their exit values.
 static long run_round(void* (*body)(void*)) {
-  pthread_t threads[kMostThreads];
+  pthread_t threads[kMaxThreads];
   long sum = 0;
   for (long t = 0; t < g_threads; ++t)
     must(pthread_create(&threads[t], NULL, body, (void*)t), "pthread_create");

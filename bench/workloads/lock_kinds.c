@@ -9,8 +9,8 @@ static struct {
   pthread_mutex_t lock;
   long value;
   char apart[72];
-} g_own[kMostThreads], g_stripes[kStripes];
-static FILE* g_streams[kMostThreads];
+} g_own[kMaxThreads], g_stripes[kStripes];
+static FILE* g_streams[kMaxThreads];
 static long g_sections;
 static int g_kind;
 
@@ -38,9 +38,9 @@ static void* sections(void* number) {
 int main(int argc, char** argv) {
   const long threads = argument(argc, argv, 1, 4);
   g_sections = argument(argc, argv, 2, 2) * 1000;
-  for (int i = 0; i < kMostThreads; ++i) pthread_mutex_init(&g_own[i].lock, NULL);
+  for (int i = 0; i < kMaxThreads; ++i) pthread_mutex_init(&g_own[i].lock, NULL);
   for (int i = 0; i < kStripes; ++i) pthread_mutex_init(&g_stripes[i].lock, NULL);
-  for (long i = 0; i < threads && i < kMostThreads; ++i)
+  for (long i = 0; i < threads && i < kMaxThreads; ++i)
     must(!(g_streams[i] = tmpfile()), "tmpfile");
   for (g_kind = 0; g_kind < 3; ++g_kind) {
     const double start = now_ns();

@@ -23,7 +23,7 @@ struct Setting {
 };
 static const struct Setting kSettings[] = {{32, 3}, {512, 16}, {2048, 4}};
 
-enum { kMostLevels = 12, kCoarsest = 4, kModes = 6, kMostWaves = 4, kMostCycles = 40 };
+enum { kMaxLevels = 12, kCoarsest = 4, kModes = 6, kMaxWaves = 4, kMaxCycles = 40 };
 static const double kPi = 3.14159265358979323846, kTolerance = 1e-7, kEnergyScale = 0x1p40;
 static const double kBeta = 1, kWind = 1e-2, kFriction = 0.05;  // the basin is 1 wide
 
@@ -40,11 +40,11 @@ struct Mode {
   double height;
 };
 
-static struct Level g_levels[kMostLevels];
+static struct Level g_levels[kMaxLevels];
 static int g_level_count, g_threads, g_steps, g_alone;
 static struct Mode g_modes[kModes];
 static double*
-    g_sines[kMostWaves + 1];  // at the middles of cells, by the number of half waves in the basin
+    g_sines[kMaxWaves + 1];  // at the middles of cells, by the number of half waves in the basin
 static double* g_vorticity;
 static pthread_barrier_t g_barrier;
 static pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -200,7 +200,7 @@ static void solve(long me, long* turn) {
       g_last_residual = residual;
       ++g_cycles;
     }
-  } while (!(residual < kTolerance) && ++cycles < kMostCycles);
+  } while (!(residual < kTolerance) && ++cycles < kMaxCycles);
 }
 
 // --- the ocean
@@ -332,14 +332,14 @@ static void make_ocean(const struct Setting* setting, uint64_t seed) {
     must(!level->stream || !level->right, "malloc");
     if (!g_vorticity) must(!(g_vorticity = calloc(cells, sizeof(double))), "malloc");
   }
-  for (int waves = 1; waves <= kMostWaves; ++waves) {
+  for (int waves = 1; waves <= kMaxWaves; ++waves) {
     must(!(g_sines[waves] = malloc(stride(&g_levels[0]) * sizeof(double))), "malloc");
     for (int i = 1; i <= setting->side; ++i)
       g_sines[waves][i] = sin(kPi * waves * (i - 0.5) / setting->side);
   }
   for (int m = 0; m < kModes; ++m) {
-    g_modes[m].across = 1 + (int)random_below(&random, kMostWaves);
-    g_modes[m].along = 1 + (int)random_below(&random, kMostWaves);
+    g_modes[m].across = 1 + (int)random_below(&random, kMaxWaves);
+    g_modes[m].along = 1 + (int)random_below(&random, kMaxWaves);
     g_modes[m].height = random_between(&random, -0.01, 0.01);
   }
 }

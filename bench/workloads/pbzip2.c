@@ -227,7 +227,7 @@ static int unpacks(void) {
 int main(int argc, char** argv) {
   static const char* const extra[] = {"--check", NULL};
   g_options = parse_options(argc, argv, extra);
-  must(g_options.threads > kMostThreads - 2, "more than 62 threads");
+  must(g_options.threads > kMaxThreads - 2, "more than 62 threads");
   g_size = kSizeOf[g_options.size].bytes;
   g_block_size = kSizeOf[g_options.size].block;
   g_blocks = (long)((g_size + g_block_size - 1) / g_block_size);

@@ -49,8 +49,8 @@ static inline void finish_child(struct Child child, void* result, size_t size) {
 // `results`: one for each of `count` processes, which run at the same time.
 static inline void run_children(long count, void (*body)(long number, void* result), size_t size,
                                 void* results) {
-  struct Child children[kMostThreads];
-  must(count > kMostThreads, "number of processes");
+  struct Child children[kMaxThreads];
+  must(count > kMaxThreads, "number of processes");
   for (long i = 0; i < count; ++i) children[i] = start_child(body, i, size, -1);
   for (long i = 0; i < count; ++i)
     finish_child(children[i], (char*)results + (size_t)i * size, size);

@@ -28,7 +28,7 @@ struct Node {
   pthread_cond_t changed;
   int counted, placed;  // passes for which that is there; guarded by lock
 };
-enum { kMostLevels = 7 };  // 64 threads
+enum { kMaxLevels = 7 };  // 64 threads
 
 // Of one stretch of the sorted keys; `before` and `after` of keys without their places.
 struct Check {
@@ -40,8 +40,8 @@ static long g_threads, g_digits;
 static int g_levels;
 static uint64_t g_seed;
 static uint32_t *g_keys, *g_other;
-static struct Node* g_tree[kMostLevels];  // the leaves first
-static struct Check g_checks[kMostThreads];
+static struct Node* g_tree[kMaxLevels];  // the leaves first
+static struct Check g_checks[kMaxThreads];
 static pthread_barrier_t g_barrier;
 
 static uint32_t key(long i) {

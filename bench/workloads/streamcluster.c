@@ -203,7 +203,7 @@ struct Shared {
 };
 static struct Shared g_shared;
 static struct {
-  int64_t saved[kMostThreads];  // of each thread
+  int64_t saved[kMaxThreads];  // of each thread
   int64_t gain;
 } g_sums;
 static struct {
@@ -418,7 +418,7 @@ static void allocate(struct Points* p, long count) {
 
 // For as many points as there are now.
 static void make_stretches(struct Points* p) {
-  size_t ends[kMostThreads];
+  size_t ends[kMaxThreads];
   for (long thread = 0; thread < g_threads; ++thread)
     ends[thread] = (size_t)first_of(p, thread + 1);
   weir_array_free(p->cost);

@@ -48,7 +48,7 @@ static struct Swaption* swaption(long number) { return weir_array_at(g_swaptions
 static long first_of(long thread) { return g_count * thread / g_threads; }
 
 static void make_swaptions(uint64_t seed) {
-  size_t ends[kMostThreads];
+  size_t ends[kMaxThreads];
   for (long thread = 0; thread < g_threads; ++thread) ends[thread] = (size_t)first_of(thread + 1);
   g_swaptions = weir_array_slice_at((size_t)g_count, sizeof(struct Swaption), ends,
                                     (size_t)g_threads, WEIR_PRIVATE);

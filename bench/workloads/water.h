@@ -21,7 +21,7 @@
 #include "random.h"
 #include "workload.h"
 
-enum { kAtoms = 3, kOxygen = 1, kDerivatives = 6, kMostSteps = 256 };
+enum { kAtoms = 3, kOxygen = 1, kDerivatives = 6, kMaxSteps = 256 };
 
 struct Molecule {
   double at[kDerivatives][kAtoms][3];  // derivative k of the place, times step^k / k!
@@ -44,7 +44,7 @@ struct Water {
   long count;
   double box, reach;  // side of the box; distance from which on molecules do not act on each other
   int steps;
-  struct Sums sums[kMostSteps + 1];  // of each step
+  struct Sums sums[kMaxSteps + 1];  // of each step
 };
 
 static const double kForceScale = 0x1p28, kEnergyScale = 0x1p20;

@@ -29,7 +29,7 @@ struct Chunk {
   struct Word** buckets;
 };
 
-static struct Chunk g_chunks[kMostThreads];
+static struct Chunk g_chunks[kMaxThreads];
 static long g_threads;
 
 // Where the word is in its bucket's list, or the list's end.

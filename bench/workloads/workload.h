@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { kMostThreads = 64 };
+enum { kMaxThreads = 64 };
 
 // A chain of dependent instructions, about 2 to 3 microseconds for every 1000 steps.
 static inline uint64_t compute(uint64_t state, long steps) {
@@ -38,8 +38,8 @@ static inline void must(int failed, const char* what) {
 }
 
 static inline void run_threads(long count, void* (*body)(void*)) {
-  pthread_t threads[kMostThreads];
-  must(count < 1 || count > kMostThreads, "number of threads");
+  pthread_t threads[kMaxThreads];
+  must(count < 1 || count > kMaxThreads, "number of threads");
   for (long i = 0; i < count; ++i)
     must(pthread_create(&threads[i], NULL, body, (void*)i), "pthread_create");
   for (long i = 0; i < count; ++i) must(pthread_join(threads[i], NULL), "pthread_join");

@@ -32,7 +32,7 @@ constexpr int64_t kMore = 10;
 // Cycles that the kernel takes around a fault, and what the program loses by it.
 constexpr int64_t kTrapCost = 9000;
 constexpr int64_t kCallCost = 400;  // those of a way into the runtime
-constexpr uint64_t kMostAtOnce = 16 << 10;
+constexpr uint64_t kMaxAtOnce = 16 << 10;
 
 // --- what each process keeps to itself
 
@@ -98,7 +98,7 @@ void refill() {
                      : more      ? kFirstTokens * kMore
                                  : kFirstTokens,
                      __ATOMIC_RELAXED);
-  } else if (tokens() < kMostTokens) {
+  } else if (tokens() < kMaxTokens) {
     const uint64_t share = is_declared ? kShareDeclared : more ? 1 : kShare;
     __atomic_fetch_add(&s.tokens, static_cast<int64_t>((now - before) / share), __ATOMIC_RELAXED);
   }
@@ -199,9 +199,9 @@ void borrow(Task& task, uint64_t address, bool in_runtime) {
   ThreadState& thread = thread_of(task);
   if (!happens::g_checked) return page::demand::borrow(at);
   if (in_runtime && has_for_good(page_of(at), task, thread)) return map(at, kPageSize, true);
-  if (thread.borrowed_count == kMostBorrowed) {
+  if (thread.borrowed_count == kMaxBorrowed) {
     drop_page(thread.borrowed[0], thread);
-    for (uint32_t i = 1; i < kMostBorrowed; i++) thread.borrowed[i - 1] = thread.borrowed[i];
+    for (uint32_t i = 1; i < kMaxBorrowed; i++) thread.borrowed[i - 1] = thread.borrowed[i];
     thread.borrowed_count--;
   }
   thread.borrowed[thread.borrowed_count++] = at;
@@ -319,7 +319,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
     }
     if (page.mode == Mode::kTrapped || page.mode == Mode::kNew || page.mode == Mode::kDeclared ||
         (writes && page.mode == Mode::kReadBy)) {
-      if (size > kMostBorrowed / 2 * kPageSize &&
+      if (size > kMaxBorrowed / 2 * kPageSize &&
           page.mode == Mode::kTrapped) {  // more than can be lent at once
         const SpinGuard guard(page.lock);
         become_open(at, page, thread);
@@ -358,7 +358,7 @@ void on_range(Task& task, const AccessSite& site, const Access& access) {
        done += part.size) {  // a large one may cost what the task has to spend
     const Spending spending(kCallCost);
     part.address = access.address + done;
-    part.size = access.size - done < kMostAtOnce ? access.size - done : kMostAtOnce;
+    part.size = access.size - done < kMaxAtOnce ? access.size - done : kMaxAtOnce;
     check_range(task, thread, site, part);
   }
 }

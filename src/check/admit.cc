@@ -26,7 +26,7 @@ using page::demand::drop;
 using page::demand::map;
 
 constexpr uint32_t kPrivateChecks = 1024, kCommonChecks = 4096;
-constexpr uint32_t kPatience = 8192;  // looks at a page that another task does not drop
+constexpr uint32_t kMaxChecks = 8192;  // looks at a page that another task does not drop
 constexpr uint64_t kNearStack = 64 << 10;
 
 // The more has been spent the sooner a page is left alone.
@@ -34,20 +34,20 @@ uint32_t private_checks() {
   if (options().exact) return kPrivateChecks;
   const int64_t left = tokens();
   if (left <= 0) return 0;
-  return left > 3 * kMostTokens / 2 ? kPrivateChecks
-         : left > kMostTokens       ? 256
-         : left > kMostTokens / 2   ? 64
-         : left > kMostTokens / 4   ? 16
-                                    : 4;
+  return left > 3 * kMaxTokens / 2 ? kPrivateChecks
+         : left > kMaxTokens       ? 256
+         : left > kMaxTokens / 2   ? 64
+         : left > kMaxTokens / 4   ? 16
+                                   : 4;
 }
 
 uint32_t common_checks() {
   if (options().exact) return ~0u;
   const int64_t left = tokens();
   if (left <= 0) return 0;
-  return left > kMostTokens / 2   ? kCommonChecks
-         : left > kMostTokens / 8 ? kCommonChecks / 8
-                                  : kCommonChecks / 64;
+  return left > kMaxTokens / 2   ? kCommonChecks
+         : left > kMaxTokens / 8 ? kCommonChecks / 8
+                                 : kCommonChecks / 64;
 }
 
 bool near_own_stack(const Task& task, const ThreadState& thread, const AccessSite& site,
@@ -134,9 +134,9 @@ void take_around(uint64_t at, Mode mode, const Task& task, ThreadState& thread) 
 
 // Where a task goes through memory it gets several pages at once.
 void take_more(uint64_t after, Task& task, ThreadState& thread, bool writes, bool alone, Got got) {
-  constexpr uint32_t kMost = 64;
+  constexpr uint32_t kMax = 64;
   thread.window =
-      after == thread.next_page ? (thread.window < kMost / 2 ? 2 * thread.window + 1 : kMost) : 0;
+      after == thread.next_page ? (thread.window < kMax / 2 ? 2 * thread.window + 1 : kMax) : 0;
   const uint64_t start = after + kPageSize, most = start + thread.window * kPageSize;
   uint64_t limit = start;
   for (; limit < most && page::backing_bytes_at(limit); limit += kPageSize) {
@@ -222,7 +222,7 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
   const bool has_others = page.holders & ~bit_of(thread);
   // Until they have dropped it; but not for ever, nor where there is nothing left to spend.
   if (has_others && page.shadow && !(is_common && (page.was_written || writes)) && tokens() > 0 &&
-      page.checked_count++ < kPatience)
+      page.checked_count++ < kMaxChecks)
     return Got::kNothing;
   if (!is_common && !has_others) {
     leave_to(at, page, task, thread, page.was_written || writes);

@@ -216,7 +216,7 @@ uint32_t lockset_of(ThreadState& thread) {
   Lockset wanted{};
   wanted.count = thread.held_count;
   uint64_t hash = thread.held_count;
-  for (uint32_t i = 0; i < thread.held_count && i < findings::kMostLocks && i < kMostHeld; i++) {
+  for (uint32_t i = 0; i < thread.held_count && i < findings::kMaxLocks && i < kMaxHeld; i++) {
     wanted.locks[i] = thread.held[i];
     hash = (hash ^ thread.held[i]) * 0x9E3779B97F4A7C15;
   }
@@ -295,7 +295,7 @@ void on_lock(uint64_t lock, bool is_shared) {
   ThreadState& thread = thread_of(self());
   on_acquire(lock);
   if (!is_shared) on_acquire(lock + kReaders);
-  if (thread.held_count < kMostHeld) thread.held[thread.held_count] = lock | is_shared;
+  if (thread.held_count < kMaxHeld) thread.held[thread.held_count] = lock | is_shared;
   else thread.held_lost = 1;
   thread.held_count++;
   thread.lockset = 0;
@@ -306,9 +306,9 @@ void on_unlock(uint64_t lock) {
   ThreadState& thread = thread_of(self());
   bool is_shared = false;
   for (uint32_t i = thread.held_count; i-- > 0;) {
-    if (i >= kMostHeld || (thread.held[i] & ~uint64_t{1}) != lock) continue;
+    if (i >= kMaxHeld || (thread.held[i] & ~uint64_t{1}) != lock) continue;
     is_shared = thread.held[i] & 1;
-    for (uint32_t k = i + 1; k < thread.held_count && k < kMostHeld; k++)
+    for (uint32_t k = i + 1; k < thread.held_count && k < kMaxHeld; k++)
       thread.held[k - 1] = thread.held[k];
     break;
   }
@@ -347,9 +347,9 @@ void create(Task& creator, Task& task) {
 }
 
 void begin_stack(uint64_t start, uint64_t limit, uint64_t descriptor) {
-  constexpr uint64_t kMost = 1 << 30, kDescriptor = 4096;
-  if (!g_checked || limit - start > kMost) return;
-  if (descriptor >= limit && descriptor - limit < kMost) limit = descriptor + kDescriptor;
+  constexpr uint64_t kMax = 1 << 30, kDescriptor = 4096;
+  if (!g_checked || limit - start > kMax) return;
+  if (descriptor >= limit && descriptor - limit < kMax) limit = descriptor + kDescriptor;
   renew(start, limit - start);
   renew_pages(start, limit - start);
 }
@@ -427,8 +427,8 @@ void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uin
   const AccessSite site = caller(where, stack, frame);
   end_declared(start, size, &site);
   if (!g_checked || is_ignored(where)) return;
-  constexpr uint64_t kMost = 64 << 10;  // of a large block its beginning stands for all
-  on_range(self(), site, {start, size < kMost ? size : kMost, findings::kWrite | findings::kFree});
+  constexpr uint64_t kMax = 64 << 10;  // of a large block its beginning stands for all
+  on_range(self(), site, {start, size < kMax ? size : kMax, findings::kWrite | findings::kFree});
 }
 
 void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint64_t stack,

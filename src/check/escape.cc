@@ -16,7 +16,7 @@ namespace weir::view::checked {
 namespace {
 
 constexpr uint64_t kDeepest = 8 << 20;  // of a stack
-constexpr uint64_t kMostWords = 8;      // of one store
+constexpr uint64_t kMaxWords = 8;       // of one store
 
 bool is_own_stack(const Task& task, const ThreadState& thread, uint64_t address) {
   const uint64_t top = task.id ? thread.stack : shared().program.stack_begin;
@@ -41,10 +41,10 @@ void expose(Task& task, ThreadState& thread, uint64_t address) {
 
 void escape(Task& task, ThreadState& thread, uint64_t address, uint64_t size) {
   constexpr uint64_t kWord = 8;
-  if (task.signals.handler_count || tokens() < kMostTokens / 4 ||
+  if (task.signals.handler_count || tokens() < kMaxTokens / 4 ||
       is_own_stack(task, thread, address))
     return;
-  for (uint64_t at = address; at + kWord <= address + size && at < address + kMostWords * kWord;
+  for (uint64_t at = address; at + kWord <= address + size && at < address + kMaxWords * kWord;
        at += kWord) {
     if (page::backing_bytes_at(at) < kWord) return;
     const uint64_t word = *reinterpret_cast<const uint64_t*>(page::shared_view_of(at));

@@ -23,12 +23,12 @@ namespace {
 namespace checked = view::checked;
 
 // Per process.
-checked::Access g_accesses[InstructionAccesses::kMost];  // of the single step
+checked::Access g_accesses[InstructionAccesses::kMax];  // of the single step
 uint32_t g_access_count;
 uint64_t g_mask;
 [[maybe_unused]] uint64_t g_step_at;  // the instruction that is being stepped
 uint32_t g_ignored_steps;             // in a row
-constexpr uint32_t kMostIgnoredSteps = 64;
+constexpr uint32_t kMaxIgnoredSteps = 64;
 
 // One that is not made step by step: where it goes on it may touch any of them, and would lose the
 // one for the other.
@@ -69,9 +69,9 @@ bool on_checked_fault(Task& task, uint64_t address, ucontext_t& context) {
     if (accesses.is_listed && accesses.count == 1 &&
         emulate(context, accesses.access[0].address, accesses.access[0].size)) {
       if (!is_ignored) checked::acquire_read(task, accesses.access, accesses.count);
-    } else if ((is_ignored && ++g_ignored_steps > kMostIgnoredSteps) ||
+    } else if ((is_ignored && ++g_ignored_steps > kMaxIgnoredSteps) ||
                (instruction && (instruction->repeat != Repeat::kNone || instruction->is_syscall)) ||
-               accesses.count >= InstructionAccesses::kMost) {
+               accesses.count >= InstructionAccesses::kMax) {
       borrow_all(task, address, accesses.access, accesses.count);
     } else {
       hold_signals(context, g_mask, checked::is_stepping());

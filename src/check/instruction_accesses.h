@@ -11,10 +11,10 @@
 namespace weir::trap {
 
 struct InstructionAccesses {
-  static constexpr uint32_t kMost = Instruction::kMaxOperands + 1;
+  static constexpr uint32_t kMax = Instruction::kMaxOperands + 1;
   const Instruction* instruction;  // null: it is none that is known
   view::checked::AccessSite site;
-  view::checked::Access access[kMost];
+  view::checked::Access access[kMax];
   uint32_t count;
   bool is_listed;  // the address at which it faulted is among what its operands mean
 };

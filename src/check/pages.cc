@@ -29,14 +29,14 @@ using page::demand::fill_backing;
 using page::demand::map;
 
 struct Losses {  // in the part of the diff buffers that is the task's own: this View has no diffs
-  static constexpr uint32_t kMost = 1 << 20, kMostHeld = 60 << 20;
+  static constexpr uint32_t kMax = 1 << 20, kMaxHeld = 60 << 20;
   SpinLock lock;
   uint32_t count;
-  uint64_t asked_at;      // cycles
-  uint64_t pages[kMost];  // that it has lost
+  uint64_t asked_at;     // cycles
+  uint64_t pages[kMax];  // that it has lost
   uint64_t held_count;
-  uint64_t held[kMostHeld];  // that it has mapped since it began; some it has dropped since, some
-                             // are there twice
+  uint64_t held[kMaxHeld];  // that it has mapped since it began; some it has dropped since, some
+                            // are there twice
 };
 static_assert(sizeof(Losses) <= kDiffSize);
 Losses& losses_of(uint32_t task) { return *reinterpret_cast<Losses*>(kDiffs + task * kDiffSize); }
@@ -99,7 +99,7 @@ void lose(uint64_t at, Page& page, uint64_t holders, const ThreadState& by, bool
     Losses& losses = losses_of(task.id);
     const SpinGuard guard(losses.lock);
     if (is_untrapped) __atomic_fetch_or(&other.lost_pages_with, bit_of(by), __ATOMIC_RELEASE);
-    if (losses.count == Losses::kMost) return;
+    if (losses.count == Losses::kMax) return;
     losses.pages[losses.count++] = at;
     if (!other.in_program) give_up(page, other);  // it cannot touch it before it has dropped it
     else ask(task, losses);
@@ -110,7 +110,7 @@ void lose_sleeping(uint64_t at, Page& page, const ThreadState& by) {
   each_holder(page.holders & ~bit_of(by), by, [&](Task& task, ThreadState& other) {
     Losses& losses = losses_of(task.id);
     const SpinGuard guard(losses.lock);
-    if (other.in_program || losses.count == Losses::kMost) return;
+    if (other.in_program || losses.count == Losses::kMax) return;
     losses.pages[losses.count++] = at;
     give_up(page, other);
   });
@@ -146,7 +146,7 @@ void hold(uint64_t at, Page& page, ThreadState& thread, bool writes) {
       !(__atomic_fetch_or(&page.holders, bit_of(thread), __ATOMIC_ACQ_REL) & bit_of(thread));
   if (is_new) {
     Losses& losses = losses_of(self().id);
-    if (losses.held_count < Losses::kMostHeld) losses.held[losses.held_count++] = at;
+    if (losses.held_count < Losses::kMaxHeld) losses.held[losses.held_count++] = at;
   }
   if (is_trusted(at)) return;
   if (is_new) {  // what others have stored it may read untrapped
@@ -184,8 +184,8 @@ void open_page(uint64_t at, Page& page, ThreadState& thread) {
   page.mode = Mode::kSharedUntrapped;
   {
     const SpinGuard guard(s.open_lock);
-    page.open_tag = s.open_count < kMostOpen ? static_cast<uint16_t>(s.generation & 1) : kForEver;
-    if (s.open_count < kMostOpen) s.open[s.open_count++] = at;
+    page.open_tag = s.open_count < kMaxOpen ? static_cast<uint16_t>(s.generation & 1) : kForEver;
+    if (s.open_count < kMaxOpen) s.open[s.open_count++] = at;
   }
   __atomic_fetch_add(&found().untrapped_pages, 1, __ATOMIC_RELAXED);
   share(at, page, thread);
@@ -198,8 +198,8 @@ void become_open(uint64_t at, Page& page, ThreadState& thread) {
 
 bool is_pinned(const Task& task, uint64_t at) {
   constexpr uint64_t kFrame = 16 << 10;
-  constexpr uint32_t kMost = sizeof(TaskSignals::handlers) / sizeof(uint64_t);
-  for (uint32_t i = 0; i < task.signals.handler_count && i < kMost; i++) {
+  constexpr uint32_t kMax = sizeof(TaskSignals::handlers) / sizeof(uint64_t);
+  for (uint32_t i = 0; i < task.signals.handler_count && i < kMax; i++) {
     if (at + kPageSize > task.signals.handlers[i] && at < task.signals.handlers[i] + kFrame)
       return true;
   }
@@ -261,7 +261,7 @@ void close(uint64_t at, Page& page) {
     if (!(page.holders >> holder.slot & 1) || s.tasks[i].order.state == TaskState::kFree) continue;
     Losses& losses = losses_of(i);
     const SpinGuard guard(losses.lock);
-    if (losses.count == Losses::kMost) continue;
+    if (losses.count == Losses::kMax) continue;
     losses.pages[losses.count++] = at;
     if (!holder.in_program) give_up(page, holder);
     else if (&s.tasks[i] != &self()) ask(s.tasks[i], losses);
@@ -274,7 +274,7 @@ void close(uint64_t at, Page& page) {
 // pages that are open now are closed.
 void close_open() {
   State& s = state();
-  if (tokens() < kMostTokens || !s.open_count ||
+  if (tokens() < kMaxTokens || !s.open_count ||
       __atomic_exchange_n(&s.is_closing, 1u, __ATOMIC_ACQUIRE))
     return;
   const Shared& tasks = shared();

@@ -28,8 +28,8 @@ constexpr uint32_t kTries = 64;
 // be read, from `known` on; the kernel is asked once for each stretch, since the task may be on
 // another stack.
 bool is_on_thread_stack(uint64_t rsp, uint64_t limit, uint64_t& known) {
-  constexpr uint64_t kMost = uint64_t{1} << 30;
-  if (rsp >= limit || limit - rsp > kMost) return false;
+  constexpr uint64_t kMax = uint64_t{1} << 30;
+  if (rsp >= limit || limit - rsp > kMax) return false;
   if (!known) known = limit;
   if (rsp >= known) return true;
   const uint64_t start = page_down(rsp);
@@ -89,7 +89,7 @@ uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
 }
 
 bool is_known_module(const Findings& f, uint64_t address) {
-  for (uint32_t i = 0; i < f.modules && i < findings::kMostModules; i++) {
+  for (uint32_t i = 0; i < f.modules && i < findings::kMaxModules; i++) {
     if (f.module[i].ready && address >= f.module[i].start && address < f.module[i].limit)
       return true;
   }
@@ -141,7 +141,7 @@ void note_modules() {
   sys::MapLine line;
   while ((cursor = sys::next_map_line(cursor, &line))) {
     if (!line.executable || line.name[0] != '/' || is_known_module(f, line.range.start) ||
-        f.modules >= findings::kMostModules)
+        f.modules >= findings::kMaxModules)
       continue;
     findings::Module& module = f.module[f.modules];
     module.start = line.range.start;
@@ -166,7 +166,7 @@ findings::Side side_of(uint64_t address, uint64_t size, uint32_t kind, uint32_t 
   if (!lockset) return side;
   const Lockset& set = state().locksets[lockset - 1];
   side.lock_count = set.count;
-  for (uint32_t i = 0; i < findings::kMostLocks; i++) side.locks[i] = set.locks[i];
+  for (uint32_t i = 0; i < findings::kMaxLocks; i++) side.locks[i] = set.locks[i];
   return side;
 }
 
@@ -183,7 +183,7 @@ const void* see(uint64_t address) {
 
 // Guarded by: the lock of findings. Null: there is no room.
 findings::Race* take_race(Findings& f, uint64_t first, uint64_t second) {
-  if (f.races >= findings::kMostRaces) {
+  if (f.races >= findings::kMaxRaces) {
     f.races++;
     return nullptr;
   }
@@ -205,8 +205,7 @@ void notify_command(Findings& f, findings::Race& race) {
 uint32_t context_by_key(uint64_t key, const AccessSite& site) {
   Findings& f = found();
   for (uint32_t i = 0; i < kTries; i++) {
-    const uint32_t at =
-        static_cast<uint32_t>(((key >> 20) + i) % (findings::kMostContexts - 1)) + 1;
+    const uint32_t at = static_cast<uint32_t>(((key >> 20) + i) % (findings::kMaxContexts - 1)) + 1;
     Context& context = f.context[at];
     uint64_t there = __atomic_load_n(&context.key, __ATOMIC_ACQUIRE);
     if (there == key) return at;
@@ -260,7 +259,7 @@ void describe(findings::Race& race, const PriorAccess& prior, const ThreadState&
 // must not depend on who was first. Where a task was is the same each time.
 uint64_t order_of(const ThreadState& thread, const PriorAccess& prior) {
   constexpr uint32_t kTaskBits = 14, kLookBits = 36;
-  static_assert(findings::kMostTasks <= 1 << kTaskBits);
+  static_assert(findings::kMaxTasks <= 1 << kTaskBits);
   if (!happens::g_replayed) return 0;
   return uint64_t{thread.number} << (kTaskBits + kLookBits) |
          (thread.checked_count & ((uint64_t{1} << kLookBits) - 1)) << kTaskBits | prior.number;
@@ -275,7 +274,7 @@ void report_race(const PriorAccess& prior, const ThreadState& thread, Access& ac
   if (!access.context || !prior.context) return;  // what is reported has two sides
   const uint64_t first = rip_of(f, prior.context), order = order_of(thread, prior);
   const SpinGuard guard(state().findings_lock);
-  for (uint32_t i = 0; i < f.races && i < findings::kMostRaces; i++) {
+  for (uint32_t i = 0; i < f.races && i < findings::kMaxRaces; i++) {
     findings::Race& race = f.race[i];
     const uint64_t a = rip_of(f, race.sides[0].context), b = rip_of(f, race.sides[1].context);
     if (!((a == first && b == site.rip) || (a == site.rip && b == first)) ||
@@ -300,7 +299,7 @@ void report_policy(const PriorAccess& prior, const ThreadState& thread, Access& 
   if (!access.context) access.context = context_of(site);
   const uint64_t first = rip_of(f, prior.context);
   const SpinGuard guard(state().findings_lock);
-  for (uint32_t i = 0; i < f.races && i < findings::kMostRaces; i++) {
+  for (uint32_t i = 0; i < f.races && i < findings::kMaxRaces; i++) {
     findings::Race& race = f.race[i];
     if (race.why != why || race.fault != fault || race.change != change) continue;
     // One call of the C library's makes many accesses.
@@ -344,12 +343,12 @@ findings::Object undeclared_at(uint64_t address) {
     object.task = known.number;
     return object;
   }
-  constexpr uint64_t kMostStack = 8 << 20;
+  constexpr uint64_t kMaxStack = 8 << 20;
   const Shared& s = shared();
   for (uint32_t i = 0; i < s.order.high_task; i++) {
     const ThreadState& thread = state().threads[i];
     const uint64_t top = i == 0 && thread.creation == 0 ? s.program.stack_begin : thread.stack;
-    if (!top || address >= top || address < top - kMostStack) continue;
+    if (!top || address >= top || address < top - kMaxStack) continue;
     object.kind = findings::ObjectKind::kStack;
     object.task = thread.number;
     object.start = top;
@@ -390,7 +389,7 @@ void note_stream_buffer(uint64_t stream, uint64_t start, uint64_t size) {
 uint32_t note_task(const Task& task, const ThreadState* creator) {
   Findings& f = found();
   const uint32_t number = __atomic_fetch_add(&f.tasks, 1u, __ATOMIC_RELAXED);
-  if (number >= findings::kMostTasks) return findings::kMostTasks - 1;
+  if (number >= findings::kMaxTasks) return findings::kMaxTasks - 1;
   findings::TaskInfo& info = f.task[number];
   info.tid = task.identity.virtual_tid;
   info.creator = creator ? creator->number : number;

@@ -85,9 +85,9 @@ bool conflicts(const Entry& entry, const ThreadState& thread, uint8_t bytes, uin
 }  // namespace
 
 uint32_t take_dropped_clock() {
-  constexpr uint32_t kMost = kDeclaredSize / sizeof(Clock);  // no policy is declared in a replay
+  constexpr uint32_t kMax = kDeclaredSize / sizeof(Clock);  // no policy is declared in a replay
   const uint32_t index = __atomic_add_fetch(&state().dropped, 1u, __ATOMIC_RELAXED);
-  return index <= kMost ? index : 0;
+  return index <= kMax ? index : 0;
 }
 
 Clock& dropped_clock(uint32_t index) { return reinterpret_cast<Clock*>(kDeclared)[index - 1]; }

@@ -23,7 +23,7 @@ using findings::Cell;
 using findings::OwnershipPhase;
 
 constexpr uint64_t kCellBytes = 8;
-constexpr uint64_t kMostBytes = 16 << 10;  // of one access
+constexpr uint64_t kMaxBytes = 16 << 10;  // of one access
 constexpr uint32_t kTries = 32;
 constexpr uint32_t kTaken = 1, kReady = 2;
 
@@ -35,7 +35,7 @@ uint32_t place_of(uint64_t address) {
 Cell* cell_at(uint64_t address, bool take) {
   findings::Findings& f = found();
   for (uint32_t i = 0; i < kTries; i++) {
-    Cell& cell = f.cell[(place_of(address) + i) % findings::kMostCells];
+    Cell& cell = f.cell[(place_of(address) + i) % findings::kMaxCells];
     uint32_t ready = __atomic_load_n(&cell.ready, __ATOMIC_ACQUIRE);
     while (ready == kTaken) ready = __atomic_load_n(&cell.ready, __ATOMIC_ACQUIRE);
     if (ready == kReady && cell.address == address) return &cell;
@@ -67,7 +67,7 @@ uint64_t bit_of_task(const ThreadState& thread) { return uint64_t{1} << thread.n
 uint32_t common_locks(const OwnershipPhase& phase, const ThreadState& thread, uint64_t* locks) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < phase.lock_count; i++) {
-    for (uint32_t k = 0; k < thread.held_count && k < kMostHeld; k++) {
+    for (uint32_t k = 0; k < thread.held_count && k < kMaxHeld; k++) {
       if ((thread.held[k] ^ phase.locks[i]) >> 1) continue;
       locks[count++] = phase.locks[i] | (thread.held[k] & 1);
       break;
@@ -78,7 +78,7 @@ uint32_t common_locks(const OwnershipPhase& phase, const ThreadState& thread, ui
 
 // What other tasks have done before is known to this one. `writes`: only writes count.
 bool knows_others(const Cell& cell, const ThreadState& thread, bool writes) {
-  if (cell.last_count > findings::kMostLasts) return true;  // not all are known: no claim
+  if (cell.last_count > findings::kMaxLasts) return true;  // not all are known: no claim
   for (uint32_t i = 0; i < cell.last_count; i++) {
     const Cell::Last& last = cell.lasts[i];
     const uint64_t clock = writes ? last.written : last.clock;
@@ -90,24 +90,24 @@ bool knows_others(const Cell& cell, const ThreadState& thread, bool writes) {
 
 void note_last(Cell& cell, const ThreadState& thread, bool writes) {
   const uint64_t clock = thread.now.clock[thread.slot];
-  for (uint32_t i = 0; i < cell.last_count && i < findings::kMostLasts; i++) {
+  for (uint32_t i = 0; i < cell.last_count && i < findings::kMaxLasts; i++) {
     if (cell.lasts[i].number != thread.number) continue;
     cell.lasts[i].clock = clock;
     if (writes) cell.lasts[i].written = clock;
     return;
   }
-  if (cell.last_count < findings::kMostLasts)
+  if (cell.last_count < findings::kMaxLasts)
     cell.lasts[cell.last_count] = {clock, writes ? clock : 0, thread.slot, thread.number};
   cell.last_count++;
 }
 
 void note_reader(OwnershipPhase& phase, const ThreadState& thread, uint32_t context) {
-  for (uint32_t i = 0; i < phase.reader_count && i < findings::kMostReaders; i++) {
+  for (uint32_t i = 0; i < phase.reader_count && i < findings::kMaxReaders; i++) {
     if (phase.readers[i].task != thread.number) continue;
     phase.readers[i].last = context;
     return;
   }
-  if (phase.reader_count < findings::kMostReaders)
+  if (phase.reader_count < findings::kMaxReaders)
     phase.readers[phase.reader_count] = {thread.number, context, context};
   phase.reader_count++;
 }
@@ -121,7 +121,7 @@ bool is_alike(const OwnershipPhase& a, const OwnershipPhase& b) {
 void end_phase(Cell& cell) {
   if (cell.now.kind == findings::kNoPhase) return;
   const uint32_t kept =
-      cell.phase_count < findings::kMostPhases ? cell.phase_count : findings::kMostPhases;
+      cell.phase_count < findings::kMaxPhases ? cell.phase_count : findings::kMaxPhases;
   for (uint32_t i = 0; i < kept; i++) {
     if (!is_alike(cell.phases[i], cell.now)) continue;
     cell.phases[i].times++;
@@ -129,7 +129,7 @@ void end_phase(Cell& cell) {
     cell.phases[i].tasks |= cell.now.tasks;
     return;
   }
-  if (cell.phase_count < findings::kMostPhases) cell.phases[cell.phase_count] = cell.now;
+  if (cell.phase_count < findings::kMaxPhases) cell.phases[cell.phase_count] = cell.now;
   cell.phase_count++;
 }
 
@@ -142,7 +142,7 @@ void begin_phase(Cell& cell, const ThreadState& thread, uint32_t context, bool i
   phase.times = 1;
   phase.first = context;
   for (uint32_t i = 0;
-       i < thread.held_count && i < kMostHeld && phase.lock_count < findings::kMostCandidates; i++)
+       i < thread.held_count && i < kMaxHeld && phase.lock_count < findings::kMaxCandidates; i++)
     phase.locks[phase.lock_count++] = thread.held[i];
 }
 
@@ -160,7 +160,7 @@ void note(Cell& cell, const ThreadState& thread, const Access& access) {
     return;
   }
   const bool is_unordered = !knows_others(cell, thread, !writes);
-  uint64_t locks[findings::kMostCandidates];
+  uint64_t locks[findings::kMaxCandidates];
   const uint32_t common = common_locks(cell.now, thread, locks);
   const bool is_same = cell.now.tasks == bit_of_task(thread), is_read = !cell.now.writes && !writes;
   if (cell.now.kind == findings::kNoPhase || is_unordered || !(is_same || common || is_read)) {
@@ -185,7 +185,7 @@ void note(Cell& cell, const ThreadState& thread, const Access& access) {
 
 void note_seen(ThreadState& thread, Access& access, const AccessSite& site) {
   if (!access.context) access.context = context_of(site);
-  const uint64_t limit = access.address + (access.size < kMostBytes ? access.size : kMostBytes);
+  const uint64_t limit = access.address + (access.size < kMaxBytes ? access.size : kMaxBytes);
   for (uint64_t at = access.address & ~(kCellBytes - 1); at < limit; at += kCellBytes) {
     Cell* const cell = cell_at(at, true);
     if (cell) note(*cell, thread, access);
@@ -193,7 +193,7 @@ void note_seen(ThreadState& thread, Access& access, const AccessSite& site) {
 }
 
 void renew_seen(uint64_t start, uint64_t size) {
-  const uint64_t limit = start + (size < kMostBytes ? size : kMostBytes);
+  const uint64_t limit = start + (size < kMaxBytes ? size : kMaxBytes);
   for (uint64_t at = start & ~(kCellBytes - 1); at < limit; at += kCellBytes) {
     Cell* const cell = cell_at(at, false);
     if (!cell) continue;

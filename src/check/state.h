@@ -18,17 +18,17 @@ namespace weir::view::checked {
 // That may hide a race, and never invents one. The same holds for objects that share a clock.
 inline constexpr uint32_t kSlots = 64;
 inline constexpr uint32_t kSyncClocks = 1 << 14;
-inline constexpr uint32_t kMostHeld = 16;  // locks that a task is known to hold
+inline constexpr uint32_t kMaxHeld = 16;  // locks that a task is known to hold
 inline constexpr uint32_t kLocksets = 1 << 12;
 // Pages that are open to several tasks at once, and untrapped.
-inline constexpr uint32_t kMostOpen = 1 << 16;
+inline constexpr uint32_t kMaxOpen = 1 << 16;
 inline constexpr uint32_t kAllocations = 1 << 20;
-inline constexpr uint32_t kMostBorrowed = 64;
-inline constexpr uint32_t kMostCachedBlocks = 64;
+inline constexpr uint32_t kMaxBorrowed = 64;
+inline constexpr uint32_t kMaxCachedBlocks = 64;
 inline constexpr uint32_t kStreamBuffers = 64;
 inline constexpr uint32_t kSiteCounts = 1 << 14;
-inline constexpr uint32_t kMostKeyBorrowed = 8;
-inline constexpr uint32_t kMostOpened = 64;  // objects that a task has open by their locks
+inline constexpr uint32_t kMaxKeyBorrowed = 8;
+inline constexpr uint32_t kMaxOpened = 64;  // objects that a task has open by their locks
 
 using Clock = VectorClock<kSlots>;
 
@@ -57,7 +57,7 @@ struct StreamBuffer {
 struct Lockset {
   uint32_t count;
   uint32_t key;  // 0: not in use
-  uint64_t locks[findings::kMostLocks];
+  uint64_t locks[findings::kMaxLocks];
 };
 
 struct Opened {
@@ -99,13 +99,13 @@ struct RecentContext {
 struct ThreadState {  // of a task, by its id
   Clock now;
   uint32_t slot;
-  uint32_t number;           // findings::TaskInfo
-  uint64_t creation;         // of the task that this is of
-  uint64_t stack;            // where its stack begins, 0: the first task's
-  uint64_t stack_known;      // by protection keys: from here to there it can be read
-  uint32_t held_count;       // more than kMostHeld are not listed
-  uint32_t lockset;          // index + 1, of what is held now; 0: to be looked up
-  uint64_t held[kMostHeld];  // lowest bit: for reading
+  uint32_t number;          // findings::TaskInfo
+  uint64_t creation;        // of the task that this is of
+  uint64_t stack;           // where its stack begins, 0: the first task's
+  uint64_t stack_known;     // by protection keys: from here to there it can be read
+  uint32_t held_count;      // more than kMaxHeld are not listed
+  uint32_t lockset;         // index + 1, of what is held now; 0: to be looked up
+  uint64_t held[kMaxHeld];  // lowest bit: for reading
   uint32_t held_lost;  // more were held since it held none: not all that it holds are among them
   uint64_t shared_pages_with[3];  // slots of tasks with which it has pages open, by Page::open_tag:
                                   // what they do may be known to it at any time
@@ -123,18 +123,18 @@ struct ThreadState {  // of a task, by its id
   uint64_t checked_count;  // in a replay: how many accesses of its were checked
   uint64_t next_page;  // where its last new pages end: if it goes on there, it gets several at once
   uint32_t window;     // as many
-  uint64_t ended_seen[kSlots];       // State::ended_count, as far as it has been joined
-  uint64_t borrowed[kMostBorrowed];  // pages that it has for a moment
+  uint64_t ended_seen[kSlots];      // State::ended_count, as far as it has been joined
+  uint64_t borrowed[kMaxBorrowed];  // pages that it has for a moment
   static constexpr uint32_t kRecent = 8;
   RecentContext recent[kRecent];
   FoundLately found;  // objects
   uint64_t opened_count;
-  Opened opened[kMostOpened];
+  Opened opened[kMaxOpened];
   uint32_t cached_count, cached_pages;
   uint32_t cache_misses;  // protection keys: blocks that it has had to get elsewhere, and has not
                           // made up for
-  uint32_t cached[kMostCachedBlocks];  // objects: blocks that it has given back and still has
-                                       // mapped, the newest last
+  uint32_t cached[kMaxCachedBlocks];  // objects: blocks that it has given back and still has
+                                      // mapped, the newest last
   PendingAccess pending_access;
 
   // Protection keys (check/keys/enforce_by_key.h).
@@ -145,7 +145,7 @@ struct ThreadState {  // of a task, by its id
   uint32_t stop_asked;       // a rehash has met it in the runtime: it waits on its way out
   uint32_t stands;           // in a signal's handler, until the rehash is over
   uint32_t key_borrowed_count;
-  uint32_t key_borrowed[kMostKeyBorrowed];  // objects that all may write meanwhile
+  uint32_t key_borrowed[kMaxKeyBorrowed];  // objects that all may write meanwhile
 };
 
 // What the tasks of a slot knew in their last epochs: each entry from its own clock on, up to the
@@ -197,7 +197,7 @@ struct State {
   ThreadState threads[kMaxTasks];
   SyncClock sync[kSyncClocks];
   Lockset locksets[kLocksets];
-  uint64_t open[kMostOpen], closed[kMostOpen];
+  uint64_t open[kMaxOpen], closed[kMaxOpen];
   Allocation allocations[kAllocations];
   uint32_t stream_buffers;                     // noted so far
   StreamBuffer stream_buffer[kStreamBuffers];  // the last of them
@@ -260,9 +260,9 @@ struct Page {
                              // nobody
   uint64_t untrapped;        // slots of other tasks that may have
 };
-static_assert(sizeof(Page) == 56 && page::windows::kMost * sizeof(Page) <= kWindowPagesSize);
+static_assert(sizeof(Page) == 56 && page::windows::kMax * sizeof(Page) <= kWindowPagesSize);
 
-inline constexpr int64_t kMostTokens = 100'000'000;
+inline constexpr int64_t kMaxTokens = 100'000'000;
 inline int64_t tokens() { return __atomic_load_n(&state().tokens, __ATOMIC_RELAXED); }
 
 inline Page& page_at_shared_view(uint64_t shared_view) {

@@ -23,7 +23,7 @@ using channel::Entry;
 using channel::Kind;
 using recording::signal_name;
 
-constexpr size_t kMostShown = 48;  // bytes of memory in a line
+constexpr size_t kMaxShown = 48;  // bytes of memory in a line
 constexpr uint64_t kPage = 4096;
 
 const std::vector<std::pair<std::string, Kind>> kKinds = {{"call", Kind::kCall},
@@ -60,7 +60,7 @@ const char* kind_name(Kind kind) {
 
 // As a string where it is text, else in hex.
 std::string shown(const char* bytes, size_t size) {
-  const size_t count = std::min(size, kMostShown);
+  const size_t count = std::min(size, kMaxShown);
   size_t plain = 0;
   for (size_t i = 0; i < count; i++)
     plain += isprint(static_cast<unsigned char>(bytes[i])) || strchr("\n\t\r", bytes[i]) != nullptr;

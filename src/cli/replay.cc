@@ -126,7 +126,7 @@ class Standing {
     // A process whose last entry says that it ends is about to.
     constexpr auto kGrace = std::chrono::milliseconds(100);
     constexpr auto kToShow = std::chrono::seconds(1);  // what it has taken may be output
-    constexpr auto kPatience = std::chrono::seconds(3);
+    constexpr auto kMaxWait = std::chrono::seconds(3);
     const auto now = std::chrono::steady_clock::now();
     const uint64_t taken = feeder.taken();
     if (taken != taken_) {
@@ -142,7 +142,7 @@ class Standing {
                                                                        : kToShow;
       return now - since_ > grace ? State::kAtEnd : State::kGoesOn;
     }
-    if (!waits || now - since_ < kPatience) return State::kGoesOn;
+    if (!waits || now - since_ < kMaxWait) return State::kGoesOn;
     constexpr uint64_t kIdle = 30;  // ticks: looking whether there is anything to do
     const uint64_t time = child.processor_time();
     if (time - time_ < kIdle) return State::kStuck;
@@ -315,7 +315,7 @@ int replay_checked(const ReplayOptions& options, const recording::Recording& rec
   report.says_all_is_well = false;
   FindingsMemory notes, found;
   notes.findings().pass = findings::Pass::kNotes;
-  found.findings().pass = findings::Pass::kLooks;
+  found.findings().pass = findings::Pass::kChecks;
   ReplayOptions quiet = options;
   quiet.verify = quiet.stat = false;
   replay_once(quiet, recording, "/dev/null", {&notes, true, nullptr});

@@ -10,7 +10,7 @@ namespace weir::constant {
 inline constexpr uint32_t kRandom = 1, kTime = 2, kPid = 4;
 
 // Ids that the program sees: above those of the kernel, below those of tasks (task/spawn.h).
-inline constexpr int32_t kMostRealIds = 1 << 22;  // the kernel's PID_MAX_LIMIT
+inline constexpr int32_t kMaxRealIds = 1 << 22;  // the kernel's PID_MAX_LIMIT
 inline constexpr int32_t kFirstId = 5'000'000;
 inline constexpr int32_t kIds = 60'000'000;
 
@@ -32,8 +32,8 @@ static_assert(sizeof(Record) == 32);
 struct Memory {
   uint64_t magic;
   uint64_t pad[3];
-  Record records[kMostRealIds];  // by the kernel's id
-  int32_t ids[kIds];             // the kernel's id of the process that is shown as kFirstId + index
+  Record records[kMaxRealIds];  // by the kernel's id
+  int32_t ids[kIds];            // the kernel's id of the process that is shown as kFirstId + index
 };
 
 // splitmix64's finish.

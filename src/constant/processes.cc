@@ -52,7 +52,7 @@ void forget_id(const Record& record, int pid) {
 
 // Processes outside of the run that programs ask for: whoever started it, its group and session.
 void name_outside(int pid, uint64_t number) {
-  if (pid <= 1 || pid >= kMostRealIds || memory().records[pid].id) return;
+  if (pid <= 1 || pid >= kMaxRealIds || memory().records[pid].id) return;
   memory().records[pid].id = take_id(pid, number);
 }
 
@@ -102,7 +102,7 @@ bool attach() {
 uint64_t next_child() { return mixed(own_record().identity + ++own_record().children); }
 
 void note_process(int pid, uint64_t identity) {
-  if (pid <= 0 || pid >= kMostRealIds) return;
+  if (pid <= 0 || pid >= kMaxRealIds) return;
   Record& record = memory().records[pid];
   if (record.identity == identity) return;
   forget_id(record, pid);
@@ -122,13 +122,13 @@ void begin_process(uint64_t identity) {
 }
 
 void end_process(int pid) {
-  if (pid <= 0 || pid >= kMostRealIds) return;
+  if (pid <= 0 || pid >= kMaxRealIds) return;
   const Record& record = memory().records[pid];
   if (record.identity && has_time()) pass(0, record.elapsed);
 }
 
 int shown_id(int real) {
-  const int id = real > 0 && real < kMostRealIds ? memory().records[real].id : 0;
+  const int id = real > 0 && real < kMaxRealIds ? memory().records[real].id : 0;
   return id ? id : real;
 }
 

@@ -10,8 +10,8 @@ namespace weir {
 namespace {
 
 constexpr uint64_t kWanted = uint64_t{0x100} << 32;  // 1 TiB
-constexpr uint64_t kMost = uint64_t{1} << 40;
-constexpr uint64_t kLeast = uint64_t{1} << 28;
+constexpr uint64_t kMax = uint64_t{1} << 40;
+constexpr uint64_t kMin = uint64_t{1} << 28;
 
 bool release_pages(Range range) {
   long result = sys::raw(SYS_madvise, static_cast<long>(range.start),
@@ -25,7 +25,7 @@ bool release_pages(Range range) {
   HeapConfig config = {};
   config.release = release_pages;
   // A limit on address space (ulimit -v) may refuse the full size.
-  for (uint64_t size = kMost; size >= kLeast; size /= 2) {
+  for (uint64_t size = kMax; size >= kMin; size /= 2) {
     long start =
         sys::raw(SYS_mmap, static_cast<long>(kWanted), static_cast<long>(size),
                  PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

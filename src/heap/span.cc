@@ -23,7 +23,7 @@ namespace {
 constexpr uint64_t kWindowLeast = (8u << 20) / kPageSize;
 constexpr uint64_t kWindowMost = (64u << 20) / kPageSize;
 constexpr uint32_t kReleaseLeast = 64;  // pages: less is not worth a call
-constexpr uint32_t kLookMax = 16;       // runs of the request's own bin that are looked at
+constexpr uint32_t kMaxRunsSeen = 16;   // runs of the request's own bin that are looked at
 
 uint32_t bin_of(uint32_t pages) {
   if (pages <= kExactBins) return pages - 1;
@@ -63,7 +63,7 @@ void remove(Heap& heap, Span* span) {
 Span* find(Heap& heap, uint32_t pages) {
   uint32_t bin = bin_of(pages);
   Span* span = heap.bins[bin];
-  for (uint32_t i = 0; span != nullptr && i < kLookMax; ++i, span = span->next) {
+  for (uint32_t i = 0; span != nullptr && i < kMaxRunsSeen; ++i, span = span->next) {
     if (span->pages >= pages) return span;
   }
   for (++bin; bin < kBins; bin = (bin | 63) + 1) {

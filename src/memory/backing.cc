@@ -158,12 +158,12 @@ void check_file_size(const LimitLifted& limit) {
 // Many small pieces of reserved memory that are accessible, with others between them that are not,
 // are one memory segment. Returns where the maps go on.
 char* join_reserved(sys::MapLine& line, char* cursor) {
-  constexpr uint32_t kMostBetween = 8;
+  constexpr uint32_t kMaxBetween = 8;
   const uint64_t start = line.range.start;
   uint64_t limit = line.range.limit;
-  sys::MapLine between[kMostBetween], next;
+  sys::MapLine between[kMaxBetween], next;
   uint32_t count = 0;
-  for (char* at = cursor; count < kMostBetween && (at = sys::next_map_line(at, &next));) {
+  for (char* at = cursor; count < kMaxBetween && (at = sys::next_map_line(at, &next));) {
     const bool belongs = next.range.start == limit && !next.shared && !next.name[0] &&
                          next.range.limit - start <= kReserveChunk;
     at[-1] = '\n';  // the line may be read again

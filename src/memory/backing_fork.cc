@@ -129,7 +129,7 @@ void dump_only_present() {
   if (shared().memory.backing < 0) return;
   constexpr uint64_t kNear = 1 << 20,
                      // Each piece is a mapping of its own, of which there may be 65530.
-      kMost = 4000;
+      kMax = 4000;
   sys::raw(SYS_madvise, static_cast<long>(kArena), static_cast<long>(kArenaSize), MADV_DONTDUMP);
   uint64_t count = 0;
   Range piece{};
@@ -143,7 +143,7 @@ void dump_only_present() {
     if (offset >= kArenaSize) return;
     const Range found{kArena + offset,
                       kArena + (offset + size < kArenaSize ? offset + size : kArenaSize)};
-    if (piece.empty() || (found.start > piece.limit + kNear && count < kMost)) {
+    if (piece.empty() || (found.start > piece.limit + kNear && count < kMax)) {
       open();
       piece = found;
     } else {

@@ -92,11 +92,11 @@ long open_hidden(long number, long a, long b, long c, long d, long e) {
 // All processes have one table of descriptors, and who looks whether it has room for one more
 // process (task/spawn.cc) holds those that it counts for a moment.
 long open_hidden_patiently(long number, long a, long b, long c) {
-  constexpr uint64_t kPatience = 100'000'000;
+  constexpr uint64_t kMaxWaitNs = 100'000'000;
   const uint64_t begin = sys::monotonic_ns();
   for (;;) {
     const long file = open_hidden(number, a, b, c);
-    if (file != -EMFILE || sys::monotonic_ns() - begin > kPatience) return file;
+    if (file != -EMFILE || sys::monotonic_ns() - begin > kMaxWaitNs) return file;
     sys::raw(SYS_sched_yield);
   }
 }

@@ -7,7 +7,7 @@ namespace weir::page {
 
 namespace {
 
-constexpr uint32_t kMostFree =
+constexpr uint32_t kMaxFree =
     sizeof(MemoryState::reserve_free) / sizeof(MemoryState::reserve_free[0]);
 
 // act(what is free).
@@ -15,7 +15,7 @@ template <typename Act>
 void with_free(Act act) {
   Shared& s = shared();
   uint64_t top = kReserve + s.memory.reserve_used;
-  act(FreeRanges{s.memory.reserve_free, s.memory.reserve_free_count, kMostFree, top});
+  act(FreeRanges{s.memory.reserve_free, s.memory.reserve_free_count, kMaxFree, top});
   s.memory.reserve_used = top - kReserve;
 }
 
@@ -24,14 +24,14 @@ void with_free(Act act) {
 uint64_t take_reserved(uint64_t size) {
   Shared& s = shared();
   size = page_up(size);
-  uint32_t best = kMostFree;
+  uint32_t best = kMaxFree;
   for (uint32_t i = 0; i < s.memory.reserve_free_count; i++) {
     if (s.memory.reserve_free[i].size() < size) continue;
-    if (best == kMostFree || s.memory.reserve_free[i].start < s.memory.reserve_free[best].start)
+    if (best == kMaxFree || s.memory.reserve_free[i].start < s.memory.reserve_free[best].start)
       best = i;
   }
   uint64_t start = 0;
-  if (best < kMostFree) {
+  if (best < kMaxFree) {
     with_free([&](FreeRanges ranges) { start = ranges.take(best, size); });
   } else if (size <= kReserveSize - s.memory.reserve_used) {
     start = kReserve + s.memory.reserve_used;

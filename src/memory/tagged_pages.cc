@@ -56,7 +56,7 @@ void TaggedPages::give_addresses(uint64_t start, uint64_t pages) {
     return give_addresses(whole.start, whole.pages);
   }
   if (limit == bump_) bump_ = start;
-  else if (free_count_ < kMostFree) free_[free_count_++] = {start, pages};
+  else if (free_count_ < kMaxFree) free_[free_count_++] = {start, pages};
 }
 
 // To the kernel, and the addresses are free.
@@ -69,7 +69,7 @@ void TaggedPages::give_back(uint64_t start, uint64_t pages) {
 uint64_t TaggedPages::take_own(uint64_t pages, KeyOf key_of, uint32_t& key) {
   for (key = 0; key < kKeys; key++) {
     Cache& cache = caches_[key];
-    const uint32_t last = cache.count > kLooks ? cache.count - kLooks : 0;
+    const uint32_t last = cache.count > kMaxProbes ? cache.count - kMaxProbes : 0;
     for (uint32_t i = cache.count; i-- > last;) {
       const Block block = cache.blocks[i];
       if (block.pages != pages || key_of(block.start) != key) continue;
@@ -116,8 +116,8 @@ uint64_t TaggedPages::allocate_own(uint64_t pages, KeyOf key_of, uint32_t& key) 
 
 void TaggedPages::free(uint64_t start, uint64_t pages, uint32_t key) {
   Cache& cache = caches_[key];
-  if (pages <= kMostInBlock &&
-      cache.pages + pages <= kMostCached) {  // one block a page at most: there is a place
+  if (pages <= kMaxInBlock &&
+      cache.pages + pages <= kMaxCached) {  // one block a page at most: there is a place
     cache.blocks[cache.count++] = {start, pages};
     cache.pages += pages;
     return;

@@ -25,10 +25,10 @@ struct KeyBackend {
 class TaggedPages {
  public:
   static constexpr uint32_t kKeys = 16;
-  static constexpr uint64_t kMostCached = 256;  // pages of a key
-  static constexpr uint64_t kMostInBlock = 32;
-  static constexpr uint32_t kLooks = 8;        // blocks of a key, for one whose place has that key
-  static constexpr uint32_t kMostFree = 8192;  // ranges of addresses that are free again
+  static constexpr uint64_t kMaxCached = 256;  // pages of a key
+  static constexpr uint64_t kMaxInBlock = 32;
+  static constexpr uint32_t kMaxProbes = 8;   // blocks of a key, for one whose place has that key
+  static constexpr uint32_t kMaxFree = 8192;  // ranges of addresses that are free again
 
   constexpr TaggedPages() = default;
   void begin(Range area, const KeyBackend& backend) {
@@ -55,7 +55,7 @@ class TaggedPages {
   struct Cache {
     uint64_t pages = 0;
     uint32_t count = 0;
-    Block blocks[kMostCached] = {};
+    Block blocks[kMaxCached] = {};
   };
   uint64_t take_cached(uint64_t pages, Cache& cache);
   Cache* fullest(uint64_t pages, uint32_t but);
@@ -71,7 +71,7 @@ class TaggedPages {
   KeyBackend backend_{};
   uint32_t free_count_ = 0;
   Cache caches_[kKeys];
-  Block free_[kMostFree] = {};
+  Block free_[kMaxFree] = {};
 };
 
 }  // namespace weir::page

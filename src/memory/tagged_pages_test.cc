@@ -116,16 +116,15 @@ TEST_F(TaggedPagesTest, PagesWhoseKeyIsThatOfTheirPlaceComeBackWithoutAnyCall) {
 }
 
 TEST_F(TaggedPagesTest, LargeBlocksAndFullCachesGoBackToTheKernel) {
-  const uint64_t large = pages->allocate(TaggedPages::kMostInBlock + 1, 3);
-  pages->free(large, TaggedPages::kMostInBlock + 1, 3);
+  const uint64_t large = pages->allocate(TaggedPages::kMaxInBlock + 1, 3);
+  pages->free(large, TaggedPages::kMaxInBlock + 1, 3);
   EXPECT_EQ(pages->cached(3), 0u);
   EXPECT_TRUE(g_pages.empty());
   std::vector<uint64_t> many;
-  for (uint64_t i = 0; i < TaggedPages::kMostCached + 50; i++)
-    many.push_back(pages->allocate(1, 3));
+  for (uint64_t i = 0; i < TaggedPages::kMaxCached + 50; i++) many.push_back(pages->allocate(1, 3));
   for (const uint64_t at : many) pages->free(at, 1, 3);
-  EXPECT_EQ(pages->cached(3), TaggedPages::kMostCached);
-  EXPECT_EQ(g_pages.size(), TaggedPages::kMostCached);
+  EXPECT_EQ(pages->cached(3), TaggedPages::kMaxCached);
+  EXPECT_EQ(g_pages.size(), TaggedPages::kMaxCached);
 }
 
 TEST_F(TaggedPagesTest, WhatTheKernelRefusesIsFreeAgain) {

@@ -18,7 +18,7 @@ constexpr uint64_t kChunk = 256 << 10;
 // Per process. A window that was mapped once stays so, with no rights: to change these costs a
 // third of what a new mapping does.
 uint32_t g_mapped;
-uint32_t g_shown[kMost];  // what it shows: Entry::backing_page
+uint32_t g_shown[kMax];  // what it shows: Entry::backing_page
 
 uint32_t class_of(uint64_t size) {
   uint32_t at = 0;
@@ -90,20 +90,20 @@ uint64_t extent(uint64_t address) {
 }
 
 uint64_t allocate(uint64_t size) {
-  if (size > kMostSmall) return 0;
+  if (size > kMaxSmall) return 0;
   const uint32_t which = class_of(size);
   Table& t = table();
   const SpinGuard guard(t.lock);
   Table::Class& c = t.classes[which];
-  if (c.free > kQuarantine || (c.free && t.used == kMost)) {
+  if (c.free > kQuarantine || (c.free && t.used == kMax)) {
     const uint32_t index = c.first - 1;
     c.first = t.entries[index].next;
     if (--c.free == 0) c.last = 0;
     t.entries[index].next = 0;
     return address_of(index) + t.entries[index].place;
   }
-  if (t.used == kMost) return 0;
-  const bool shares = t.separate < kMostMapped;  // else a page each: neighbours are one mapping
+  if (t.used == kMax) return 0;
+  const bool shares = t.separate < kMaxMapped;  // else a page each: neighbours are one mapping
   if (!shares || !c.left) {
     const uint32_t page = take_page(t);
     if (!page) return 0;
@@ -146,7 +146,7 @@ uint64_t take_run(uint32_t count) {
     if (!run.count) run = t.runs[--t.run_count];
     return start;
   }
-  if (kMost - t.used < count) return 0;
+  if (kMax - t.used < count) return 0;
   const uint64_t start = address_of(t.used);
   t.used += count;
   return start;
@@ -156,7 +156,7 @@ void free_run(uint64_t start, uint32_t count) {
   Table& t = table();
   const SpinGuard guard(t.lock);
   const uint32_t index = index_of(start);
-  if (t.run_count < kMostRuns) t.runs[t.run_count++] = {index, count};
+  if (t.run_count < kMaxRuns) t.runs[t.run_count++] = {index, count};
 }
 
 void show(uint64_t window, uint64_t arena, uint32_t count) {
@@ -169,7 +169,7 @@ void show(uint64_t window, uint64_t arena, uint32_t count) {
 }
 
 void map(uint64_t start, uint64_t size, bool to_write) {
-  if (g_mapped > kMostMapped) unmap_all();
+  if (g_mapped > kMaxMapped) unmap_all();
   const int protection = to_write ? PROT_READ | PROT_WRITE : PROT_READ;
   const Table& t = table();
   const uint32_t limit = index_of(start + size - 1) + 1;
@@ -202,7 +202,7 @@ void unmap(uint64_t start, uint64_t size) {
 void map_all() {
   const Table& t = table();
   for (uint32_t index = 0; index < t.used;) {
-    const uint32_t count = t.entries[index].backing_page ? run_from(t, index, kMost) : 1;
+    const uint32_t count = t.entries[index].backing_page ? run_from(t, index, kMax) : 1;
     if (t.entries[index].backing_page) map_one(index, count, PROT_READ | PROT_WRITE);
     index += count;
   }

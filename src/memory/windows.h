@@ -5,7 +5,7 @@
 // Before there are tasks all windows are mapped. Afterwards each process maps what it may touch
 // (memory/demand.h maps and drops), and a task that touches another window gets SIGSEGV. One window
 // is one mapping of the kernel, and a process may have 65530 of them. A process that has
-// kMostMapped begins anew.
+// kMaxMapped begins anew.
 //
 // Blocks are rounded up to a size class. A freed block waits until others of its class have been
 // freed, so that a task that still uses it is found.
@@ -18,11 +18,11 @@
 
 namespace weir::page::windows {
 
-inline constexpr uint32_t kMost = kWindowsSize / kPageSize;
-inline constexpr uint64_t kMostSmall = 2048;  // larger ones have pages of their own
-inline constexpr uint32_t kMostMapped = 30000;
+inline constexpr uint32_t kMax = kWindowsSize / kPageSize;
+inline constexpr uint64_t kMaxSmall = 2048;  // larger ones have pages of their own
+inline constexpr uint32_t kMaxMapped = 30000;
 inline constexpr uint32_t kClasses = 14;
-inline constexpr uint32_t kMostRuns = 1024;
+inline constexpr uint32_t kMaxRuns = 1024;
 
 // Shared: in control memory; a forked child gets a copy. Layout: what is used is at its beginning.
 struct Table {
@@ -45,8 +45,8 @@ struct Table {
   uint32_t run_count;
   uint64_t chunk, chunk_limit;  // pages of the backing that are to be used
   Class classes[kClasses];
-  Run runs[kMostRuns];  // windows that are free again
-  Entry entries[kMost];
+  Run runs[kMaxRuns];  // windows that are free again
+  Entry entries[kMax];
 };
 static_assert(sizeof(Table) <= kWindowTableSize);
 
@@ -63,12 +63,12 @@ uint64_t shared_view_of(uint64_t address);
 uint64_t extent(uint64_t address);  // contiguous in windows and in the backing
 inline bool shows(uint64_t address) { return table().entries[index_of(address)].backing_page; }
 
-// Returns a block of at most kMostSmall bytes, the only one in its window, or 0 if there is no
+// Returns a block of at most kMaxSmall bytes, the only one in its window, or 0 if there is no
 // room.
 uint64_t allocate(uint64_t size);
 void free(uint64_t address);
 uint64_t size_of(uint64_t address);  // as allocated, rounded up
-uint64_t rounded(uint64_t size);     // REQUIRES: at most kMostSmall
+uint64_t rounded(uint64_t size);     // REQUIRES: at most kMaxSmall
 // `count` consecutive windows, which show nothing yet, or 0 if there is no room.
 uint64_t take_run(uint32_t count);
 void free_run(uint64_t start,

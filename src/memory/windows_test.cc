@@ -40,7 +40,7 @@ TEST_F(WindowsTest, BlocksLieInWindowsOfTheirOwnAndShareNoByteOfTheBacking) {
   std::map<uint64_t, uint64_t> place;
   for (int i = 0; i < 20000; i++) {
     if (place.size() < 500 || random() % 2) {
-      const uint64_t size = 1 + random() % kMostSmall, at = allocate(size);
+      const uint64_t size = 1 + random() % kMaxSmall, at = allocate(size);
       ASSERT_TRUE(at && contains(at) && at % 16 == 0);
       ASSERT_GE(size_of(at), size);
       ASSERT_EQ(page_down(at), page_down(at + size - 1));

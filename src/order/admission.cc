@@ -6,13 +6,13 @@ namespace weir::order {
 
 namespace {
 
-constexpr uint32_t kEventCost = 2;    // in changed pages
-constexpr uint32_t kLong = 24;        // changed pages
-constexpr uint32_t kMuchLonger = 3;   // times the longest of the short ones
-constexpr uint32_t kMostPhases = 64;  // of catching up, in a row
-constexpr uint32_t kWorth = 3;        // phases: fewer, and throttling gained nothing
-constexpr uint32_t kMostCredit = 8;   // so often it may gain nothing after it did
-constexpr uint32_t kLeaveBe = 32;     // chances to throttle that are passed over then
+constexpr uint32_t kEventCost = 2;   // in changed pages
+constexpr uint32_t kLong = 24;       // changed pages
+constexpr uint32_t kMuchLonger = 3;  // times the longest of the short ones
+constexpr uint32_t kMaxPhases = 64;  // of catching up, in a row
+constexpr uint32_t kWorth = 3;       // phases: fewer, and throttling gained nothing
+constexpr uint32_t kMaxCredit = 8;   // so often it may gain nothing after it did
+constexpr uint32_t kLeaveBe = 32;    // chances to throttle that are passed over then
 
 bool can_run(const Task& task) {
   return task.order.state == TaskState::kServed || task.order.state == TaskState::kReady;
@@ -25,7 +25,7 @@ void release_all(Shared& s) {
 // Catching up is over: was it worth it?
 void end_catching_up(Shared& s) {
   if (s.order.throttled_phases >= kWorth) {
-    s.order.throttle_credit = kMostCredit;
+    s.order.throttle_credit = kMaxCredit;
   } else if (s.order.throttled_phases) {
     if (s.order.throttle_credit) {
       s.order.throttle_credit--;
@@ -62,7 +62,7 @@ void choose_runners(Shared& s) {
     const Task& task = s.tasks[i];
     if (can_run(task) && task.order.expected < kLong && task.order.clock < horizon) behind = true;
   }
-  if (!any_long || any_unknown || !behind || s.order.throttled_phases >= kMostPhases) {
+  if (!any_long || any_unknown || !behind || s.order.throttled_phases >= kMaxPhases) {
     if (any_long) end_catching_up(s);
     return;
   }

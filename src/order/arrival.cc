@@ -31,7 +31,7 @@ namespace weir::order {
 namespace {
 
 constexpr uint64_t kLongestBarging = 30'000'000;  // cycles
-constexpr uint64_t kDeadlockPatience = 3'000'000'000;
+constexpr uint64_t kDeadlockNs = 3'000'000'000;
 
 void end_wait(Task& task, How how) {
   finish_wait(task, how == How::kTimedOut ? ETIMEDOUT : EINTR);
@@ -209,7 +209,7 @@ namespace {
 }  // namespace
 
 bool await_turns(uint64_t turns) {
-  constexpr uint32_t kLooks = 1000;
+  constexpr uint32_t kMaxSpins = 1000;
   constexpr uint64_t kNap = 50'000;  // nanoseconds
   Shared& s = shared();
   Task& task = self();
@@ -223,7 +223,7 @@ bool await_turns(uint64_t turns) {
       return !is_over;
     }
     __atomic_store_n(&task.order.awaits_turns, 1u, __ATOMIC_RELEASE);
-    if (looks < kLooks) sys::cpu_relax();
+    if (looks < kMaxSpins) sys::cpu_relax();
     else sys::futex_wait(&never, 0, kNap);
   }
 }
@@ -238,7 +238,7 @@ void wait_for_turn(Task& task) {
     if (!has_turn(task)) try_now(task);
     if (result != -ETIMEDOUT) continue;
     soon = again_soon(probe(&task), looks);
-    if (!soon && patience < kLastProbe / 4) patience *= 2;
+    if (!soon && patience < kMaxProbeNs / 4) patience *= 2;
   }
 }
 
@@ -269,12 +269,12 @@ int Arrival::wait_blocked(Task& task) {
     if (has_turn(task)) break;
     if (sleep(task, patience) != -ETIMEDOUT) continue;
     soon = again_soon(probe(&task), looks);
-    if (!soon && rest < kLastProbe) rest *= 2;
+    if (!soon && rest < kMaxProbeNs) rest *= 2;
     if (!stuck) {
       standing = 0;
     } else if (!standing) {
       standing = sys::monotonic_ns();
-    } else if (sys::monotonic_ns() - standing > kDeadlockPatience) {
+    } else if (sys::monotonic_ns() - standing > kDeadlockNs) {
       SpinGuard guard(s.order.lock);
       if (s.order.deadlock_told || !stands(s)) continue;
       s.order.deadlock_told = 1;
@@ -306,15 +306,15 @@ bool all_stand(Shared& s) {
 }  // namespace
 
 bool Arrival::stand_still(Task& task, uint64_t patience) {
-  constexpr uint64_t kLook = 50'000;
-  constexpr uint32_t kLooksBetweenProbes = 20;
+  constexpr uint64_t kPollNs = 50'000;
+  constexpr uint32_t kPollsBetweenProbes = 20;
   Shared& s = shared();
   uint32_t never = 0;
   const uint64_t begin = sys::monotonic_ns();
   for (uint32_t looks = 0; !all_stand(s); looks++) {
     if (sys::monotonic_ns() - begin > patience) return false;
-    sys::futex_wait(&never, 0, kLook);
-    if (looks % kLooksBetweenProbes == 0) probe(&task);
+    sys::futex_wait(&never, 0, kPollNs);
+    if (looks % kPollsBetweenProbes == 0) probe(&task);
   }
   return true;
 }

@@ -19,8 +19,8 @@ class Arrival final : public Order {
       : Order({.has_short_turns = true,
                .is_exact = true,
                .asks_overdue = !is_order_only,
-               .first_probe = is_order_only ? kFirstProbe : kFirstProbeForPage,
-               .next_look = kNextLookForPage}),
+               .first_probe = is_order_only ? kFirstProbeNs : kFirstProbeForPageNs,
+               .next_sample = kNextSampleForPageNs}),
         is_order_only_(is_order_only) {}
 
   void take_turn(Task& task, EventKind kind) override;

@@ -33,7 +33,7 @@ class ByNumber : public Order {
 inline constexpr Traits kExactByNumber{.coalesces_turns = true,
                                        .is_exact = true,
                                        .asks_overdue = true,
-                                       .first_probe = kFirstProbe,
-                                       .next_look = kNextLook};
+                                       .first_probe = kFirstProbeNs,
+                                       .next_sample = kNextSampleNs};
 
 }  // namespace weir::order

@@ -46,7 +46,7 @@ inline bool has_turn(const Task& task) {
 // A waiter looks in bursts: there is always somebody whose last event was long enough ago to be
 // looked at.
 inline uint64_t again_soon(uint64_t soon, uint64_t& looks) {
-  if (soon && looks++ < kLooks) return soon;
+  if (soon && looks++ < kSamplesPerProbe) return soon;
   looks = 0;
   return 0;
 }

@@ -16,7 +16,7 @@
 
 namespace weir::order {
 
-inline constexpr uint64_t kQuantum = 20'000;  // virtual nanoseconds that a round takes
+inline constexpr uint64_t kQuantumNs = 20'000;  // virtual nanoseconds that a round takes
 inline constexpr uint64_t kForEver = ~uint64_t{0};
 
 // What follows from an Order for those who ask often.
@@ -33,7 +33,7 @@ struct Traits {
   // Tasks that are overdue are asked what they do (order/probe.h): when for the first time, and how
   // soon again within a burst. Nanoseconds.
   bool asks_overdue = false;
-  uint64_t first_probe = 0, next_look = 0;
+  uint64_t first_probe = 0, next_sample = 0;
 };
 
 class Order {

@@ -12,17 +12,17 @@ namespace weir::order {
 
 namespace {
 
-constexpr uint64_t kStallPatience = 10'000'000'000;
-constexpr uint64_t kDebuggedPatience = 1'000'000'000;
+constexpr uint64_t kStallNs = 10'000'000'000;
+constexpr uint64_t kDebuggedStallNs = 1'000'000'000;
 
 // When the task is to be asked next: it has been found late again.
 uint64_t next_probe(Task& task) {
   const Traits& traits = current().traits();
   if (!traits.is_exact) return kPreempt;
-  if (task.order.probes++ % kLooks) return traits.next_look;
+  if (task.order.probes++ % kSamplesPerProbe) return traits.next_sample;
   task.order.probe_interval =
       task.order.probe_interval ? task.order.probe_interval * 2 : traits.first_probe;
-  if (task.order.probe_interval > kLastProbe) task.order.probe_interval = kLastProbe;
+  if (task.order.probe_interval > kMaxProbeNs) task.order.probe_interval = kMaxProbeNs;
   return task.order.probe_interval;
 }
 
@@ -40,7 +40,7 @@ uint64_t probe(const Task* waiter) {
   const Traits& traits = current().traits();
   if (!traits.asks_overdue) return 0;
   uint64_t soon = 0;
-  const uint64_t next = traits.next_look;
+  const uint64_t next = traits.next_sample;
   const uint64_t now = sys::monotonic_ns();
   const Task* stalled = nullptr;
   const bool is_debugged = external_log().looked_at && *external_log().looked_at;
@@ -57,15 +57,14 @@ uint64_t probe(const Task* waiter) {
       if (traits.is_exact) task.order.next_probe = now + next;
     }
     if (now < __atomic_load_n(&task.pages.defers_until, __ATOMIC_RELAXED)) continue;
-    if (is_debugged && now < overdue_since + kDebuggedPatience) continue;  // a debugger may hold it
+    if (is_debugged && now < overdue_since + kDebuggedStallNs) continue;  // a debugger may hold it
     if (traits.is_exact && (now < task.order.next_probe ? task.order.next_probe - now <= next
-                                                        : task.order.probes % kLooks))
+                                                        : task.order.probes % kSamplesPerProbe))
       soon = next;
     if (now < task.order.next_probe) continue;
     task.order.next_probe =
-        now + (is_debugged ? kDebuggedPatience : next_probe(task));  // while it is held they queue
-    if (traits.is_exact && !is_debugged && now > overdue_since + kStallPatience &&
-        !s.order.stall_told) {
+        now + (is_debugged ? kDebuggedStallNs : next_probe(task));  // while it is held they queue
+    if (traits.is_exact && !is_debugged && now > overdue_since + kStallNs && !s.order.stall_told) {
       s.order.stall_told = 1;
       stalled = &task;
     }
@@ -74,13 +73,14 @@ uint64_t probe(const Task* waiter) {
   }
   s.order.lock.unlock();
   if (!stalled) return soon;
-  report_stall(*stalled, kStallPatience / 1'000'000'000);
+  report_stall(*stalled, kStallNs / 1'000'000'000);
   return soon;
 }
 
 void probe_overdue() {
   uint32_t never = 0;
-  for (uint32_t i = 0; i < kLooks && probe(nullptr); i++) sys::futex_wait(&never, 0, kNextLook);
+  for (uint32_t i = 0; i < kSamplesPerProbe && probe(nullptr); i++)
+    sys::futex_wait(&never, 0, kNextSampleNs);
 }
 
 // Fenced: counted when the phase began, since others may have arrived by now. Unfenced: the turn

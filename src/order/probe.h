@@ -7,14 +7,14 @@
 namespace weir::order {
 
 // Token: nanoseconds of waiting before the first probe.
-inline constexpr uint64_t kFirstProbe = 4'000'000;
-inline constexpr uint64_t kFirstProbeForPage = 40'000;  // record and replay
-inline constexpr uint64_t kLastProbe = 1'000'000'000;
+inline constexpr uint64_t kFirstProbeNs = 4'000'000;
+inline constexpr uint64_t kFirstProbeForPageNs = 40'000;  // record and replay
+inline constexpr uint64_t kMaxProbeNs = 1'000'000'000;
 // A probe is a burst of looks (signal/spin_probe.cc says why).
-inline constexpr uint32_t kLooks = 8;
-inline constexpr uint64_t kNextLook = 100'000;
+inline constexpr uint32_t kSamplesPerProbe = 8;
+inline constexpr uint64_t kNextSampleNs = 100'000;
 // Record and replay: tasks that wait for a page that a spinner has lose time, and no other does.
-inline constexpr uint64_t kNextLookForPage = 15'000;
+inline constexpr uint64_t kNextSampleForPageNs = 15'000;
 inline constexpr uint64_t kPreempt = 300'000;  // free
 
 // The task computes program code while others wait for it.

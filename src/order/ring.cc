@@ -28,7 +28,7 @@ void walk(Shared& s, TaskId from) {
     TaskId id = (from + step) % s.order.high_task;
     if (id == 0) {  // once round the ring
       s.order.round++;
-      s.order.virtual_now += kQuantum;
+      s.order.virtual_now += kQuantumNs;
       expire(s);
     }
     Task& task = s.tasks[id];

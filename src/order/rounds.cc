@@ -9,7 +9,7 @@
 // 3. In a serial phase turns go by rising task number. A task woken in the phase takes part if its
 //    number is still to come, else in the next phase. Nothing here depends on who arrived first.
 //    (not checkable: it is about two runs)
-// 4. Virtual time moves by kQuantum a round, and jumps to the earliest deadline when no task is
+// 4. Virtual time moves by kQuantumNs a round, and jumps to the earliest deadline when no task is
 //    active: a timeout comes at the same place of the order in every run. (not checkable: it is
 //    about two runs)
 // 5. Whoever sleeps can be found: state, wait_what and wait_address say what for (report_waits).
@@ -42,7 +42,7 @@ namespace weir::order {
 
 namespace {
 
-constexpr uint64_t kExitPatience = 1'000'000'000;
+constexpr uint64_t kMaxExitWaitNs = 1'000'000'000;
 
 }  // namespace
 
@@ -98,7 +98,7 @@ void end_serial(Shared& s) {
   s.order.serial = 0;
   s.order.turn = kNoTask;
   s.order.round++;
-  s.order.virtual_now += kQuantum;
+  s.order.virtual_now += kQuantumNs;
   expire(s);
   if (current().traits().is_exact) choose_runners(s);
   uint32_t count = 0, woken = 0;
@@ -179,7 +179,7 @@ void ask_in(const Task& waiter, uint64_t now) {
     }
     const uint64_t overdue_since = __atomic_load_n(&task.order.overdue_since, __ATOMIC_RELAXED);
     if (&task == &waiter || !is_overdue(s, task) || !overdue_since ||
-        now - overdue_since < kExitPatience)
+        now - overdue_since < kMaxExitWaitNs)
       continue;
     __atomic_store_n(task.in_place.away ? &task.in_place.wanted_back : &task.identity.asked_in, 1u,
                      __ATOMIC_RELEASE);
@@ -192,7 +192,7 @@ void ask_in(const Task& waiter, uint64_t now) {
 
 void sleep_until(Task& task, bool (*done)(const Task& task)) {
   const bool is_exact = current().traits().is_exact;
-  uint64_t patience = is_exact ? kFirstProbe : kPreempt;
+  uint64_t patience = is_exact ? kFirstProbeNs : kPreempt;
   uint64_t since = 0, soon = 0, looks = 0;
   while (!done(task)) {
     long result = sleep(task, soon ? soon : patience);
@@ -200,7 +200,7 @@ void sleep_until(Task& task, bool (*done)(const Task& task)) {
     if (result == -ETIMEDOUT) {
       lose_patience(task, since);
       soon = again_soon(probe(&task), looks);
-      if (is_exact && !soon && patience < kLastProbe / 4) patience *= 2;
+      if (is_exact && !soon && patience < kMaxProbeNs / 4) patience *= 2;
     }
   }
 }
@@ -209,7 +209,7 @@ void lose_patience(const Task& waiter, uint64_t& since) {
   if (!waiter.identity.exiting) return;
   const uint64_t now = sys::monotonic_ns();
   if (!since) since = now;
-  if (now - since > kExitPatience) ask_in(waiter, now);
+  if (now - since > kMaxExitWaitNs) ask_in(waiter, now);
 }
 
 void start(Task& task) {
@@ -252,7 +252,7 @@ void ByNumber::take_turn(Task& task, EventKind kind) {
 }
 
 void ByNumber::note_further(const Task& task, EventKind kind) {
-  shared().order.virtual_now += kQuantum;  // as if it had been in a round of its own
+  shared().order.virtual_now += kQuantumNs;  // as if it had been in a round of its own
   add_to_schedule(shared(), task, static_cast<uint64_t>(kind));
 }
 

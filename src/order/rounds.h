@@ -15,8 +15,8 @@ class Rounds final : public ByNumber {
   explicit constexpr Rounds(bool is_numbered)
       : ByNumber(is_numbered ? with_still_turns(kExactByNumber)
                              : Traits{.asks_overdue = true,
-                                      .first_probe = kFirstProbe,
-                                      .next_look = kNextLook}) {}
+                                      .first_probe = kFirstProbeNs,
+                                      .next_sample = kNextSampleNs}) {}
 
   void wait_to_run(Task& task) override;
   void start(Task& task) override;

@@ -48,13 +48,13 @@ class Looking {
 // So each task looks for as long as has lately paid; now and then for longer, since all may wait
 // long only because all sleep.
 bool look(Task& task) {
-  constexpr uint32_t kLeast = 4'000, kMost = 400'000;  // cycles
+  constexpr uint32_t kMin = 4'000, kMax = 400'000;  // cycles
   constexpr uint32_t kTries = 64;
   const bool room = has_room();
-  if (room && task.order.sleeps++ % kTries == 0) task.order.spin_cycles = kMost;
-  const uint64_t limit = task.order.called                         ? kMost
-                         : room && task.order.spin_cycles > kLeast ? task.order.spin_cycles
-                                                                   : kLeast;
+  if (room && task.order.sleeps++ % kTries == 0) task.order.spin_cycles = kMax;
+  const uint64_t limit = task.order.called                       ? kMax
+                         : room && task.order.spin_cycles > kMin ? task.order.spin_cycles
+                                                                 : kMin;
   const uint64_t begin = sys::cycles();
   const Looking counted;
   do {
@@ -64,7 +64,7 @@ bool look(Task& task) {
         task.order.called = 0;
         return true;
       }
-      task.order.spin_cycles = limit < kMost / 2 ? static_cast<uint32_t>(limit) * 2 : kMost;
+      task.order.spin_cycles = limit < kMax / 2 ? static_cast<uint32_t>(limit) * 2 : kMax;
       task.order.sleeps = 1;
       return true;
     }
@@ -89,9 +89,9 @@ long sleep(Task& task, uint64_t nanoseconds) {
 }
 
 bool worth_looking(const uint32_t* word) {
-  constexpr uint64_t kMost = 100'000;  // cycles
+  constexpr uint64_t kMax = 100'000;  // cycles
   const uint64_t begin = sys::cycles();
-  while (shared().order.live < runtime::g_processors && sys::cycles() - begin < kMost) {
+  while (shared().order.live < runtime::g_processors && sys::cycles() - begin < kMax) {
     if (__atomic_load_n(word, __ATOMIC_RELAXED)) return true;
     for (int k = 0; k < 8; k++) sys::cpu_relax();
   }

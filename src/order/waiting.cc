@@ -17,7 +17,7 @@ namespace weir::order {
 
 namespace {
 
-constexpr uint64_t kDeadlockPatience = 3'000'000'000;
+constexpr uint64_t kDeadlockNs = 3'000'000'000;
 
 bool (*g_sees_change)(const Task& task) = nullptr;
 
@@ -86,7 +86,7 @@ int ByNumber::wait_blocked(Task& task) {
   PhaseScope phase(task, Phase::kBlocked);
   Shared& s = shared();
   // A blocked task asks too what the running ones do, ever more rarely.
-  uint64_t rest = kFirstProbe;
+  uint64_t rest = kFirstProbeNs;
   uint64_t soon = 0, looks = 0, since = 0;
   for (;;) {
     if (__atomic_load_n(&s.order.turn, __ATOMIC_ACQUIRE) == task.id) break;
@@ -101,12 +101,12 @@ int ByNumber::wait_blocked(Task& task) {
       const uint64_t current = now();
       patience = task.order.deadline > current ? task.order.deadline - current : 1;
     } else if (watch && blocked) {
-      patience = !task.order.deadline ? kDeadlockPatience
+      patience = !task.order.deadline ? kDeadlockNs
                  : task.order.deadline > s.order.virtual_now
                      ? task.order.deadline - s.order.virtual_now
                      : 1;
     } else if (!blocked) {
-      patience = is_exact ? kFirstProbe * 4 : kPreempt;
+      patience = is_exact ? kFirstProbeNs * 4 : kPreempt;
     }
     s.order.lock.unlock();
     long result = sleep(task, patience);
@@ -123,7 +123,7 @@ int ByNumber::wait_blocked(Task& task) {
     }
     if (!blocked || !watch) {
       soon = again_soon(probe(&task), looks);
-      if (!soon && rest < kLastProbe) rest *= 2;
+      if (!soon && rest < kMaxProbeNs) rest *= 2;
       continue;
     }
     s.order.lock.lock();

@@ -28,7 +28,7 @@ bool is_used_up(uint32_t process, uint32_t except = kNobody, uint64_t* taken = n
   const Header& h = header();
   const uint32_t slots = __atomic_load_n(&h.slots, __ATOMIC_ACQUIRE);
   bool used_up = true;
-  for (uint32_t i = 0; i < slots && i < channel::kMostStreams; i++) {
+  for (uint32_t i = 0; i < slots && i < channel::kMaxStreams; i++) {
     if (h.slot[i].process != process || channel::is_points(h.slot[i].task)) continue;
     if (except != kNobody && (h.slot[i].task == except || h.slot[i].task == channel::kOrderTask))
       continue;
@@ -96,13 +96,13 @@ void ended(Task& task) {
 }
 
 void let_others_arrive(const Task& task) {
-  constexpr uint64_t kPatience = 3'000'000'000;
+  constexpr uint64_t kMaxWaitNs = 3'000'000'000;
   if (!input::replaying()) return;
   Looking looking;
   uint64_t since = sys::monotonic_ns(), before = 0;
   for (uint64_t taken = 0; !is_used_up(task.recorded.ordinal, task.id, &taken); taken = 0) {
     if (taken != before) since = sys::monotonic_ns();
-    if (sys::monotonic_ns() - since > kPatience) return;
+    if (sys::monotonic_ns() - since > kMaxWaitNs) return;
     before = taken;
     looking.sleep();
   }
@@ -140,7 +140,7 @@ void end_program(int code, uint64_t memory) {
 }
 
 void look_round(const Task& task, uint64_t& since) {
-  constexpr uint64_t kPatience = 10'000'000'000;
+  constexpr uint64_t kMaxWaitNs = 10'000'000'000;
   const Header& h = header();
   if (channel::is_gone(h) || channel::is_dead(h)) ended(self());
   const uint64_t now = sys::monotonic_ns();
@@ -148,7 +148,7 @@ void look_round(const Task& task, uint64_t& since) {
     since = 0;
   } else if (!since) {
     since = now;
-  } else if (now - since > kPatience) {
+  } else if (now - since > kMaxWaitNs) {
     point_differs(task, "others come before it here", "they do not come");
   }
 }

@@ -38,9 +38,9 @@ using channel::Ring;
 
 namespace {
 
-constexpr uint64_t kMostText = 16 << 10;  // of an image's entry
+constexpr uint64_t kMaxText = 16 << 10;  // of an image's entry
 // That the kernel makes of a script: two for each interpreter, and the first.
-constexpr uint32_t kMostArguments = 12;
+constexpr uint32_t kMaxArguments = 12;
 
 const char* last_part(const char* path) {
   const char* part = path;
@@ -86,7 +86,7 @@ struct Texts {
 // executed.
 uint32_t made_by_kernel(int argc, char** argv, const char* name) {
   uint32_t count = 0;
-  for (uint32_t i = 1; i < static_cast<uint32_t>(argc) && i < kMostArguments; i++) {
+  for (uint32_t i = 1; i < static_cast<uint32_t>(argc) && i < kMaxArguments; i++) {
     if (equal_strings(argv[i], name)) count = i + 1;
   }
   return count;
@@ -119,7 +119,7 @@ class ImageTexts {
 }  // namespace
 
 void put_image(Task& task, int argc, char** argv) {
-  static char text[kMostText], program[PATH_MAX];
+  static char text[kMaxText], program[PATH_MAX];
   const long length = sys::raw(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"),
                                reinterpret_cast<long>(program), sizeof program - 1);
   program[length < 0 ? 0 : length] = 0;
@@ -253,10 +253,10 @@ uint64_t count_of(long vector) {
 // Looks until `is_there`, or for too long.
 template <typename IsThere>
 void await(IsThere is_there) {
-  constexpr uint64_t kPatience = 5'000'000'000;
+  constexpr uint64_t kMaxWaitNs = 5'000'000'000;
   Looking looking;
   for (const uint64_t since = sys::monotonic_ns();
-       !is_there() && sys::monotonic_ns() - since < kPatience;) {
+       !is_there() && sys::monotonic_ns() - since < kMaxWaitNs;) {
     channel::ring_bell(header());
     looking.sleep();
   }
@@ -266,7 +266,7 @@ void await(IsThere is_there) {
 // ended them.
 void await_others(uint32_t ordinal, uint32_t task) {
   const uint32_t slots = __atomic_load_n(&header().slots, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < slots && i < channel::kMostStreams; i++) {
+  for (uint32_t i = 0; i < slots && i < channel::kMaxStreams; i++) {
     const Ring ring = Ring::at(channel::kChannel, i);
     if (ring.slot->process != ordinal || ring.slot->task == channel::kOrderTask ||
         channel::is_points(ring.slot->task) || ring.slot->task == task || ring.slot->task == 0)
@@ -312,7 +312,7 @@ static bool prepare_execution(const Entry& image, uint32_t ordinal, long argv,
   if (given == 0 || now <= given) return true;
   // The kernel made more of them, in place of the first.
   const uint64_t made = now - given + 1, room = (now + 1) * 8;
-  if (made > kMostArguments || room > kExecBufferLimit / 2) return false;
+  if (made > kMaxArguments || room > kExecBufferLimit / 2) return false;
   auto* vector = reinterpret_cast<uint64_t*>(shared().exec.buffer + kExecBufferLimit - room);
   for (uint64_t i = 0; i < made; i++) {
     if (texts.is_at_end()) return false;

@@ -71,7 +71,7 @@ uint64_t writable(uint64_t address, uint64_t size) {
 }
 
 uint32_t entries_for(uint64_t size) {
-  return static_cast<uint32_t>((size + channel::kMostPayload - 1) / channel::kMostPayload);
+  return static_cast<uint32_t>((size + channel::kMaxPayload - 1) / channel::kMaxPayload);
 }
 
 void count_pieces(void* context, uint64_t address, uint64_t size) {
@@ -85,7 +85,7 @@ void put_pieces(void* context, uint64_t address, uint64_t size) {
   for (uint64_t done = 0; done < size;) {
     const uint64_t left = size - done;
     const auto length =
-        static_cast<uint32_t>(left < channel::kMostPayload ? left : channel::kMostPayload);
+        static_cast<uint32_t>(left < channel::kMaxPayload ? left : channel::kMaxPayload);
     const uint8_t flags = --pieces.count ? channel::kMore : uint8_t{0};
     recording::put(*pieces.task,
                    Entry{Kind::kMemory, flags, 0, length, 0, 0,
@@ -319,9 +319,9 @@ void touch_strings(long vector) {
 // What the kernel may read, however the call ends.
 void visit_reads(const effects::Request& request, const effects::Before& before,
                  effects::Visit visit) {
-  constexpr long kAll = 0x7fffffff, kMostMessages = 1024;
+  constexpr long kAll = 0x7fffffff, kMaxMessages = 1024;
   if (request.number == SYS_sendmmsg) {  // of which the table says what has been sent
-    for (long i = 0; i < request.a[2] && i < kMostMessages; i++) {
+    for (long i = 0; i < request.a[2] && i < kMaxMessages; i++) {
       const effects::Request one{
           SYS_sendmsg,
           {request.a[0], request.a[1] + i * static_cast<long>(sizeof(mmsghdr)), request.a[3]}};

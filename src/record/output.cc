@@ -161,7 +161,7 @@ int64_t next_print() {
 // but of a damaged recording that is where the output ends: there would be a hole in it.
 void await_print(int64_t print) {
   // A process that was killed may have counted one and not recorded it.
-  constexpr uint64_t kPatience = 2'000'000'000;
+  constexpr uint64_t kMaxWaitNs = 2'000'000'000;
   Looking looking;
   bool told = false;
   uint64_t seen = ~uint64_t{0}, since = 0;
@@ -169,7 +169,7 @@ void await_print(int64_t print) {
                      static_cast<uint64_t>(print);) {
     if (now != seen) since = sys::monotonic_ns();
     seen = now;
-    if (sys::monotonic_ns() - since > kPatience) {
+    if (sys::monotonic_ns() - since > kMaxWaitNs) {
       if (!__atomic_load_n(&header().damaged, __ATOMIC_ACQUIRE)) return;
       if (!told) note_end();
       told = true;
@@ -191,7 +191,7 @@ void note_print(int64_t print) {
 
 PrintScope::PrintScope(const Task& task, const effects::Request& request)
     : own_(static_cast<uint32_t>(task.identity.tid)) {
-  constexpr uint64_t kPatience = 50'000'000;
+  constexpr uint64_t kMaxWaitNs = 50'000'000;
   if (!input::recording() || !is_print(request.number)) return;
   const long output = visible(task, request.a[0]);
   if (!output) return;
@@ -209,14 +209,14 @@ PrintScope::PrintScope(const Task& task, const effects::Request& request)
     const uint64_t now = sys::monotonic_ns();
     if (tid != last) since = now;
     last = tid;
-    const bool is_late = now - since > kPatience;
+    const bool is_late = now - since > kMaxWaitNs;
     if (is_late) own_ |= channel::kPrintsAwaited;
     const uint32_t next = is_late ? own_ : tid | channel::kPrintsAwaited;
     if (!__atomic_compare_exchange_n(printer_, &holder, next, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE))
       continue;
     if (is_late) return;
-    sys::futex_wait(printer_, next, kPatience);
+    sys::futex_wait(printer_, next, kMaxWaitNs);
     own_ |= channel::kPrintsAwaited;  // there may be more who sleep
   }
 }

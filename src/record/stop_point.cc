@@ -34,7 +34,7 @@ namespace weir::trap {
 
 namespace {
 
-constexpr uint32_t kMostSteps = 2000;
+constexpr uint32_t kMaxSteps = 2000;
 constexpr unsigned kInstructionsLooked = 24;
 
 // The address at which the runtime may look at the task's memory without an event; 0: it may not.
@@ -134,9 +134,9 @@ ExecutionPoint point_at_registers(const Task& task, const Registers& registers,
 // As far as the task may look: callers' frames tell apart what a function does twice. Not the red
 // zone: a function that makes no use of it has remains of signal frames there, flags among them.
 uint64_t hash_of_stack(const Task& task, uint64_t rsp) {
-  constexpr uint64_t kMost = 4 * kPageSize;
+  constexpr uint64_t kMax = 4 * kPageSize;
   uint64_t words[kPageSize / sizeof(uint64_t)];
-  uint64_t at = rsp & ~uint64_t{7}, limit = at + kMost, hash = at;
+  uint64_t at = rsp & ~uint64_t{7}, limit = at + kMax, hash = at;
   // Behind these lies what others write, and flags that translated code leaves as they are not in
   // the program (code/translate/counted.h).
   for (const uint64_t begin :
@@ -205,7 +205,7 @@ bool stop_at_point(Task& task, ucontext_t& context, bool soon) {
   // Some steps help where it is the runtime's code, or a repeated instruction, that it is in.
   if (soon && can_stop() && !task.recorded.steps_to_point && !shared().memory.has_made_code &&
       is_between(registers.rip)) {
-    task.recorded.steps_to_point = kMostSteps;
+    task.recorded.steps_to_point = kMaxSteps;
     context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
   }
   return false;

@@ -56,19 +56,19 @@ void note_process(uint32_t ordinal) {
                                       __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
 }
 
-// Finds the slot of a stream; recording, takes a new one where there is none. kMostStreams: none.
+// Finds the slot of a stream; recording, takes a new one where there is none. kMaxStreams: none.
 uint32_t slot_of(uint32_t process, uint32_t task) {
   Header& h = header();
   const uint32_t slots = __atomic_load_n(&h.slots, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < slots && i < channel::kMostStreams; i++) {
+  for (uint32_t i = 0; i < slots && i < channel::kMaxStreams; i++) {
     if (h.slot[i].process == process && h.slot[i].task == task && h.slot[i].state != State::kFree)
       return i;
   }
-  if (!input::recording()) return channel::kMostStreams;
+  if (!input::recording()) return channel::kMaxStreams;
   const uint32_t index = __atomic_fetch_add(&h.slots, 1u, __ATOMIC_ACQ_REL);
-  if (index >= channel::kMostStreams) {
+  if (index >= channel::kMaxStreams) {
     report("the recording has no room for another stream (%u tasks of all processes together)",
-           uint64_t{channel::kMostStreams});
+           uint64_t{channel::kMaxStreams});
     die(125);
   }
   WEIR_CHECK(h.slot[index].state == State::kFree);  // invariant 4 of ring.h
@@ -100,7 +100,7 @@ void take_from(Ring& ring, const Entry& entry) { channel::take_waking(header(), 
 bool find_stream(uint32_t number, uint32_t& known) {
   if (known) return true;
   const uint32_t index = slot_of(shared().recording.ordinal, number);
-  if (index == channel::kMostStreams) return false;
+  if (index == channel::kMaxStreams) return false;
   known = index + 1;
   return true;
 }
@@ -115,7 +115,7 @@ bool stream_of(Task& task, Ring& ring) {
     const bool own = task.recorded.ordinal == shared().recording.ordinal;
     if (!own || !known) {
       const uint32_t index = slot_of(task.recorded.ordinal, task.id);
-      if (index == channel::kMostStreams) return false;
+      if (index == channel::kMaxStreams) return false;
       if (own) known = index + 1;
       task.recorded.stream = index + 1;
     } else {
@@ -185,7 +185,7 @@ void begin_image(int argc, char** argv) {
   const int pid = static_cast<int>(sys::raw(SYS_getpid));
   uint32_t known = 0;
   const uint32_t processes = __atomic_load_n(&h.processes, __ATOMIC_ACQUIRE);
-  while (known < processes && known < channel::kMostProcesses && h.pid[known] != pid) known++;
+  while (known < processes && known < channel::kMaxProcesses && h.pid[known] != pid) known++;
   if (known == processes)
     known = new_ordinal();  // the first, or one that came here through a program that knows nothing
                             // of Weir
@@ -211,8 +211,8 @@ void begin_image(int argc, char** argv) {
 uint32_t new_ordinal() {
   Header& h = header();
   const uint32_t ordinal = __atomic_fetch_add(&h.processes, 1u, __ATOMIC_ACQ_REL);
-  if (ordinal < channel::kMostProcesses) return ordinal;
-  report("the recording has no room for another process (%u)", uint64_t{channel::kMostProcesses});
+  if (ordinal < channel::kMaxProcesses) return ordinal;
+  report("the recording has no room for another process (%u)", uint64_t{channel::kMaxProcesses});
   die(125);
 }
 
@@ -266,7 +266,7 @@ const Entry* peek(Task& task) {
 
 bool ring_of(uint32_t process, uint32_t task, Ring& ring) {
   const uint32_t index = slot_of(process, task);
-  if (index == channel::kMostStreams) return false;
+  if (index == channel::kMaxStreams) return false;
   ring = Ring::at(channel::kChannel, index);
   return true;
 }
@@ -379,12 +379,12 @@ void put_turn(const order::Turn& turn) {
   channel::OpenTurns& open = header().turns[shared().recording.ordinal];
   open.turn[open.count] = channel::encoded(turn);
   __atomic_store_n(&open.count, open.count + 1, __ATOMIC_RELEASE);
-  if (open.count < channel::OpenTurns::kMost) return;
+  if (open.count < channel::OpenTurns::kMax) return;
   const Entry entry{Kind::kTurns, 0, 0, sizeof open.turn, 0, 0, static_cast<int64_t>(open.first)};
   Ring ring = order_ring();
   put_into(ring, entry, open.turn, entry.size, nullptr);
   __atomic_store_n(&open.count, 0u, __ATOMIC_RELEASE);
-  open.first += channel::OpenTurns::kMost;
+  open.first += channel::OpenTurns::kMax;
 }
 
 bool peek_turn(order::Turn& turn) {

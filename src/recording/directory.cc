@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostText = 64 << 20;  // of a manifest: an environment may be large
-constexpr size_t kPathMost = 500;  // what fits into channel::Header::directory, with "/files/N"
+constexpr size_t kMaxText = 64 << 20;  // of a manifest: an environment may be large
+constexpr size_t kPathMost = 500;      // what fits into channel::Header::directory, with "/files/N"
 
 std::string variable(const char* name) {
   const char* value = getenv(name);
@@ -126,13 +126,13 @@ Recording::Recording(const std::string& name) : directory(absolute(name)) {
   if (access(path(kManifest).c_str(), F_OK) != 0)
     throw Damage(name + " is no recording: it has no file 'manifest'");
   try {
-    manifest = Manifest::from_text(content_of(path(kManifest), kMostText));
+    manifest = Manifest::from_text(content_of(path(kManifest), kMaxText));
   } catch (const Damage& damage) { throw Damage(name + ": " + damage.what()); }
   // A part that is there but cannot be read is a damage. False: it is not there.
   const auto read_part = [&](const char* name, auto take) {
     if (access(path(name).c_str(), F_OK) != 0) return false;
     try {
-      take(content_of(path(name), kMostText));
+      take(content_of(path(name), kMaxText));
     } catch (const Damage& damage) { damages.push_back(damage.what()); }
     return true;
   };
@@ -185,7 +185,7 @@ bool is_recording(const std::string& directory) {
   std::error_code error;
   if (!fs::is_directory(directory, error)) return false;
   try {
-    return content_of(directory + "/" + kManifest, kMostText).find("\"weir recording\"") !=
+    return content_of(directory + "/" + kManifest, kMaxText).find("\"weir recording\"") !=
            std::string::npos;
   } catch (const Damage&) { return false; }
 }

@@ -22,7 +22,7 @@ inline constexpr const char* kFileList = "files/list";
 inline constexpr uint32_t kChunkMagic = 0x314b4357;  // "WCK1"
 // Flag: the last entry has kMore, the next chunk continues its group.
 inline constexpr uint32_t kGroupGoesOn = 1;
-inline constexpr uint32_t kMostRaw = 4 << 20;  // bytes of entries in one chunk
+inline constexpr uint32_t kMaxRaw = 4 << 20;  // bytes of entries in one chunk
 
 // Little endian. `packed_size` bytes of zstd follow: one frame, of `raw_size` bytes, which are
 // whole entries.

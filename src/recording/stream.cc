@@ -57,8 +57,8 @@ std::optional<ChunkHeader> header_at(const File& file, uint64_t offset, uint64_t
       (first_entry != ~uint64_t{0} && header.first_entry != first_entry))
     return refuse("is not the one that should follow");
   if (header.flags & ~kGroupGoesOn) return refuse("has flags of another version");
-  if (header.raw_size == 0 || header.raw_size > kMostRaw || header.raw_size % 8 != 0 ||
-      header.packed_size > ZSTD_COMPRESSBOUND(kMostRaw)) {
+  if (header.raw_size == 0 || header.raw_size > kMaxRaw || header.raw_size % 8 != 0 ||
+      header.packed_size > ZSTD_COMPRESSBOUND(kMaxRaw)) {
     return refuse("has a size that none has");
   }
   return header;
@@ -163,7 +163,7 @@ bool is_entry(const char* at, size_t left) {
   if (left < sizeof entry) return false;
   memcpy(&entry, at, sizeof entry);
   return entry.kind > channel::Kind::kPad && entry.kind <= channel::kLastKind &&
-         !(entry.flags & ~channel::kMore) && entry.size <= channel::kMostPayload &&
+         !(entry.flags & ~channel::kMore) && entry.size <= channel::kMaxPayload &&
          channel::bytes_of(entry) <= left;
 }
 

@@ -59,7 +59,7 @@ class Chunker {
 
  private:
   static constexpr size_t kWanted = 256 << 10;
-  static constexpr size_t kLongGroup = kMostRaw / 2;
+  static constexpr size_t kLongGroup = kMaxRaw / 2;
 
   Key key_;
   std::string raw_;

@@ -62,7 +62,7 @@ int make_chunks(uint64_t start, uint64_t end) {
       return ENOTSUP;  // the file has them in another order
   }
   if (known == wanted) return 0;
-  if (state.chunk_count + wanted - known > kMostChunks) return ENOMEM;
+  if (state.chunk_count + wanted - known > kMaxChunks) return ENOMEM;
   const uint64_t offset = take_pages((wanted - known) * size / kPage);
   if (!offset) return ENOMEM;
   if (known && offset != place_at_home(first) + known * size) return ENOTSUP;

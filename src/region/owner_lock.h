@@ -59,7 +59,7 @@ class OwnerLock {
 
  private:
   [[gnu::noinline]] bool wait(uint64_t me) {
-    constexpr unsigned kPatience = 2048 + 50;  // some 4 ms
+    constexpr unsigned kMaxSpins = 2048 + 50;  // some 4 ms
     for (unsigned spins = 1;; spins++) {
       sys::cpu_relax();
       if (__atomic_load_n(&holder_, __ATOMIC_RELAXED) == 0) {
@@ -70,7 +70,7 @@ class OwnerLock {
           return true;
         }
       }
-      if (spins > kPatience && is_in_handler()) return false;
+      if (spins > kMaxSpins && is_in_handler()) return false;
       if (spins < 2048 && spins % 256) continue;
       if (spins < 2048) {
         sys::raw(SYS_sched_yield);  // the holder may be preempted on this very processor

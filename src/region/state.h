@@ -132,7 +132,7 @@ struct PageRegions {
 struct Chunk {
   uint64_t home, offset;
 };
-inline constexpr uint64_t kMostChunks = 64;
+inline constexpr uint64_t kMaxChunks = 64;
 
 struct Set {
   bool exists;
@@ -173,7 +173,7 @@ struct State {
   Set sets[kMaxSets];
   weir_region_handler_fn handler;
   void* context;
-  Chunk chunks[kMostChunks];
+  Chunk chunks[kMaxChunks];
   uint64_t chunk_count;
   uint64_t converting, converting_end, conversions;  // pages that become shared now (define.cc)
 

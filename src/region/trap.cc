@@ -15,7 +15,7 @@
 //   no handler is called, the registers are moved.
 // - A handler returns and has changed nothing: the access would trap for ever. That is said, with
 //   the place, and passed on. If others lower the level as often as the handler raises it, it is
-//   called again, up to kPatience times.
+//   called again, up to kMaxTries times.
 // - A handler touches its own region by a pointer that traps again: traps within traps are counted.
 // - No register can be moved (an absolute address): that is said, and passed on.
 
@@ -32,7 +32,7 @@ namespace weir::region {
 
 namespace {
 
-constexpr unsigned kPatience = 100'000, kDeepest = 64;
+constexpr unsigned kMaxTries = 100'000, kDeepest = 64;
 
 bool allows(unsigned window, int access) {
   return access & PROT_WRITE ? window == kWrite : window >= kRead;
@@ -55,7 +55,7 @@ enum class Answer { kAllowed, kRefused };
 // Until the region's level allows the access. `offset`: of the access's first byte.
 Answer ask_handler(Region& region, int set, const Touched& touched, uint64_t offset,
                    ucontext_t& context) {
-  for (unsigned tries = 0; tries < kPatience; tries++) {
+  for (unsigned tries = 0; tries < kMaxTries; tries++) {
     Level* level = level_of(region, set);
     uint32_t seen;
     weir_region_handler_fn handler;

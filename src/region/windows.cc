@@ -27,7 +27,7 @@ __thread Thread t_thread __attribute__((tls_model("initial-exec")));
 
 namespace {
 
-constexpr uint64_t kUsualWindow = uint64_t{1} << 36, kLeastWindow = uint64_t{1} << 22;
+constexpr uint64_t kUsualWindow = uint64_t{1} << 36, kMinWindow = uint64_t{1} << 22;
 
 OwnerLock g_starting{kStartRank};
 
@@ -166,16 +166,16 @@ int start(uint64_t window) {
   if (g_started) return window ? EBUSY : 0;
   const bool is_asked = window != 0;
   if (!is_asked) window = kUsualWindow;
-  if (window < kLeastWindow) window = kLeastWindow;
+  if (window < kMinWindow) window = kMinWindow;
   unsigned shift = 63u - static_cast<unsigned>(__builtin_clzl(window));
   if (window & (window - 1)) shift++;
   rlimit files;  // a longer one would end the program by SIGXFSZ
   if (!getrlimit(RLIMIT_FSIZE, &files) && files.rlim_cur != RLIM_INFINITY) {
     while (shift > 20 && uint64_t{1} << shift > files.rlim_cur) shift--;
-    if (uint64_t{1} << shift < (is_asked ? window : kLeastWindow)) return ENOMEM;
+    if (uint64_t{1} << shift < (is_asked ? window : kMinWindow)) return ENOMEM;
   }
   State* state = make(shift);
-  while (!state && !is_asked && (uint64_t{1} << shift) > kLeastWindow) state = make(--shift);
+  while (!state && !is_asked && (uint64_t{1} << shift) > kMinWindow) state = make(--shift);
   if (!state) return ENOMEM;
   state->sets[0].exists = true;
   g_state = state;

@@ -6,15 +6,15 @@ namespace weir::trap {
 
 namespace {
 
-constexpr uint32_t kMost = sizeof(TaskSignals::handlers) / sizeof(uint64_t);
+constexpr uint32_t kMax = sizeof(TaskSignals::handlers) / sizeof(uint64_t);
 
 }  // namespace
 
 void note_handler(Task& task, uint64_t frame) {
   happens::acquire(happens::kSignals);
   is_in_handler(task, frame);  // those that have returned go
-  if (task.signals.handler_count < kMost) task.signals.handlers[task.signals.handler_count] = frame;
-  if (task.signals.handler_count <= kMost) task.signals.handler_count++;
+  if (task.signals.handler_count < kMax) task.signals.handlers[task.signals.handler_count] = frame;
+  if (task.signals.handler_count <= kMax) task.signals.handler_count++;
   if (happens::g_checked && !happens::g_replayed) view::checked::pin(task, frame);
 }
 
@@ -22,7 +22,7 @@ void note_handler(Task& task, uint64_t frame) {
 // back above.
 bool is_in_handler(Task& task, uint64_t rsp) {
   constexpr uint64_t kLargeStack = uint64_t{1} << 30;
-  if (task.signals.handler_count > kMost) return true;  // too many at once to know
+  if (task.signals.handler_count > kMax) return true;  // too many at once to know
   while (task.signals.handler_count &&
          task.signals.handlers[task.signals.handler_count - 1] - rsp >= kLargeStack)
     task.signals.handler_count--;
@@ -31,7 +31,7 @@ bool is_in_handler(Task& task, uint64_t rsp) {
 
 uint64_t frame_above(const Task& task, uint64_t rsp) {
   uint64_t lowest = ~uint64_t{0};
-  for (uint32_t i = 0; i < task.signals.handler_count && i < kMost; i++) {
+  for (uint32_t i = 0; i < task.signals.handler_count && i < kMax; i++) {
     if (task.signals.handlers[i] >= rsp && task.signals.handlers[i] < lowest)
       lowest = task.signals.handlers[i];
   }

@@ -25,7 +25,7 @@ bool reads_foreign_memory(const Task& task) {
 
 // Waits until a byte that the loop reads may have changed. REQUIRES: the turn.
 void wait_in_spin(Task& task) {
-  constexpr uint64_t kLook = 1'000'000;  // nanoseconds
+  constexpr uint64_t kPollNs = 1'000'000;  // nanoseconds
   if (plan().memory == Plan::Memory::kCoherent &&
       !reads_foreign_memory(
           task)) {  // a page that it reads must be taken from it before anybody writes to it
@@ -34,9 +34,9 @@ void wait_in_spin(Task& task) {
     block(kSpinnerKey + task.id, ~0u, 0, "spinning on memory");
     task.pages.spins_on_pages = 0;
   } else if (!plan().has_processes()) {
-    block(0, 0, task.spin.read_count ? kLook : 1, "spinning on memory");
+    block(0, 0, task.spin.read_count ? kPollNs : 1, "spinning on memory");
   } else if (reads_foreign_memory(task)) {
-    int64_t pause[2] = {0, kLook};
+    int64_t pause[2] = {0, kPollNs};
     outside_begin("spinning on memory that programs share");
     sys::raw(SYS_nanosleep, reinterpret_cast<long>(pause), 0);
     outside_end();

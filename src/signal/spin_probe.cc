@@ -64,7 +64,7 @@ constexpr uint32_t kWindowBesidePlaces = 64;
 constexpr size_t kMaxWrites = 64;
 constexpr size_t kMaxReads = 16;
 // Cycles; sooner, no instruction may have been executed since the last look.
-constexpr uint64_t kLookGap = 20'000;
+constexpr uint64_t kSampleGapCycles = 20'000;
 constexpr uint32_t kFewRepeats = 2;
 
 struct Touched {
@@ -118,7 +118,7 @@ void anchor_at(Probe& p, const Registers& registers, const ucontext_t& context) 
 // True where the task has been met often enough in states that it had been met in before.
 bool seems_to_wait(Task& task, const Registers& registers) {
   constexpr uint32_t kSamples = sizeof task.spin.samples / sizeof task.spin.samples[0];
-  if (sys::cycles() - task.spin.sampled_at < kLookGap) return false;
+  if (sys::cycles() - task.spin.sampled_at < kSampleGapCycles) return false;
   if (task.spin.sampled_event != task.spent.counters.events + task.recorded.entries) {
     task.spin.sampled_event = task.spent.counters.events + task.recorded.entries;
     task.spin.sampled = task.spin.repeats = task.spin.vain_steppings = 0;
@@ -419,12 +419,13 @@ namespace {
 // Others wait for pages of the task's, and it does not seem to wait itself, or that could not be
 // proved.
 bool is_in_the_way(Task& task) {
-  constexpr uint32_t kLooks = 3, kMostLooks = 12;
+  constexpr uint32_t kMinSamples = 3, kMaxSamples = 12;
   const bool is_asked =
       (plan().memory == Plan::Memory::kCoherent && view::coherent::is_asked(task)) ||
       (shared_memory::g_active && shared_memory::is_awaited(task));
   if (!is_asked) return false;
-  return task.spin.vain_steppings || task.spin.sampled >= (task.spin.repeats ? kMostLooks : kLooks);
+  return task.spin.vain_steppings ||
+         task.spin.sampled >= (task.spin.repeats ? kMaxSamples : kMinSamples);
 }
 
 }  // namespace

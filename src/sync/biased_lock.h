@@ -55,9 +55,9 @@ inline bool takes_by_bias(Task& task, uint64_t address) {  // the same for a loc
 // The same for the release of a lock that the task holds and others may use: they see it with the
 // task's next event.
 inline bool releases_later(Task& task, uint64_t address) {
-  constexpr uint32_t kMost = sizeof task.locks.releases / sizeof task.locks.releases[0];
+  constexpr uint32_t kMax = sizeof task.locks.releases / sizeof task.locks.releases[0];
   const uint64_t object = object_at_word(address);
-  if (task.locks.release_count == kMost || bias_table().is_waited_for(object) ||
+  if (task.locks.release_count == kMax || bias_table().is_waited_for(object) ||
       !goes_without_event(task))
     return false;
   task.locks.releases[task.locks.release_count++] = address;

@@ -12,7 +12,7 @@
 // Invariants
 // 1. Whether a turn is kept, and where it ends, depends on turns, changed pages and counted
 //    instructions only: it is the same in every run. (not checkable: it is about two runs)
-// 2. A turn ends after kMostCoalesced events, so nobody waits for ever. (not checkable: a section
+// 2. A turn ends after kMaxCoalesced events, so nobody waits for ever. (not checkable: a section
 //    that the task holds is not cut)
 #pragma once
 
@@ -28,11 +28,11 @@ namespace weir {
 // Instructions: what a parallel phase costs all tasks together, and each page that is copied in it.
 inline constexpr uint64_t kShortGap = 600'000;
 inline constexpr uint64_t kShortGapPerPage = 60'000;
-inline constexpr uint32_t kMostCoalesced = 1000;  // events
+inline constexpr uint32_t kMaxCoalesced = 1000;  // events
 // Events of one turn: then it goes on in the in-place process (control/in_place_process.h)
 inline constexpr uint32_t kWorthMoving = 2;
-inline constexpr uint32_t kMostDoubt = 7;
-inline constexpr uint16_t kSure = 32, kMostSure = 60'000;
+inline constexpr uint32_t kMaxDoubt = 7;
+inline constexpr uint16_t kSure = 32, kMaxSure = 60'000;
 inline constexpr uint32_t kCountEvery = 8;
 
 // An event after which the compute gap was short, or long. `key`: the same for events at one place
@@ -55,12 +55,12 @@ inline uint64_t gap_budget(const Task& task) {
 
 // The gap was long, and the task has come to it in a parallel phase, in which it changed `pages`.
 inline void note_price(Task& task, uint64_t pages) {
-  constexpr uint64_t kMost = 500;
+  constexpr uint64_t kMax = 500;
   if (!task.turn.long_gap) return;
   ComputeGap& gap = shared().order.gaps[task.turn.long_gap - 1];
   task.turn.long_gap = 0;
   const uint64_t before = gap.pages;
-  gap.pages = static_cast<uint16_t>(pages < kMost ? pages : kMost);
+  gap.pages = static_cast<uint16_t>(pages < kMax ? pages : kMax);
   if (gap.pages > 2 * before + 4)
     gap.doubt = gap.skip = 0;  // at another price it is another question
 }
@@ -68,7 +68,7 @@ inline void note_price(Task& task, uint64_t pages) {
 inline void note_short_gap(const Task& task) {
   ComputeGap& gap = shared().order.gaps[task.turn.gap];
   if (gap.doubt) gap.doubt = gap.doubt / 2;
-  gap.sure = gap.sure < kMostSure ? gap.sure + 1 : kSure;
+  gap.sure = gap.sure < kMaxSure ? gap.sure + 1 : kSure;
 }
 
 // Counting slows program code down, most where it calls and returns. What
@@ -81,7 +81,7 @@ inline bool wants_count(const Task& task) {
 
 inline void note_long_gap(const Task& task) {
   ComputeGap& gap = shared().order.gaps[task.turn.gap];
-  if (gap.doubt < kMostDoubt) gap.doubt++;
+  if (gap.doubt < kMaxDoubt) gap.doubt++;
   gap.sure = 0;
   gap.skip = static_cast<uint16_t>((1u << gap.doubt) - 1);
 }
@@ -89,7 +89,7 @@ inline void note_long_gap(const Task& task) {
 // In a turn that is kept so, an operation is made at once that needs no more than the turn: counts
 // it. False: the turn is to be given up.
 inline bool goes_on(Task& task, uint64_t key) {
-  if (!is_in_gap(task) || task.turn.coalesced_events >= kMostCoalesced) return false;
+  if (!is_in_gap(task) || task.turn.coalesced_events >= kMaxCoalesced) return false;
   if (!task.in_place.away && task.turn.coalesced_events == kWorthMoving)
     return false;  // an event: it moves there
   note_short_gap(task);

@@ -135,7 +135,7 @@ TEST_F(GapTest, TheTurnEndsInTheEnd) {
   task.in_place.away = 1;
   uint32_t count = 0;
   while (goes_on(task, 1)) count++;
-  EXPECT_EQ(count, kMostCoalesced);
+  EXPECT_EQ(count, kMaxCoalesced);
 }
 
 TEST_F(GapTest, OutsideAKeptTurnNothingGoesOn) {

@@ -57,7 +57,7 @@ constexpr uint32_t kAheadDepth = 2;
 // Glibc's setxid_futex: a thread waits for this one to have started.
 constexpr int32_t kAwaitedStart = -2;
 // Events in a turn that is kept: one that waits for another task by them must not keep it.
-constexpr uint32_t kMostHeldEvents = 100;
+constexpr uint32_t kMaxHeldEvents = 100;
 // A loop that has more is not seen to come back to where it was.
 constexpr uint32_t kSpinBlocks = 24;
 // Times that a task would have gone to the in-place process: a process costs a millisecond.
@@ -120,7 +120,7 @@ bool ends_kept_turn(Task& task, EventKind kind) {
     case TurnState::kHoldForEnd:
     case TurnState::kHoldForRetry:
       return !(is_part_of_life(kind) || kind == EventKind::kFutex) ||
-             ++task.turn.coalesced_events > kMostHeldEvents;
+             ++task.turn.coalesced_events > kMaxHeldEvents;
   }
   return false;
 }
@@ -209,9 +209,9 @@ bool is_next_gap_short(Task& task) {
 }
 
 void stay(Task& task) {
-  if (task.turn.coalesced_events >= kMostCoalesced) {  // all others first
+  if (task.turn.coalesced_events >= kMaxCoalesced) {  // all others first
     task.turn.coalesced_events = 0;
-    task.turn.last_coalesced = kMostCoalesced;
+    task.turn.last_coalesced = kMaxCoalesced;
     block(0, 0, 1, "the turns of all others");
   }
   if (task.flags & kWritten) {
@@ -277,17 +277,17 @@ void note_failure() {
   Task& task = self();
   // Successes in between count little: std::lock takes one mutex, fails at the next and begins
   // again.
-  constexpr uint32_t kWeight = 8, kPatience = 3 * kWeight, kMost = 12 * kWeight;
-  if (is_in_gap(task)) task.turn.coalesced_events = kMostCoalesced;
-  if (task.locks.failures < kMost) task.locks.failures += kWeight;
-  if (task.locks.failures <= kPatience || task.turn.depth != 1) return;
-  const uint32_t excess = (task.locks.failures - kPatience) / kWeight;
+  constexpr uint32_t kWeight = 8, kMinFailures = 3 * kWeight, kMax = 12 * kWeight;
+  if (is_in_gap(task)) task.turn.coalesced_events = kMaxCoalesced;
+  if (task.locks.failures < kMax) task.locks.failures += kWeight;
+  if (task.locks.failures <= kMinFailures || task.turn.depth != 1) return;
+  const uint32_t excess = (task.locks.failures - kMinFailures) / kWeight;
   const uint32_t width = excess < 5 ? excess : 5;
   uint64_t x = (task.identity.creation + 1) * 0x9E3779B97F4A7C15 +
                task.spent.counters.events * 0xBF58476D1CE4E5B9;
   x ^= x >> 31;
   const uint64_t rounds = (x * 0x94D049BB133111EB >> 40) & ((uint64_t{1} << width) - 1);
-  if (rounds) block(0, 0, rounds * order::kQuantum, "another task");
+  if (rounds) block(0, 0, rounds * order::kQuantumNs, "another task");
 }
 
 void note_success() {

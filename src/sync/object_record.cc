@@ -38,7 +38,7 @@ void make_entry(const Task& task, OpenPoints& open) {
 
 OpenPoints& with_room(const Task& task) {
   OpenPoints& open = open_points(task);
-  if (static_cast<uint32_t>(open.state) + kRoom > OpenPoints::kMost) make_entry(task, open);
+  if (static_cast<uint32_t>(open.state) + kRoom > OpenPoints::kMax) make_entry(task, open);
   return open;
 }
 
@@ -50,7 +50,7 @@ void put(OpenPoints& open, PointKind kind, uint64_t value, bool more = false) {
 }
 
 void count_expected(OpenPoints& open) {
-  if (open.state >> 32 == channel::kMostSkipped) return put(open, PointKind::kExpected, 0);
+  if (open.state >> 32 == channel::kMaxSkipped) return put(open, PointKind::kExpected, 0);
   __atomic_store_n(&open.state, open.state + (uint64_t{1} << 32), __ATOMIC_RELEASE);
 }
 

@@ -14,8 +14,8 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kRingAt = 0x310000000000;
-constexpr uint32_t kMost = 4096;
-uint64_t g_pages[kMost];
+constexpr uint32_t kMax = 4096;
+uint64_t g_pages[kMax];
 
 // Once in the process, as the contract has it, and from its one thread.
 bool has_ring() {
@@ -47,14 +47,14 @@ void warm_up() {
   std::fill(std::begin(g_pages), std::end(g_pages), 0);
   Area area(1);
   area.write(0);
-  (void)faults_since(mark, g_pages, kMost);
+  (void)faults_since(mark, g_pages, kMax);
 }
 
 TEST(FaultLog, NoFaultIsZeroWithAndWithoutARing) {
   has_ring();
   warm_up();
   const FaultMark mark = mark_faults();
-  EXPECT_EQ(faults_since(mark, g_pages, kMost), 0);
+  EXPECT_EQ(faults_since(mark, g_pages, kMax), 0);
 }
 
 TEST(FaultLog, NamesThePagesInOrderOfTime) {
@@ -66,7 +66,7 @@ TEST(FaultLog, NamesThePagesInOrderOfTime) {
   const FaultMark mark = mark_faults();
   for (const volatile uint64_t& index : order) area.write(index);
   area.write(1);  // no fault any more
-  ASSERT_EQ(faults_since(mark, g_pages, kMost), 3);
+  ASSERT_EQ(faults_since(mark, g_pages, kMax), 3);
   EXPECT_EQ(g_pages[0], area.page(5));
   EXPECT_EQ(g_pages[1], area.page(1));
   EXPECT_EQ(g_pages[2], area.page(7));
@@ -88,7 +88,7 @@ TEST(FaultLog, PagesPopulatedByTheKernelAreMissedAndThatIsNoticed) {
   const FaultMark mark = mark_faults();
   constexpr int kPopulateWrite = 23;
   if (madvise(area.start, area.size, kPopulateWrite) != 0) GTEST_SKIP() << "no MADV_POPULATE_WRITE";
-  EXPECT_EQ(faults_since(mark, g_pages, kMost), -1);
+  EXPECT_EQ(faults_since(mark, g_pages, kMax), -1);
 }
 
 TEST(FaultLog, StaysRightWhenTheRingRunsOverItself) {
@@ -99,7 +99,7 @@ TEST(FaultLog, StaysRightWhenTheRingRunsOverItself) {
   for (uint64_t from = 0; from + kStep <= kPages; from += kStep) {
     const FaultMark mark = mark_faults();
     for (uint64_t index = from; index < from + kStep; index++) area.write(index);
-    ASSERT_EQ(faults_since(mark, g_pages, kMost), static_cast<long>(kStep)) << from;
+    ASSERT_EQ(faults_since(mark, g_pages, kMax), static_cast<long>(kStep)) << from;
     for (uint64_t k = 0; k < kStep; k++) ASSERT_EQ(g_pages[k], area.page(from + k));
   }
 }
@@ -110,7 +110,7 @@ TEST(FaultLog, WhatTheRingCannotHoldIsNotKnown) {
   Area area(kPages);
   const FaultMark mark = mark_faults();
   for (uint64_t index = 0; index < kPages; index++) area.write(index);
-  EXPECT_EQ(faults_since(mark, g_pages, kMost), -1);
+  EXPECT_EQ(faults_since(mark, g_pages, kMax), -1);
 }
 
 // The last one: afterwards this process has no ring any more.
@@ -120,7 +120,7 @@ TEST(FaultLog, WithoutARingAFaultIsNotKnown) {
   Area area(2);
   const FaultMark mark = mark_faults();
   area.write(1);
-  EXPECT_EQ(faults_since(mark, g_pages, kMost), -1);
+  EXPECT_EQ(faults_since(mark, g_pages, kMax), -1);
 }
 
 }  // namespace

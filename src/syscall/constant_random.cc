@@ -20,7 +20,7 @@ namespace weir::syscalls {
 namespace {
 
 constexpr char kUuid[] = "/proc/sys/kernel/random/uuid";
-constexpr uint64_t kMost = 0x7ffff000;  // of one call, as the kernel
+constexpr uint64_t kMax = 0x7ffff000;  // of one call, as the kernel
 
 // Which of the program's descriptors is one of the devices is not remembered: it is inherited,
 // copied and passed on in too many ways.
@@ -41,7 +41,7 @@ bool is_readable(long descriptor) {
 // Bytes written, or -EFAULT.
 long fill(uint64_t at, uint64_t size) {
   uint8_t piece[256];
-  if (size > kMost) size = kMost;
+  if (size > kMax) size = kMax;
   for (uint64_t done = 0; done < size;) {
     const uint64_t part = size - done < sizeof piece ? size - done : sizeof piece;
     constant::fill_random(piece, part);
@@ -54,7 +54,7 @@ long fill(uint64_t at, uint64_t size) {
 
 long fill_vector(const Call& call) {
   long sum = 0;
-  trap::each_piece(call.b, call.c, kMost, [&](uint64_t at, uint64_t size) {
+  trap::each_piece(call.b, call.c, kMax, [&](uint64_t at, uint64_t size) {
     const long filled = sum < 0 ? 0 : fill(at, size);
     sum = filled < 0 ? filled : sum + filled;
   });

@@ -194,11 +194,11 @@ long on_close_range(Call& call) {
 // Linux 6.18 keeps all others from it for seconds, the monitor too. It is no input, and none of the
 // calls that a recording counts: whether it is made depends on the time.
 long yield(const Call& call) {
-  constexpr uint64_t kEvery = 10'000'000;  // cycles: about a time slice
-  static uint64_t last = 0;                // per process. Guarded by: the turn
+  constexpr uint64_t kIntervalCycles = 10'000'000;  // cycles: about a time slice
+  static uint64_t last = 0;                         // per process. Guarded by: the turn
   if (!plan().has_processes()) return call_kernel(call);
   const uint64_t now = sys::cycles();
-  if (now - last < kEvery) return 0;
+  if (now - last < kIntervalCycles) return 0;
   last = now;
   return sys::raw(SYS_sched_yield);
 }

@@ -177,17 +177,16 @@ long write_turn_free(const Call& call) {
 
 // The list as the kernel answers it, for the program. `wait`: milliseconds.
 long wait_for_any(Task& task, const Call& call, long wait) {
-  constexpr long kMost = 64;
+  constexpr long kMax = 64;
   if (call.number == SYS_poll) {
-    pollfd list[kMost];
+    pollfd list[kMax];
     const size_t size = static_cast<size_t>(call.b) * sizeof(pollfd);
-    if (call.b < 0 || call.b > kMost || trap::from_program(list, call.a, size) != 0)
-      return kInTurns;
+    if (call.b < 0 || call.b > kMax || trap::from_program(list, call.a, size) != 0) return kInTurns;
     const long result = wait_in_kernel(task, SYS_poll, reinterpret_cast<long>(list), call.b, wait);
     return result > 0 && trap::to_program(call.a, list, size) != 0 ? -EFAULT : result;
   }
-  epoll_event events[kMost];
-  const long most = static_cast<int>(call.c) < kMost ? static_cast<int>(call.c) : kMost;
+  epoll_event events[kMax];
+  const long most = static_cast<int>(call.c) < kMax ? static_cast<int>(call.c) : kMax;
   const long result =
       wait_in_kernel(task, SYS_epoll_wait, call.a, reinterpret_cast<long>(events), most, wait);
   return result > 0 && trap::to_program(call.b, events,

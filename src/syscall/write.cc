@@ -23,10 +23,10 @@ constexpr uint64_t kWhole = 4096;  // where there is room at all, there is room 
 
 // What cannot be read the kernel refuses.
 uint64_t total_of(long parts, uint64_t count) {
-  constexpr uint64_t kMost = 1024;  // the kernel refuses more
+  constexpr uint64_t kMax = 1024;  // the kernel refuses more
   uint64_t total = 0;
   iovec part;
-  for (uint64_t i = 0; i < count && i < kMost; i++) {
+  for (uint64_t i = 0; i < count && i < kMax; i++) {
     if (trap::from_program(part, parts + static_cast<long>(i * sizeof part)) != 0) break;
     total += part.iov_len;
   }

@@ -37,9 +37,9 @@ namespace {
 
 constexpr uint32_t kChunkUnits = 65536;
 constexpr uint32_t kBitmapWords = kChunkUnits / 32;
-constexpr uint32_t kMostRuns = kBitmapWords;  // a range takes a word
-constexpr uint32_t kFewRuns = kMostRuns / 4;
-constexpr uint32_t kMostChunk = 0xffff;
+constexpr uint32_t kMaxRuns = kBitmapWords;  // a range takes a word
+constexpr uint32_t kFewRuns = kMaxRuns / 4;
+constexpr uint32_t kMaxChunk = 0xffff;
 
 using Bitmap = std::array<uint32_t, kBitmapWords>;
 
@@ -142,7 +142,7 @@ struct ChunkWork {
   }
   // After count().
   static void choose_form(Chunk* chunk) {
-    if (!chunk->is_bitmap && chunk->runs > kMostRuns) to_bitmap(chunk);
+    if (!chunk->is_bitmap && chunk->runs > kMaxRuns) to_bitmap(chunk);
     if (chunk->is_bitmap && chunk->runs <= kFewRuns) to_ranges(chunk);
   }
 
@@ -376,7 +376,7 @@ void Extent::append_to(Bytes* to) const {
   for (const Chunk& chunk : chunks_) {
     put_number(chunk.number - next, to);
     next = chunk.number + 1;
-    if (chunk.runs <= kMostRuns) {
+    if (chunk.runs <= kMaxRuns) {
       put_number(chunk.runs, to);
       uint32_t place = 0;
       ChunkWork::each_run(chunk, [&](uint32_t first, uint32_t last) {
@@ -396,14 +396,14 @@ void Extent::append_to(Bytes* to) const {
 
 std::optional<Extent> Extent::read_from(Reader* from) {
   Extent extent;
-  const uint64_t chunks = from->number(kMostChunk + 1, "an extent has too many chunks");
+  const uint64_t chunks = from->number(kMaxChunk + 1, "an extent has too many chunks");
   uint64_t next = 0;
   for (uint64_t i = 0; i < chunks && from->good(); i++) {
     Chunk chunk;
-    next += from->number(kMostChunk, "a chunk is beyond the last unit");
-    if (next > kMostChunk) from->damaged("a chunk is beyond the last unit");
+    next += from->number(kMaxChunk, "a chunk is beyond the last unit");
+    if (next > kMaxChunk) from->damaged("a chunk is beyond the last unit");
     chunk.number = static_cast<uint32_t>(next++);
-    const uint64_t runs = from->number(kMostRuns, "a chunk has too many ranges");
+    const uint64_t runs = from->number(kMaxRuns, "a chunk has too many ranges");
     if (!from->good()) break;
     if (runs == 0) {
       const uint8_t* bytes = from->bytes(kBitmapWords * 4);
@@ -423,7 +423,7 @@ std::optional<Extent> Extent::read_from(Reader* from) {
       place = last + 2;
     }
     ChunkWork::count(&chunk);
-    if (chunk.is_bitmap && chunk.runs <= kMostRuns)
+    if (chunk.is_bitmap && chunk.runs <= kMaxRuns)
       from->damaged("a bitmap has as few ranges as are written one by one");
     extent.chunks_.push_back(std::move(chunk));
   }

@@ -35,8 +35,8 @@ static_assert(offsetof(MovedState, rsp) == MOVED_RSP &&
               offsetof(MovedState, components) == MOVED_COMPONENTS);
 static_assert(offsetof(MovedState, vectors) == MOVED_VECTORS && sizeof(MovedState) == 4096);
 
-constexpr uint64_t kSignalLook = 10'000'000;  // nanoseconds
-constexpr uint64_t kLongWait = 20'000'000;
+constexpr uint64_t kSignalPollNs = 10'000'000;  // nanoseconds
+constexpr uint64_t kLongWaitNs = 20'000'000;
 
 // Per process: where it stands while its task is away.
 alignas(16) uint8_t g_own_stack[16 << 10];
@@ -108,7 +108,7 @@ void waits_no_more(Task& task) {
     __atomic_store_n(&e.sleeps, 1u, __ATOMIC_SEQ_CST);
     long result = 0;
     if (!__atomic_load_n(&e.calls, __ATOMIC_SEQ_CST))
-      result = sys::futex_wait(&e.calls, 0, e.waiting ? kLongWait : sys::kForever);
+      result = sys::futex_wait(&e.calls, 0, e.waiting ? kLongWaitNs : sys::kForever);
     __atomic_store_n(&e.sleeps, 0u, __ATOMIC_SEQ_CST);
     if (!sys::failed(result) || __atomic_load_n(&e.calls, __ATOMIC_SEQ_CST)) continue;
     if (Task* task = waiting_task(true))
@@ -161,7 +161,7 @@ void wait_in_own() {
     __atomic_store_n(&task.in_place.sleeps, 1u, __ATOMIC_SEQ_CST);
     long result = 0;
     if (!__atomic_load_n(&task.in_place.word, __ATOMIC_SEQ_CST))
-      result = sys::futex_wait(&task.in_place.word, 0, kSignalLook);
+      result = sys::futex_wait(&task.in_place.word, 0, kSignalPollNs);
     __atomic_store_n(&task.in_place.sleeps, 0u, __ATOMIC_SEQ_CST);
     if (sys::failed(result)) {
       ask_back(task);

@@ -135,7 +135,7 @@ uint64_t lag_of(uint32_t process) {
 // Where a slot lags behind by more than `too_far`: until none does by more than `far`.
 void catch_up(uint64_t too_far, uint64_t far) {
   Shared& s = shared();
-  constexpr uint64_t kPatience = 10'000'000'000, kPokeEvery = 20'000'000;
+  constexpr uint64_t kMaxWaitNs = 10'000'000'000, kPokeIntervalNs = 20'000'000;
   bool needed = false;
   for (uint32_t p = 0; p < s.processes.high && !needed; p++) needed = lag_of(p) > too_far;
   if (!needed) return;
@@ -145,7 +145,7 @@ void catch_up(uint64_t too_far, uint64_t far) {
     uint64_t total = 0;
     uint32_t laggard = 0;
     const uint64_t now = sys::monotonic_ns();
-    const bool poke = now - poked >= kPokeEvery;
+    const bool poke = now - poked >= kPokeIntervalNs;
     for (uint32_t p = 0; p < s.processes.high; p++) {
       const uint64_t lag = lag_of(p);
       if (lag <= far) continue;
@@ -166,7 +166,7 @@ void catch_up(uint64_t too_far, uint64_t far) {
       least = total;
       progress = now;
     }
-    if (now - progress > kPatience) {
+    if (now - progress > kMaxWaitNs) {
       const ProcessSlot& slot = s.processes.slots[laggard];
       report("changes of memory wait for process %d (task %u) to repeat them, and it does not",
              int64_t{slot.pid}, uint64_t{slot.task});

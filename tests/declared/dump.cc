@@ -35,7 +35,7 @@ void show(const Findings& f, const Side& side) {
   }
   const Context& context = f.context[side.context];
   const uint64_t at = context.rip - (context.is_call ? 1 : 0);
-  for (uint32_t i = 0; i < f.modules && i < kMostModules; i++) {
+  for (uint32_t i = 0; i < f.modules && i < kMaxModules; i++) {
     const Module& module = f.module[i];
     if (at < module.start || at >= module.limit) continue;
     std::printf(" | %x %u %s %lx", side.kind, side.task, module.path, at - module.start + module.offset);
@@ -60,7 +60,7 @@ int main(int count, char** words) {
     f.version = kVersion;
     return 0;
   }
-  for (uint32_t i = 0; i < f.races && i < kMostRaces; i++) {
+  for (uint32_t i = 0; i < f.races && i < kMaxRaces; i++) {
     const Race& race = f.race[i];
     const bool is_misuse = race.why == Why::kMisuse, is_policy = race.why == Why::kPolicy;
     std::printf("%s %s %s %lu", is_misuse ? "misuse" : is_policy ? "policy" : "race",

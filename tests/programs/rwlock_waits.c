@@ -2,10 +2,10 @@
 // signals come and holders sleep: who reads never sees half of an update, and all end.
 #include "program.h"
 
-enum { kKinds = 3, kMost = 8, kLocks = 250 };
+enum { kKinds = 3, kMax = 8, kLocks = 250 };
 static pthread_rwlock_t locks[kKinds];
 static struct { long first, second; } pairs[kKinds];
-static pthread_t threads[kMost];
+static pthread_t threads[kMax];
 static int count, ready, ended;
 
 static void on_signal(int signal) { (void)signal; }
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
                                     PTHREAD_RWLOCK_PREFER_WRITER_NP,
                                     PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP};
   count = argument(argc, argv, 1, 4);
-  CHECK(count > 0 && count <= kMost);
+  CHECK(count > 0 && count <= kMax);
   const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
   CHECK_EQ(sigaction(SIGUSR1, &action, NULL), 0);
   for (int i = 0; i < kKinds; ++i) {

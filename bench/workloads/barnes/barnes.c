@@ -22,7 +22,7 @@
 #include "../workload.h"
 #include "tree.h"
 
-enum { kLocks = 2048, kChunk = 256, kMostSteps = 64 };
+enum { kLocks = 2048, kChunk = 256, kMaxSteps = 64 };
 
 static const struct {
   long bodies;
@@ -55,7 +55,7 @@ struct Sums {
 
 static struct Body* g_bodies;
 static struct Cell* g_root;
-static struct Sums g_sums[kMostSteps + 1];
+static struct Sums g_sums[kMaxSteps + 1];
 static long g_count;
 static int g_steps, g_threads, g_adhoc;
 static pthread_barrier_t g_barrier;

@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
       .operations = option_number(argc, argv, "--operations", kSizeOf[options.size].operations),
       .clients = option_number(argc, argv, "--clients", kSizeOf[options.size].clients)};
   must(g_plan.records < 2 || g_plan.records > 1 << 30, "--records, 2 to 1073741824,");
-  must(g_plan.clients < 1 || g_plan.clients > kMostThreads, "--clients, 1 to 64,");
+  must(g_plan.clients < 1 || g_plan.clients > kMaxThreads, "--clients, 1 to 64,");
   struct Outcome outcome;
   if (has_option(argc, argv, "--client")) {
     clients(0, &outcome);

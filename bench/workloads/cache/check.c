@@ -5,11 +5,11 @@
 #include "../sockets.h"
 #include "ycsb.h"
 
-enum { kLarge = 60 << 10, kMostAnswer = 512, kPressure = 20, kAskedFor = 80 };
+enum { kLarge = 60 << 10, kMaxAnswer = 512, kPressure = 20, kAskedFor = 80 };
 static int g_port;
 
 void converse(struct Stream* stream, const char* request, const char* answer) {
-  char found[kMostAnswer];
+  char found[kMaxAnswer];
   const size_t size = strlen(answer);
   must(size >= sizeof found, "an expected answer, which is too long,");
   send_all(stream->socket, request, strlen(request));
@@ -186,7 +186,7 @@ void check_eviction(int port, long clients) {
   check_held(&stream, port, count, value);
   close(stream.socket);
   free(value);
-  char unused[kMostThreads];
+  char unused[kMaxThreads];
   g_port = port;
   run_children(clients, press, 1, unused);
 }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { kMostKey = 250, kMostValue = 200 << 10 };
+enum { kMaxKey = 250, kMaxValue = 200 << 10 };
 
 struct Item {
   // In its bucket. Guarded by: the lock of its hash; while free: the slabs' lock.

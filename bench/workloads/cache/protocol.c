@@ -23,9 +23,9 @@ enum {
   kText = 16 << 10,
   kKeys = 24,
   kWords = kKeys + 2,
-  kLine = 2048 + kKeys * kMostKey
+  kLine = 2048 + kKeys * kMaxKey
 };
-enum { kAnswerParts = 2 * kKeys + 2, kAnswerText = 1024 + kKeys * (kMostKey + 64) };
+enum { kAnswerParts = 2 * kKeys + 2, kAnswerText = 1024 + kKeys * (kMaxKey + 64) };
 
 struct Connection {
   int socket;
@@ -173,7 +173,7 @@ static int split(char* line, char** words) {
   return count;
 }
 
-static int is_key(const char* word) { return strlen(word) <= kMostKey; }
+static int is_key(const char* word) { return strlen(word) <= kMaxKey; }
 
 // Executes the command in the first `line_size` of the `received` bytes and says how many it took:
 // the line, its end, and the value if one follows. 0: more of the value has to come first.
@@ -200,7 +200,7 @@ static size_t execute(struct Connection* connection, const char* line, size_t li
     if (*rest || *words[4] < '0' || *words[4] > '9' || !is_key(words[1])) {
       connection->closing = 1;
       answer = "CLIENT_ERROR bad command line format";
-    } else if (size > kMostValue) {
+    } else if (size > kMaxValue) {
       connection->skip = size + 2;
       answer = "SERVER_ERROR object too large for cache";
     } else if (received - used < size + 2) {

@@ -43,7 +43,7 @@ struct Accepting {
   struct Accepted *first, **end;  // Guarded by: lock
 };
 
-static struct Worker g_workers[kMostThreads];
+static struct Worker g_workers[kMaxThreads];
 static long g_count, g_next;  // workers; who gets the next connection
 
 struct Counts all_counts(void) {
@@ -165,7 +165,7 @@ static void hand_on(int socket) {
 static void work_here(void) { work(&g_workers[0], 0); }
 
 void serve(int listener, int until, int threads) {
-  pthread_t ids[kMostThreads];
+  pthread_t ids[kMaxThreads];
   g_count = threads ? threads : 1;
   for (long i = 0; i < g_count; ++i) open_worker(&g_workers[i]);
   weir_set_sticky_read(&g_workers);

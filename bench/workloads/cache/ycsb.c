@@ -229,7 +229,7 @@ static uint64_t ask_stat(struct Stream* stream, const char* name) {
 }
 
 struct Outcome run_ycsb(const struct Plan* plan) {
-  struct Outcome outcomes[kMostThreads], all = {0};
+  struct Outcome outcomes[kMaxThreads], all = {0};
   char line[64];
   g_plan = plan;
   struct Stream stream;

@@ -22,7 +22,7 @@
 #include "../workload.h"
 #include "trace.h"
 
-enum { kUnitWork = 1, kUnitSearch = 2, kUnitRare = 4, kMostDepth = 3 };
+enum { kUnitWork = 1, kUnitSearch = 2, kUnitRare = 4, kMaxDepth = 3 };
 static const struct {
   long jobs, steps;  // a step writes about 4.3 lines
 } kSizeOf[kSizes] = {{24, 10}, {400, 800}, {1600, 4620}};
@@ -32,7 +32,7 @@ static struct Options g_options;
 static uint64_t search(struct Random* random, int depth) {
   trace_point(kTraceCall, kUnitSearch, "search", "enter, depth %d", depth);
   uint64_t found = random_bits(random);
-  if (depth < kMostDepth && found >> 62) found ^= search(random, depth + 1);
+  if (depth < kMaxDepth && found >> 62) found ^= search(random, depth + 1);
   trace_point(kTraceDetail, kUnitRare, "search", "looks at %016lx", found);
   trace_point(kTraceCall, kUnitSearch, "search", "leave, depth %d, found %lu", depth, found % 1000);
   return found;

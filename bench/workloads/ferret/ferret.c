@@ -171,7 +171,7 @@ static void set_policies(void) {
 int main(int argc, char** argv) {
   const struct Options options = parse_options(argc, argv, NULL);
   g_threads = options.threads;
-  must(kMiddle * g_threads + 2 > kMostThreads, "more than 15 threads for a stage");
+  must(kMiddle * g_threads + 2 > kMaxThreads, "more than 15 threads for a stage");
   g_seed = options.seed;
   g_queries = kQueries[options.size];
   g_answers = weir_alloc((size_t)g_queries * sizeof *g_answers, WEIR_PRIVATE);

@@ -10,7 +10,7 @@
 enum { kNoise = 12, kNear = 60, kSmallest = 40, kPixels = kWidth * kHeight };
 
 struct Scene make_scene(struct Random* random) {
-  struct Scene scene = {.blobs = 3 + (int)random_below(random, kMostBlobs - 2)};
+  struct Scene scene = {.blobs = 3 + (int)random_below(random, kMaxBlobs - 2)};
   for (int c = 0; c < 3; ++c) scene.background[c] = (float)random_between(random, 10, 240);
   for (int i = 0; i < scene.blobs; ++i) {
     scene.blob[i].x = (float)random_between(random, 0.1, 0.9);

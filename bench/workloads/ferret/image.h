@@ -4,7 +4,7 @@
 #define WEIR_BENCH_FERRET_IMAGE_H
 #include "../random.h"
 
-enum { kMostBlobs = 6, kRegions = 8, kFeatures = 12, kWidth = 128, kHeight = 96 };
+enum { kMaxBlobs = 6, kRegions = 8, kFeatures = 12, kWidth = 128, kHeight = 96 };
 
 // Ellipses of one colour each on a background. Places and sizes in [0, 1], of the picture's sides;
 // colours 0 to 255.
@@ -13,7 +13,7 @@ struct Scene {
   float background[3];
   struct {
     float x, y, half_width, half_height, colour[3];
-  } blob[kMostBlobs];
+  } blob[kMaxBlobs];
 };
 
 struct Image {

@@ -76,7 +76,7 @@ static struct Request next_request(struct Random* random, int last) {
 
 static void read_answer(struct Stream* stream, const struct Request* request,
                         struct Answers* answers) {
-  static char body[kMostDocument], expected[kMostDocument];
+  static char body[kMaxDocument], expected[kMaxDocument];
   char line[128];
   size_t size = 0, length = (size_t)-1;
   int status = 0, closes = -1;
@@ -136,7 +136,7 @@ static void client(long number, void* result) {
 }
 
 struct Answers run_clients(const struct Plan* plan) {
-  struct Answers answers[kMostThreads], all = {0};
+  struct Answers answers[kMaxThreads], all = {0};
   g_plan = plan;
   run_children(plan->clients, client, sizeof *answers, answers);
   for (long i = 0; i < plan->clients; ++i) {

@@ -6,13 +6,13 @@
 
 #include "../random.h"
 
-enum { kMostDocument = 40 << 10, kDocumentPath = 40, kFolders = 7 };
+enum { kMaxDocument = 40 << 10, kDocumentPath = 40, kFolders = 7 };
 
 // The first is the 10 KB of the paper, the second is empty.
 static inline size_t document_size(uint64_t seed, long number) {
   if (number < 2) return number ? 0 : 10 << 10;
   struct Random random = random_stream(seed, (uint64_t)(2 * number));
-  return random_below(&random, kMostDocument);
+  return random_below(&random, kMaxDocument);
 }
 
 static inline void fill_document(uint64_t seed, long number, char* bytes) {

@@ -19,7 +19,7 @@ static pthread_mutex_t g_lock = PTHREAD_MUTEX_INITIALIZER;
 // Guarded by: g_lock
 static struct Served g_served;
 static int g_stopping;
-static int g_serving[kMostThreads];  // the connection of each worker; -1: none
+static int g_serving[kMaxThreads];  // the connection of each worker; -1: none
 
 static struct Queue g_accepted;
 static const char* g_root;
@@ -226,7 +226,7 @@ struct Served serve(int listener, int until, const char* root, int threads) {
     accept_connections(&acceptor);
     return g_served;
   }
-  pthread_t workers[kMostThreads];
+  pthread_t workers[kMaxThreads];
   queue_open(&g_accepted, 1);
   for (long i = 0; i < threads; ++i) g_serving[i] = -1;
   weir_set_sticky_read(&g_root);

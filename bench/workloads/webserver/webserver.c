@@ -43,7 +43,7 @@ static char* make_documents(void) {
       make_folder(path);
     }
   }
-  char* bytes = malloc(kMostDocument);
+  char* bytes = malloc(kMaxDocument);
   must(!bytes, "malloc");
   size_t all = 0;
   for (long i = 0; i < g_plan.documents; ++i) {

@@ -17,8 +17,8 @@ namespace weir::findings {
 inline constexpr uint64_t kMagic = 0x31646e6946726957;  // "WirFind1"
 inline constexpr uint32_t kVersion = 2;
 
-inline constexpr uint32_t kMostRaces = 4096, kMostModules = 1024, kMostContexts = 1 << 16,
-                          kMostTasks = 1 << 14, kMostLocks = 8;
+inline constexpr uint32_t kMaxRaces = 4096, kMaxModules = 1024, kMaxContexts = 1 << 16,
+                          kMaxTasks = 1 << 14, kMaxLocks = 8;
 inline constexpr uint32_t kNoContext = 0;  // index 0 is none
 
 // Where a task was: enough to unwind its stack later (call frame information of the modules, and
@@ -69,12 +69,12 @@ enum Kind : uint32_t {
 };
 
 struct Side {
-  uint64_t address, size;      // bytes touched
-  uint32_t kind;               // Kind
-  uint32_t task;               // number: index into tasks
-  uint32_t context;            // 0: it is not known any more
-  uint32_t lock_count;         // locks held; more than kMostLocks are not listed
-  uint64_t locks[kMostLocks];  // addresses of the lock objects; lowest bit: held for reading
+  uint64_t address, size;     // bytes touched
+  uint32_t kind;              // Kind
+  uint32_t task;              // number: index into tasks
+  uint32_t context;           // 0: it is not known any more
+  uint32_t lock_count;        // locks held; more than kMaxLocks are not listed
+  uint64_t locks[kMaxLocks];  // addresses of the lock objects; lowest bit: held for reading
 };
 
 enum class Why : uint32_t {
@@ -129,8 +129,8 @@ struct Race {
 
 // --- For suggestions (weir check --suggest): who shared what, of each 8 bytes that were checked.
 
-inline constexpr uint32_t kMostCells = 1 << 16, kMostPhases = 8, kMostReaders = 4, kMostLasts = 8,
-                          kMostCandidates = 4;
+inline constexpr uint32_t kMaxCells = 1 << 16, kMaxPhases = 8, kMaxReaders = 4, kMaxLasts = 8,
+                          kMaxCandidates = 4;
 
 // While it lasts the bytes are one task's, or only read, or touched under one lock.
 enum PhaseKind : uint32_t { kNoPhase, kExclusive, kShared };
@@ -140,16 +140,16 @@ struct OwnershipPhase {
   // It began by an access that conflicts with one before, and that nothing orders.
   uint32_t unordered;
   uint32_t lock_count;
-  uint64_t locks[kMostCandidates];  // held at each access, by address; lowest bit: at some only for
-                                    // reading
-  uint64_t tasks;                   // a bit for each, by number modulo 64
+  uint64_t locks[kMaxCandidates];  // held at each access, by address; lowest bit: at some only for
+                                   // reading
+  uint64_t tasks;                  // a bit for each, by number modulo 64
   uint64_t accesses;
   uint64_t times;        // that such an ownership phase came
   uint64_t from, to;     // of all accesses to cells, counted: its first and last
   uint32_t first, last;  // contexts
   struct Reader {
     uint32_t task, first, last;
-  } readers[kMostReaders];  // kShared: the first few tasks' own
+  } readers[kMaxReaders];  // kShared: the first few tasks' own
   uint32_t reader_count, unused;
 };
 static_assert(sizeof(OwnershipPhase) == 152);
@@ -161,20 +161,20 @@ struct Cell {
   uint64_t start, size;    // of a heap block
   uint32_t context, task;  // of a heap block: where it was allocated, and by whom
   uint32_t is_new;         // the memory has been allocated anew since
-  uint32_t phase_count;    // that are over and differ; more than kMostPhases are not kept
+  uint32_t phase_count;    // that are over and differ; more than kMaxPhases are not kept
   uint64_t accesses, atomics;
   uint64_t atomic_tasks;  // as OwnershipPhase::tasks
-  OwnershipPhase phases[kMostPhases], now;
+  OwnershipPhase phases[kMaxPhases], now;
   struct Last {               // access of a task
     uint64_t clock, written;  // epoch; that of its last write
     uint32_t slot, number;
-  } lasts[kMostLasts];
+  } lasts[kMaxLasts];
   uint32_t last_count, unused;
 };
 
 // A replay that is checked runs twice. The first run notes which tasks touch which page. The second
 // checks every access to the pages that several tasks touch.
-enum class Pass : uint32_t { kNone, kNotes, kLooks };
+enum class Pass : uint32_t { kNone, kNotes, kChecks };
 
 // Which tasks have touched a page of a process. An element is claimed once, by its key.
 struct Touched {
@@ -183,7 +183,7 @@ struct Touched {
   uint32_t flags;
 };
 inline constexpr uint32_t kTouchedBySeveral = 1, kTouchedToWrite = 2, kTouchedAsCode = 4;
-inline constexpr uint32_t kMostTouched = 1 << 20;
+inline constexpr uint32_t kMaxTouched = 1 << 20;
 
 struct Findings {
   uint64_t magic;
@@ -204,12 +204,12 @@ struct Findings {
   uint32_t failed;         // Weir has ended a process of the program itself (sys/report.h)
   uint32_t unused;
   uint64_t reserved[12];
-  Module module[kMostModules];
-  TaskInfo task[kMostTasks];
-  Race race[kMostRaces];
-  Context context[kMostContexts];
-  Cell cell[kMostCells];  // by a hash of the address
-  Touched touched[kMostTouched];
+  Module module[kMaxModules];
+  TaskInfo task[kMaxTasks];
+  Race race[kMaxRaces];
+  Context context[kMaxContexts];
+  Cell cell[kMaxCells];  // by a hash of the address
+  Touched touched[kMaxTouched];
 };
 
 inline constexpr uint64_t kFindingsSize = (sizeof(Findings) + 4095) & ~uint64_t{4095};

@@ -39,14 +39,14 @@ struct Tag {
 // them between any two instructions; they may come back until the next function.
 class OpenNames {
  public:
-  static constexpr uint32_t kMost = 16, kMostWritten = 4;
+  static constexpr uint32_t kMax = 16, kMaxWritten = 4;
 
   uint32_t count() const { return count_; }
   uint64_t operator[](uint32_t i) const { return names_[i]; }
   bool has_room(bool writes) const {
     uint32_t written = 0;
     for (uint32_t i = 0; i < count_; i++) written += !(names_[i] & 1);
-    return count_ < kMost && !(writes && written >= kMostWritten);
+    return count_ < kMax && !(writes && written >= kMaxWritten);
   }
   // Returns false if there is no room.
   bool open(uint64_t name, bool writes) {
@@ -74,7 +74,7 @@ class OpenNames {
 
  private:
   uint32_t generation_, count_;
-  uint64_t names_[kMost];
+  uint64_t names_[kMax];
 };
 
 // The places that make objects which change hands often. Later objects of such a place have domains

@@ -78,7 +78,7 @@ TEST(DomainsTest, NamesThatAreOpenAddTheirDomains) {
     const uint64_t name = 0x10000 + random() % 40 * 4096;
     if (!(random() % 3)) names.close(name);
     else if (!names.open(name, random() % 2)) names.close(names[0] & ~uint64_t{1});
-    ASSERT_LE(names.count(), OpenNames::kMost);
+    ASSERT_LE(names.count(), OpenNames::kMax);
     const uint32_t rights = domains.with(domains.rights(7, kNoLocks, 0, false), names,
                                          [&](uint64_t of) { return domains.key_of(of); });
     std::set<uint32_t> read{0, domains.of_task(7).key}, written = read;
@@ -97,20 +97,20 @@ TEST(DomainsTest, NamesThatAreOpenAddTheirDomains) {
 TEST(DomainsTest, FewNamesAreOpenForWritingAndNoneAfterTheFunction) {
   OpenNames names{};
   names.keep_of(1);
-  for (uint64_t i = 1; i <= OpenNames::kMostWritten; i++) EXPECT_TRUE(names.open(i * 4096, true));
+  for (uint64_t i = 1; i <= OpenNames::kMaxWritten; i++) EXPECT_TRUE(names.open(i * 4096, true));
   EXPECT_FALSE(names.has_room(true));
   EXPECT_FALSE(names.open(99 * 4096, true));
   EXPECT_TRUE(names.open(2 * 4096, false));  // now for reading
-  EXPECT_EQ(names.count(), OpenNames::kMostWritten);
-  EXPECT_EQ(names[OpenNames::kMostWritten - 1], 2u * 4096 | 1);
+  EXPECT_EQ(names.count(), OpenNames::kMaxWritten);
+  EXPECT_EQ(names[OpenNames::kMaxWritten - 1], 2u * 4096 | 1);
   EXPECT_TRUE(names.has_room(true));
-  for (uint64_t i = 10; names.count() < OpenNames::kMost; i++)
+  for (uint64_t i = 10; names.count() < OpenNames::kMax; i++)
     EXPECT_TRUE(names.open(i * 4096, false));
   EXPECT_FALSE(names.open(98 * 4096, false));
   names.close(1 * 4096);
   EXPECT_TRUE(names.has_room(true));
   names.keep_of(1);
-  EXPECT_EQ(names.count(), OpenNames::kMost - 1);
+  EXPECT_EQ(names.count(), OpenNames::kMax - 1);
   names.keep_of(2);
   EXPECT_EQ(names.count(), 0u);
 }

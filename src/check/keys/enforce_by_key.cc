@@ -86,7 +86,7 @@ void tag(Declared& object, Tag wanted) {
 }
 
 Tag wanted_tag(const Declared& object) {
-  if (object.violations >= kMostViolations) return {};
+  if (object.violations >= kMaxViolations) return {};
   if (object.has_domain() && !object.is_crowded)
     return g_domains.of_moving(object.rules, object.owner_creation, name_of(object));
   return g_domains.of(object.rules, object.owner_creation);
@@ -278,7 +278,7 @@ uint8_t key_of(KeyFound& last, uint64_t name) {
 
 uint32_t rights_of(const Task& task) {
   ThreadState& thread = thread_of(task);
-  const bool all = thread.held_count > kMostHeld;
+  const bool all = thread.held_count > kMaxHeld;
   const auto key = [&](uint64_t name) {
     return name <= UINT32_MAX
                ? key_of(thread.own_key, name)
@@ -286,7 +286,7 @@ uint32_t rights_of(const Task& task) {
   };
   const uint32_t rights =
       g_domains.rights(static_cast<uint32_t>(task.identity.creation), thread.held,
-                       all ? kMostHeld : thread.held_count, all, key);
+                       all ? kMaxHeld : thread.held_count, all, key);
   thread.open_names.keep_of(g_domains.generation());
   return g_domains.with(rights, thread.open_names, key);
 }
@@ -361,7 +361,7 @@ Judged judge_one(Declared& object, Task& task, ThreadState& thread, const Access
   const bool is_legal = judge_object(object, task, thread, site, access, held).legal();
   if (object.is_left) return Judged::kOnce;
   if (!object.is_freed) follow_policy(object);
-  if (!is_legal) return object.violations >= kMostViolations ? Judged::kGoesOn : Judged::kOnce;
+  if (!is_legal) return object.violations >= kMaxViolations ? Judged::kGoesOn : Judged::kOnce;
   return may_go_on(object, task, thread, writes) ? Judged::kGoesOn : Judged::kOnce;
 }
 
@@ -433,7 +433,7 @@ bool borrow(Task& task, uint64_t start, uint64_t size) {
     if (object.start >= limit) break;
     const SpinGuard guard(object.lock);
     if (!object.tag.is_read_only || !pages_of(object).overlaps({page_down(start), limit})) continue;
-    if (thread.key_borrowed_count == kMostKeyBorrowed) break;
+    if (thread.key_borrowed_count == kMaxKeyBorrowed) break;
     thread.key_borrowed[thread.key_borrowed_count++] = index;
     tag(object, {});
     any = true;

@@ -41,7 +41,7 @@ namespace checked = view::checked;
 namespace keys = view::checked::keys;
 
 constexpr int kByProtection = 2, kByKey = 4;  // SEGV_ACCERR, SEGV_PKUERR
-constexpr uint32_t kMostTries = 1000;
+constexpr uint32_t kMaxTries = 1000;
 
 // Of each task.
 struct Step {
@@ -118,7 +118,7 @@ bool on_key_fault(Task& task, const siginfo_t& info, ucontext_t& context) {
   if (once && page::own_image().contains(rip)) happens::note_closed(address);
   // What goes on here was met after a change by another task; or, by protection, the program has
   // closed it itself.
-  const bool is_stuck = step.tries >= kMostTries;
+  const bool is_stuck = step.tries >= kMaxTries;
   bool is_met = true;
   if (once) begin_step(task, step, context, accesses, count);
   else if (code == kByProtection && (!any || is_stuck)) is_met = false;

@@ -18,7 +18,7 @@ void wait_for_rehash() {
 
 namespace {
 
-constexpr uint64_t kPatience = 50'000'000;  // nanoseconds
+constexpr uint64_t kMaxWaitNs = 50'000'000;  // nanoseconds
 
 bool stands(const TaskState& state, const ThreadState& thread) {
   return state == TaskState::kFree || __atomic_load_n(&thread.is_over, __ATOMIC_ACQUIRE) ||
@@ -46,7 +46,7 @@ void stop_tasks() {
     __atomic_store_n(&thread.stop_asked, 1u, __ATOMIC_SEQ_CST);
     notify(task);
   });
-  const uint64_t limit = sys::monotonic_ns() + kPatience;
+  const uint64_t limit = sys::monotonic_ns() + kMaxWaitNs;
   each_task([&](Task& task, ThreadState& thread) {
     while (!stands(task.order.state, thread) && sys::monotonic_ns() < limit)
       sys::raw(SYS_sched_yield);

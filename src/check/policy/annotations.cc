@@ -330,7 +330,7 @@ int policy_of(uint64_t address) {
 
 Held holds(uint64_t lock) {
   const ThreadState& thread = thread_of(self());
-  for (uint32_t i = 0; i < thread.held_count && i < kMostHeld; i++) {
+  for (uint32_t i = 0; i < thread.held_count && i < kMaxHeld; i++) {
     if ((thread.held[i] & ~uint64_t{1}) == lock) return Held::kYes;
   }
   return !happens::g_checked || thread.held_lost || thread.number == 0 ? Held::kUnknown : Held::kNo;

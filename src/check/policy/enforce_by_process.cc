@@ -10,12 +10,12 @@
 // 1. A page that belongs to one object alone is mapped in a process only for one of these reasons:
 //    the rule book let its task in, the page is lent for a moment, it stays open beyond an unlock
 //    (3), or the object has been violated so often that accesses are no longer checked
-//    (kMostViolations). (not checkable: only the kernel knows what a process has mapped)
+//    (kMaxViolations). (not checkable: only the kernel knows what a process has mapped)
 // 2. A change of policy takes the pages from the task that makes it at once. Other tasks that may
 //    still have them drop them at their next event. (not checkable: others keep their pages until
 //    their next event)
 // 3. A locked object is closed at the unlock, so that the next touch is checked. If that touch was
-//    legal several times in a row, the object stays open for some unlocks; one in kMostTrust is
+//    legal several times in a row, the object stays open for some unlocks; one in kMaxTrust is
 //    still checked. (not checkable: pages of an object may stay open on trust)
 // 4. Functions that order tasks may touch the lock, barrier or similar that they are called for,
 //    whatever the policy of the object in which it lies. A variable that is itself such a thing,
@@ -45,7 +45,7 @@ using page::demand::drop;
 using page::demand::fill_backing;
 using page::demand::map;
 
-constexpr uint32_t kMostTrust = 6;  // 2 to the power of that: unlocks of which one is looked at
+constexpr uint32_t kMaxTrust = 6;   // 2 to the power of that: unlocks of which one is looked at
 constexpr uint32_t kTrustStep = 4;  // closings for each power
 constexpr uint64_t kTrustTime =
     8'000'000;                  // cycles: what is trusted most is looked at once in so many at most
@@ -239,7 +239,7 @@ uint64_t allocate_slices(uint64_t size, uint64_t count, uint64_t& gap) {
   const uint64_t pages = page_up(size) / kPageSize;
   const uint64_t backing = page::allocate_extent(page_up(size));
   if (!backing) return 0;
-  const uint64_t windows = pages + count < page::windows::kMost
+  const uint64_t windows = pages + count < page::windows::kMax
                                ? page::windows::take_run(static_cast<uint32_t>(pages + count))
                                : 0;
   gap = windows ? kPageSize : 0;
@@ -328,11 +328,11 @@ void note_opened(ThreadState& thread, uint32_t index, const Declared& object) {
       return;
     }
   }
-  if (thread.opened_count == kMostOpened) {  // the oldest is looked at again
+  if (thread.opened_count == kMaxOpened) {  // the oldest is looked at again
     const uint32_t oldest = thread.opened[0].object;
     each_page(objects().at(oldest), oldest,
               [&](uint64_t at, Page& page) { close_page(at, page, thread); });
-    for (uint32_t i = 1; i < kMostOpened; i++) thread.opened[i - 1] = thread.opened[i];
+    for (uint32_t i = 1; i < kMaxOpened; i++) thread.opened[i - 1] = thread.opened[i];
     thread.opened_count--;
   }
   thread.opened[thread.opened_count++] = {index, left, object.rules.lock(), sys::cycles()};
@@ -391,7 +391,7 @@ bool admit_declared(Task& task, ThreadState& thread, const AccessSite& site, Acc
   const bool writes = access.kind & (findings::kWrite | kUnknownWrite);
   const Verdict verdict = judge_object(object, task, thread, site, access, held);
   if (!verdict.legal()) {
-    if (object.violations < kMostViolations) return false;
+    if (object.violations < kMaxViolations) return false;
     open_page(at, page, thread, true);
     return true;
   }
@@ -411,7 +411,7 @@ bool admit_declared(Task& task, ThreadState& thread, const AccessSite& site, Acc
 }
 
 void close_by_lock(ThreadState& thread, uint64_t lock) {
-  for (uint32_t i = 0; i < thread.held_count && i < kMostHeld; i++) {
+  for (uint32_t i = 0; i < thread.held_count && i < kMaxHeld; i++) {
     if ((thread.held[i] & ~uint64_t{1}) == lock) return;  // it was locked several times
   }
   for (uint64_t i = 0; i < thread.opened_count;) {
@@ -422,16 +422,16 @@ void close_by_lock(ThreadState& thread, uint64_t lock) {
       continue;
     }
     Declared& object = objects().at(opened.object);
-    if (object.trust == kMostTrust * kTrustStep && !options().exact &&
+    if (object.trust == kMaxTrust * kTrustStep && !options().exact &&
         sys::cycles() - opened.since < kTrustTime) {
-      opened.left = (1u << kMostTrust) - 1;
+      opened.left = (1u << kMaxTrust) - 1;
       i++;
       continue;
     }
     {
       const SpinGuard guard(object.lock);
       give_up_pages(object, opened.object, thread, false);
-      if (object.trust < kMostTrust * kTrustStep) object.trust++;
+      if (object.trust < kMaxTrust * kTrustStep) object.trust++;
     }
     for (uint64_t k = i + 1; k < thread.opened_count; k++) thread.opened[k - 1] = thread.opened[k];
     thread.opened_count--;

@@ -43,7 +43,7 @@ bool takes_as_lock(Declared& object);
 Verdict judge_object(Declared& object, Task& task, ThreadState& thread, const AccessSite& site,
                      Access& access, Held& held);
 // An object that has been violated so often since its last change is open to every task.
-inline constexpr uint32_t kMostViolations = 1000;
+inline constexpr uint32_t kMaxViolations = 1000;
 
 // Describes memory for an object: its pages have that tag. By protection keys: whether objects that
 // are asked for there change hands often.

@@ -14,13 +14,13 @@
 
 namespace weir::view::checked {
 
-GlobalList g_global_lists[kMostLists];
+GlobalList g_global_lists[kMaxLists];
 uint32_t g_global_list_count;
 
 namespace {
 
 constexpr char kName[] = "weir_statics";
-constexpr uint64_t kMostSections = 4096;
+constexpr uint64_t kMaxSections = 4096;
 
 bool read_at(long file, uint64_t offset, void* to, uint64_t size) {
   return sys::raw(SYS_pread64, file, reinterpret_cast<long>(to), static_cast<long>(size),
@@ -50,7 +50,7 @@ Range list_in(long file, bool& is_movable) {
   const auto section_at = [&](uint64_t index, Elf64_Shdr& found) {
     return read_at(file, header.e_shoff + index * sizeof found, &found, sizeof found);
   };
-  if (!is_elf || header.e_shnum > kMostSections || !section_at(header.e_shstrndx, strings))
+  if (!is_elf || header.e_shnum > kMaxSections || !section_at(header.e_shstrndx, strings))
     return {};
   is_movable = header.e_type == ET_DYN;
   for (uint64_t i = 0; i < header.e_shnum && section_at(i, section); i++) {
@@ -92,7 +92,7 @@ void find_globals() {
     if (line.inode != module.inode || line.device != module.device) {
       module = line.offset ? Module{line.device, line.inode, 0, false, {}} : look_into(line);
       list = nullptr;
-      if (!module.list.empty() && g_global_list_count < kMostLists) {
+      if (!module.list.empty() && g_global_list_count < kMaxLists) {
         list = &g_global_lists[g_global_list_count];
         *list = {};
       }

@@ -26,8 +26,8 @@ struct GlobalList {
   uint64_t start, count;  // of pairs
   Range text;
 };
-inline constexpr uint32_t kMostLists = 32;
-extern GlobalList g_global_lists[kMostLists];  // per process
+inline constexpr uint32_t kMaxLists = 32;
+extern GlobalList g_global_lists[kMaxLists];  // per process
 extern uint32_t g_global_list_count;
 
 template <typename Act>

@@ -32,7 +32,7 @@ bool is_lock(const Declared& object) {
 // Of what the task is known to hold.
 Held listed(const ThreadState& thread, uint64_t lock) {
   Held held = Held::kNot;
-  for (uint32_t i = 0; i < thread.held_count && i < kMostHeld; i++) {
+  for (uint32_t i = 0; i < thread.held_count && i < kMaxHeld; i++) {
     if (thread.held[i] == lock) return Held::kExclusive;
     if (thread.held[i] == (lock | 1)) held = Held::kShared;
   }
@@ -42,8 +42,8 @@ Held listed(const ThreadState& thread, uint64_t lock) {
 }  // namespace
 
 Held holds(const Task& task, const ThreadState& thread, uint64_t lock) {
-  WEIR_DEBUG_CHECK(&thread == &thread_of(self()));             // invariant of lockset.cc
-  if (thread.held_count > kMostHeld) return Held::kExclusive;  // not all are known
+  WEIR_DEBUG_CHECK(&thread == &thread_of(self()));            // invariant of lockset.cc
+  if (thread.held_count > kMaxHeld) return Held::kExclusive;  // not all are known
   const Held held = listed(thread, lock);
   if (held != Held::kNot) return held;
   // A mutex that was locked before there were tasks says so itself.
@@ -58,7 +58,7 @@ Held holds(const Task& task, const ThreadState& thread, uint64_t lock) {
 }
 
 bool holds_surely(const ThreadState& thread, uint64_t lock) {
-  return thread.held_count <= kMostHeld && !thread.held_lost &&
+  return thread.held_count <= kMaxHeld && !thread.held_lost &&
          listed(thread, lock) == Held::kExclusive;
 }
 

@@ -95,7 +95,7 @@ uint32_t ObjectTable::add(uint64_t start, uint64_t size) {
   uint32_t index = free_;
   if (index) {
     free_ = objects_[index - 1].next;
-  } else if (used_ < kMost) {
+  } else if (used_ < kMax) {
     index = ++used_;
   } else {
     return kNone;
@@ -142,7 +142,7 @@ uint32_t ObjectTable::take_readers() {
   const SpinGuard guard(lock);
   uint32_t index = readers_free_;
   if (index) readers_free_ = readers_[index - 1].next_free;
-  else if (readers_used_ < kMostReaders) index = ++readers_used_;
+  else if (readers_used_ < kMaxReaders) index = ++readers_used_;
   if (index) zero_bytes(&readers_[index - 1], sizeof(Readers));
   return index;
 }

@@ -58,8 +58,8 @@ struct Declared {
   // Where the object was declared, last changed for writing, and last changed for reading.
   Trace made, written, read;
 
-  static constexpr uint8_t kMovesOften = 2, kMostCrowded = 4;
-  bool has_domain() const { return moves >= kMovesOften && moves < kMovesOften + kMostCrowded; }
+  static constexpr uint8_t kMovesOften = 2, kMaxCrowded = 4;
+  bool has_domain() const { return moves >= kMovesOften && moves < kMovesOften + kMaxCrowded; }
 
   uint64_t limit() const { return start + size; }
 };
@@ -78,7 +78,7 @@ struct Around {
 class ObjectTable {
  public:
   static constexpr uint64_t kZone = uint64_t{1} << 32;
-  static constexpr uint32_t kMost = 1 << 20, kMostReaders = 1 << 15;
+  static constexpr uint32_t kMax = 1 << 20, kMaxReaders = 1 << 15;
   static constexpr uint32_t kNone = 0;
 
   // Adds an object at [start, start + size). Returns 0 if it overlaps another one, or if there is
@@ -132,8 +132,8 @@ class ObjectTable {
   uint32_t version_[kZones] = {};
   uint32_t root_ = 0, count_ = 0, used_ = 0, free_ = 0;
   uint32_t readers_used_ = 0, readers_free_ = 0;
-  Readers readers_[kMostReaders];
-  Declared objects_[kMost];
+  Readers readers_[kMaxReaders];
+  Declared objects_[kMax];
 };
 static_assert(sizeof(ObjectTable) <= kDeclaredSize);
 

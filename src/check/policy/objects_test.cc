@@ -132,7 +132,7 @@ TEST_F(CheckedObjectsTest, ReadersAreUsedAgain) {
   table().give_readers(first);
   EXPECT_EQ(table().take_readers(), first);
   EXPECT_EQ(table().readers_at(first).number[3], 0u);
-  for (uint32_t i = 2; i < ObjectTable::kMostReaders; i++) ASSERT_NE(table().take_readers(), 0u);
+  for (uint32_t i = 2; i < ObjectTable::kMaxReaders; i++) ASSERT_NE(table().take_readers(), 0u);
   EXPECT_EQ(table().take_readers(), 0u);
 }
 

@@ -16,10 +16,10 @@ namespace weir::view::checked {
 
 namespace {
 
-constexpr uint32_t kMostFreed = 256;  // blocks that keep their memory
-constexpr uint64_t kMostQuarantined = 256 << 10,
-                   kMostAllQuarantined = 4 << 20;                    // bytes of one, of all
-constexpr uint32_t kMostPagesCached = 32, kMostAllPagesCached = 64;  // of blocks that stay mapped
+constexpr uint32_t kMaxFreed = 256;  // blocks that keep their memory
+constexpr uint64_t kMaxQuarantined = 256 << 10,
+                   kMaxAllQuarantined = 4 << 20;                   // bytes of one, of all
+constexpr uint32_t kMaxPagesCached = 32, kMaxAllPagesCached = 64;  // of blocks that stay mapped
 
 uint64_t room_of(const Declared& object) {
   return object.origin == Origin::kWindow ? page::windows::size_of(object.start)
@@ -87,7 +87,7 @@ void retire(uint32_t index, ThreadState& thread) {
     enforcer().give_up(object, index, thread, true);
     object.next = 0;
   }
-  if (object.size > kMostQuarantined) return let_go(index, thread);
+  if (object.size > kMaxQuarantined) return let_go(index, thread);
   {
     const SpinGuard guard(table.lock);
     if (table.freed_last) table.at(table.freed_last).next = index;
@@ -96,7 +96,7 @@ void retire(uint32_t index, ThreadState& thread) {
     table.freed_count++;
     table.freed_bytes += object.size;
   }
-  while (table.freed_count > kMostFreed || table.freed_bytes > kMostAllQuarantined)
+  while (table.freed_count > kMaxFreed || table.freed_bytes > kMaxAllQuarantined)
     free_oldest(thread);
 }
 
@@ -108,9 +108,9 @@ bool cache_block(uint32_t index, Call& call) {
   const bool is_mine =
       object.rules.policy() == Policy::kPrivate && object.rules.owner() == thread.slot &&
       object.owner_creation == static_cast<uint32_t>(call.task().identity.creation);
-  if (!happens::g_checked || !is_block || !is_mine || pages > kMostPagesCached) return false;
-  while (thread.cached_count == kMostCachedBlocks ||
-         thread.cached_pages + pages > kMostAllPagesCached)
+  if (!happens::g_checked || !is_block || !is_mine || pages > kMaxPagesCached) return false;
+  while (thread.cached_count == kMaxCachedBlocks ||
+         thread.cached_pages + pages > kMaxAllPagesCached)
     retire(take_cached(0, thread), thread);
   thread.cached[thread.cached_count++] = index;
   thread.cached_pages += pages;
@@ -132,7 +132,7 @@ void take_over(Declared& object, uint32_t index, Call& call) {
 uint64_t reuse_cached(uint64_t size, Policy policy, bool by_new, Call& call) {
   ObjectTable& table = objects();
   ThreadState& thread = call.thread();
-  const uint64_t room = size <= page::windows::kMostSmall && !keys::g_on
+  const uint64_t room = size <= page::windows::kMaxSmall && !keys::g_on
                             ? page::windows::rounded(size)
                             : page_up(size);
   for (uint32_t i = thread.cached_count; i-- > 0;) {
@@ -158,7 +158,7 @@ uint64_t reuse_cached(uint64_t size, Policy policy, bool by_new, Call& call) {
     if (object.size != size) table.set_size(index, size);
     return object.start;
   }
-  if (thread.cache_misses < kMostCachedBlocks) thread.cache_misses++;
+  if (thread.cache_misses < kMaxCachedBlocks) thread.cache_misses++;
   return 0;
 }
 

@@ -29,8 +29,8 @@ bool g_strict = false;
 
 namespace {
 
-constexpr uint32_t kMostRanges = 8;
-Range g_text[kMostRanges], g_data[kMostRanges];  // per process
+constexpr uint32_t kMaxRanges = 8;
+Range g_text[kMaxRanges], g_data[kMaxRanges];  // per process
 uint32_t g_text_count, g_data_count;
 
 bool is_same(const char* a, const char* b) {
@@ -53,8 +53,8 @@ void find_program() {
         is_same(line.name, path) || (!line.name[0] && limit && line.range.start == limit);
     if (!is_program) continue;
     limit = line.range.limit;
-    if (line.executable && g_text_count < kMostRanges) g_text[g_text_count++] = line.range;
-    if (line.writable && g_data_count < kMostRanges) g_data[g_data_count++] = line.range;
+    if (line.executable && g_text_count < kMaxRanges) g_text[g_text_count++] = line.range;
+    if (line.writable && g_data_count < kMaxRanges) g_data[g_data_count++] = line.range;
   }
 }
 

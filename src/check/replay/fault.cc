@@ -6,7 +6,7 @@
 //    at which it would have faulted then, or one that is closed; if the task lacks several others,
 //    it is the first of them.
 // 2. The task has the right to all of its pages. In pass kNotes the access is noted, and the pages
-//    are opened. In pass kLooks the accesses are checked, and the instruction is executed: on the
+//    are opened. In pass kChecks the accesses are checked, and the instruction is executed: on the
 //    backing, or in a single step with its pages open.
 //
 // Nothing of 2 is an event, and nothing of it is seen afterwards. The task goes on as it would
@@ -39,8 +39,8 @@ namespace replay = view::checked::replay;
 using view::checked::Access;
 
 // Per process.
-constexpr uint32_t kMostStepped = 8;
-uint64_t g_stepped[kMostStepped];  // pages that are open for one instruction
+constexpr uint32_t kMaxStepped = 8;
+uint64_t g_stepped[kMaxStepped];  // pages that are open for one instruction
 uint32_t g_stepped_count;
 bool g_steps = false;
 uint64_t g_mask;  // of signals, before it
@@ -92,7 +92,7 @@ void open_for_step(const Task& task, const InstructionAccesses& accesses) {
   if (!g_steps) g_stepped_count = 0;
   g_steps = true;
   each_page(accesses, [&](uint64_t at, const Access&) {
-    if (g_stepped_count == kMostStepped) return;
+    if (g_stepped_count == kMaxStepped) return;
     replay::open(at, coherent::has(task, at, true));
     g_stepped[g_stepped_count++] = at;
   });
@@ -137,11 +137,11 @@ void check_accesses(const InstructionAccesses& accesses) {
 
 // The instruction counts, or it has been tried often enough not to: notes it and opens its pages.
 bool notes(Task& task, const InstructionAccesses& accesses) {
-  constexpr uint32_t kMostForeign = 4096;
+  constexpr uint32_t kMaxForeign = 4096;
   const bool counts = !view::checked::is_ignored(accesses.site.rip) || replay::orders() ||
                       replay::call_at(accesses.site.general[4]);
   g_foreign = counts ? 0 : g_foreign + 1;
-  if (!counts && g_foreign < kMostForeign) return false;
+  if (!counts && g_foreign < kMaxForeign) return false;
   each_page(accesses, [&](uint64_t at, const Access& access) {
     replay::note(task, at, 1, writes(access));
     replay::open(at, writes(access));
@@ -203,7 +203,7 @@ static bool on_replayed_fault(Task& task, uint64_t address, ucontext_t& context)
     go_on(task, context);
   } else if (replay::pass() == findings::Pass::kNotes && notes(task, accesses)) {
     go_on(task, context);
-  } else if (!g_steps && !task.spin.stepping && replay::pass() == findings::Pass::kLooks &&
+  } else if (!g_steps && !task.spin.stepping && replay::pass() == findings::Pass::kChecks &&
              replay::is_long_stretch(task)) {
     each_page(accesses, [&](uint64_t at, const Access&) {
       if (replay::is_trapped(at)) replay::open_untrapped(at, coherent::has(task, at, true));

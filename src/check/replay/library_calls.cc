@@ -16,11 +16,11 @@ namespace weir::view::checked::replay {
 
 namespace {
 
-constexpr uint32_t kMostCalls = 8;
+constexpr uint32_t kMaxCalls = 8;
 
 // --- what each process keeps to itself, of the task that it runs
 
-Call g_notified_calls[kMostCalls];  // the innermost last
+Call g_notified_calls[kMaxCalls];  // the innermost last
 uint32_t g_call_count = 0;
 uint32_t g_orders = 0;
 uint64_t g_calls_of = 0;  // TaskIdentity::creation + 1
@@ -168,7 +168,7 @@ void note_call(CallKind kind, uint64_t slot, uint64_t first, uint64_t second, ui
   const uint64_t where = word_at(slot);
   if (view::checked::is_ignored(where)) return;  // the library's own
   (void)call_at(slot);                           // those that are over go
-  if (g_call_count == kMostCalls) return;
+  if (g_call_count == kMaxCalls) return;
   g_notified_calls[g_call_count++] = {slot,   where, self().frame->rbp,          first,
                                       second, most,  static_cast<uint32_t>(kind)};
 }

@@ -14,15 +14,15 @@ using page::demand::drop;
 using page::demand::fill_backing;
 using page::demand::map_closed;
 
-constexpr uint32_t kMostPages = 64;
+constexpr uint32_t kMaxPages = 64;
 
 // --- what each process keeps to itself
 
-uint64_t g_untrapped[kMostPages];  // lowest bit: it may write there
+uint64_t g_untrapped[kMaxPages];  // lowest bit: it may write there
 uint32_t g_untrapped_count = 0;
 uint64_t g_stretch = 0;
 uint32_t g_stretch_looks = 0;
-uint64_t g_borrowed[kMostPages];
+uint64_t g_borrowed[kMaxPages];
 uint32_t g_borrowed_count = 0;
 
 uint64_t key_of(uint64_t address) {
@@ -33,8 +33,8 @@ uint64_t key_of(uint64_t address) {
 Touched* find(uint64_t address, bool takes) {
   const uint64_t key = key_of(address);
   uint64_t at = key * 0x9E3779B97F4A7C15 >> 20;
-  for (uint32_t i = 0; i < findings::kMostTouched; i++) {
-    Touched& touched = found().touched[(at + i) % findings::kMostTouched];
+  for (uint32_t i = 0; i < findings::kMaxTouched; i++) {
+    Touched& touched = found().touched[(at + i) % findings::kMaxTouched];
     uint64_t there = __atomic_load_n(&touched.key, __ATOMIC_ACQUIRE);
     if (!there && !takes) return nullptr;
     if (!there && __atomic_compare_exchange_n(&touched.key, &there, key, false, __ATOMIC_ACQ_REL,
@@ -183,7 +183,7 @@ bool is_long_stretch(const Task& task) {
 
 void open_untrapped(uint64_t address, bool to_write) {
   const uint64_t at = page_down(address);
-  if (g_untrapped_count == kMostPages) publish();
+  if (g_untrapped_count == kMaxPages) publish();
   ThreadState& thread = thread_of(self());
   Page& page = page_of(at);
   {
@@ -219,7 +219,7 @@ void on_atomic(const AccessSite& site, const Access& access) {
 
 void order_by(const Access& access) {
   constexpr uint64_t kWord = 7;
-  if (pass() != Pass::kLooks) return;
+  if (pass() != Pass::kChecks) return;
   happens::on_acquire(access.address & ~kWord);
   if (access.kind & findings::kWrite) happens::on_release(access.address & ~kWord);
 }
@@ -234,9 +234,9 @@ void touch(Task& task, uint64_t start, uint64_t size, bool writes) {
 
 void borrow(uint64_t address, bool to_write) {
   const uint64_t at = page_down(address);
-  if (g_borrowed_count == kMostPages) {
+  if (g_borrowed_count == kMaxPages) {
     drop(g_borrowed[0], kPageSize);
-    for (uint32_t i = 1; i < kMostPages; i++) g_borrowed[i - 1] = g_borrowed[i];
+    for (uint32_t i = 1; i < kMaxPages; i++) g_borrowed[i - 1] = g_borrowed[i];
     g_borrowed_count--;
   }
   g_borrowed[g_borrowed_count++] = at;

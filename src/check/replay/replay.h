@@ -3,7 +3,7 @@
 // Implemented in library_calls.cc and replay.cc.
 //
 // The replay runs twice. The first run notes which pages more than one task touches
-// (findings::Pass::kNotes). In the second (kLooks) those pages are never mapped. Every access to
+// (findings::Pass::kNotes). In the second (kChecks) those pages are never mapped. Every access to
 // them faults, is checked once the task has View coherent's right to the page, and is executed on
 // the backing. No access is missed, so nothing need be assumed about what was missed: two tasks are
 // ordered by what ordered them in the recorded run.

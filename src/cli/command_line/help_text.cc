@@ -12,9 +12,9 @@ namespace {
 
 constexpr size_t kNames = 28;   // columns of names, the space before them and behind them included
 constexpr size_t kNarrow = 64;  // columns of a terminal below which names have lines of their own
-constexpr size_t kMost = 110;   // wider lines are hard to read
+constexpr size_t kMax = 110;    // wider lines are hard to read
 
-size_t columns() { return std::min(help_columns(), kMost); }
+size_t columns() { return std::min(help_columns(), kMax); }
 
 std::string row(const std::string& names, const std::string& meaning) {
   const bool is_narrow = columns() < kNarrow;

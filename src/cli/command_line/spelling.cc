@@ -23,7 +23,7 @@ size_t edit_distance(std::string_view one, std::string_view other) {
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  constexpr size_t kLeastBegun = 2;  // letters that make a word the beginning of another
+  constexpr size_t kMinBegun = 2;  // letters that make a word the beginning of another
   const std::string* best = nullptr;
   size_t least = std::max<size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
@@ -34,7 +34,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   }
   const size_t letters = word.size() - std::min(word.find_first_not_of('-'), word.size());
   for (const std::string& candidate : candidates) {
-    if (!best && letters >= kLeastBegun && candidate.starts_with(word)) best = &candidate;
+    if (!best && letters >= kMinBegun && candidate.starts_with(word)) best = &candidate;
   }
   return best ? *best : "";
 }

@@ -68,12 +68,12 @@ size_t columns_of(int descriptor) {
 }
 
 size_t help_columns() {
-  constexpr size_t kUsual = 80, kLeast = 40;
+  constexpr size_t kUsual = 80, kMin = 40;
   size_t columns = columns_of(STDOUT_FILENO);
   if (columns == 0)
     columns = static_cast<size_t>(std::strtoul(variable("COLUMNS").c_str(), nullptr, 10));
   if (columns == 0 || columns > 10000) columns = kUsual;
-  return std::max(columns, kLeast);
+  return std::max(columns, kMin);
 }
 
 Letter first_letter(std::string_view text) {

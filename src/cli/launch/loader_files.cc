@@ -31,7 +31,7 @@
 namespace weir::cli {
 namespace {
 
-constexpr int kLook = 100;  // milliseconds
+constexpr int kPollMs = 100;  // milliseconds
 constexpr const char* kProgram = "/proc/self/exe";
 
 sock_filter statement(int code, size_t value) {
@@ -162,7 +162,7 @@ void LoaderFiles::serve() {
   const auto wait = [&](int descriptor) {
     pollfd one{descriptor, POLLIN, 0};
     while (!stops_) {
-      if (poll(&one, 1, kLook) > 0) return (one.revents & POLLIN) != 0;
+      if (poll(&one, 1, kPollMs) > 0) return (one.revents & POLLIN) != 0;
     }
     return false;
   };
@@ -227,7 +227,7 @@ bool LoaderFiles::answer_open(const seccomp_notif& request, const channel::Image
 void LoaderFiles::answer(const seccomp_notif& request) {
   const channel::Header& header = memory_.header();
   const uint32_t processes =
-      std::min(__atomic_load_n(&header.processes, __ATOMIC_ACQUIRE), channel::kMostProcesses);
+      std::min(__atomic_load_n(&header.processes, __ATOMIC_ACQUIRE), channel::kMaxProcesses);
   uint32_t process = 0;
   while (process < processes && __atomic_load_n(&header.pid[process], __ATOMIC_ACQUIRE) !=
                                     static_cast<int32_t>(request.pid))

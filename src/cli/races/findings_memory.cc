@@ -33,11 +33,11 @@ uint32_t in_range(uint32_t index, uint32_t most) { return index < most ? index :
 
 }  // namespace
 
-uint32_t FindingsReader::races() const { return taken(memory_.races, findings::kMostRaces); }
+uint32_t FindingsReader::races() const { return taken(memory_.races, findings::kMaxRaces); }
 
 uint32_t FindingsReader::lost() const {
   const uint32_t all = __atomic_load_n(&memory_.races, __ATOMIC_ACQUIRE);
-  return all - std::min(all, findings::kMostRaces);
+  return all - std::min(all, findings::kMaxRaces);
 }
 
 std::optional<findings::Race> FindingsReader::race(uint32_t index) const {
@@ -51,20 +51,19 @@ std::optional<findings::Race> FindingsReader::race(uint32_t index) const {
       static_cast<uint32_t>(findings::ObjectKind::kMapping)) {
     race.object.kind = findings::ObjectKind::kUnknown;
   }
-  race.object.context = in_range(race.object.context, findings::kMostContexts);
+  race.object.context = in_range(race.object.context, findings::kMaxContexts);
   for (findings::Side& side : race.sides)
-    side.context = in_range(side.context, findings::kMostContexts);
+    side.context = in_range(side.context, findings::kMaxContexts);
   return race;
 }
 
 uint64_t FindingsReader::count(uint32_t index) const {
-  return index < findings::kMostRaces
-             ? __atomic_load_n(&memory_.race[index].count, __ATOMIC_RELAXED)
-             : 0;
+  return index < findings::kMaxRaces ? __atomic_load_n(&memory_.race[index].count, __ATOMIC_RELAXED)
+                                     : 0;
 }
 
 std::unique_ptr<findings::Context> FindingsReader::context(uint32_t index) const {
-  if (index == findings::kNoContext || index >= findings::kMostContexts) return nullptr;
+  if (index == findings::kNoContext || index >= findings::kMaxContexts) return nullptr;
   auto context = std::make_unique<findings::Context>();
   memcpy(context.get(), &memory_.context[index], sizeof *context);
   if (context->rip == 0) return nullptr;
@@ -73,9 +72,9 @@ std::unique_ptr<findings::Context> FindingsReader::context(uint32_t index) const
 }
 
 std::optional<KnownTask> FindingsReader::task(uint32_t number) const {
-  if (number >= findings::kMostTasks || !is_ready(memory_.task[number])) return std::nullopt;
+  if (number >= findings::kMaxTasks || !is_ready(memory_.task[number])) return std::nullopt;
   const findings::TaskInfo& task = memory_.task[number];
-  return KnownTask{task.tid, task.creator, in_range(task.context, findings::kMostContexts),
+  return KnownTask{task.tid, task.creator, in_range(task.context, findings::kMaxContexts),
                    task.start, text_of(task.name, sizeof task.name)};
 }
 
@@ -83,13 +82,13 @@ std::vector<findings::Cell> FindingsReader::cells() const {
   std::vector<findings::Cell> all;
   const auto mend = [](findings::OwnershipPhase& phase) {
     if (phase.kind > findings::kShared) phase.kind = findings::kNoPhase;
-    phase.lock_count = std::min(phase.lock_count, findings::kMostCandidates);
-    phase.reader_count = std::min(phase.reader_count, findings::kMostReaders);
-    phase.first = in_range(phase.first, findings::kMostContexts);
-    phase.last = in_range(phase.last, findings::kMostContexts);
+    phase.lock_count = std::min(phase.lock_count, findings::kMaxCandidates);
+    phase.reader_count = std::min(phase.reader_count, findings::kMaxReaders);
+    phase.first = in_range(phase.first, findings::kMaxContexts);
+    phase.last = in_range(phase.last, findings::kMaxContexts);
     for (auto& reader : phase.readers)
-      reader.first = in_range(reader.first, findings::kMostContexts),
-      reader.last = in_range(reader.last, findings::kMostContexts);
+      reader.first = in_range(reader.first, findings::kMaxContexts),
+      reader.last = in_range(reader.last, findings::kMaxContexts);
   };
   if (__atomic_load_n(&memory_.cells, __ATOMIC_ACQUIRE) == 0) return all;
   for (const findings::Cell& there : memory_.cell) {
@@ -98,8 +97,8 @@ std::vector<findings::Cell> FindingsReader::cells() const {
     memcpy(&cell, &there, sizeof cell);
     if (static_cast<uint32_t>(cell.kind) > static_cast<uint32_t>(ObjectKind::kMapping))
       cell.kind = ObjectKind::kUnknown;
-    cell.context = in_range(cell.context, findings::kMostContexts);
-    cell.phase_count = std::min(cell.phase_count, findings::kMostPhases);
+    cell.context = in_range(cell.context, findings::kMaxContexts);
+    cell.phase_count = std::min(cell.phase_count, findings::kMaxPhases);
     for (findings::OwnershipPhase& phase : cell.phases) mend(phase);
     mend(cell.now);
   }
@@ -114,7 +113,7 @@ uint32_t FindingsReader::lost_cells() const {
 
 std::vector<Mapping> FindingsReader::mappings() const {
   std::vector<Mapping> all;
-  const uint32_t count = taken(memory_.modules, findings::kMostModules);
+  const uint32_t count = taken(memory_.modules, findings::kMaxModules);
   for (uint32_t i = 0; i < count; i++) {
     const findings::Module& module = memory_.module[i];
     if (!is_ready(module)) continue;
@@ -132,7 +131,7 @@ FindingsMemory::FindingsMemory()
 }
 
 void FindingsMemory::take_touched(const FindingsMemory& other) {
-  for (uint32_t i = 0; i < findings::kMostTouched; i++) {
+  for (uint32_t i = 0; i < findings::kMaxTouched; i++) {
     if (other.findings().touched[i].key) findings().touched[i] = other.findings().touched[i];
   }
 }

@@ -110,8 +110,8 @@ std::string lock_type(const std::vector<std::string>& types) {
 }
 
 bool have_common_lock(const Side& a, const Side& b) {
-  for (uint32_t i = 0; i < std::min(a.lock_count, findings::kMostLocks); i++) {
-    for (uint32_t j = 0; j < std::min(b.lock_count, findings::kMostLocks); j++) {
+  for (uint32_t i = 0; i < std::min(a.lock_count, findings::kMaxLocks); i++) {
+    for (uint32_t j = 0; j < std::min(b.lock_count, findings::kMaxLocks); j++) {
       if ((a.locks[i] & ~uint64_t{1}) == (b.locks[j] & ~uint64_t{1})) return true;
     }
   }
@@ -181,7 +181,7 @@ ReportedSide RaceReader::side(const Side& side) {
   result.task = task(side.task);
   result.frames = frames(side.context);
   result.has_context = !result.frames.empty();
-  const uint32_t listed = std::min(side.lock_count, findings::kMostLocks);
+  const uint32_t listed = std::min(side.lock_count, findings::kMaxLocks);
   for (uint32_t i = 0; i < listed; i++) result.locks.push_back(lock(side.locks[i]));
   result.more_locks = side.lock_count - listed;
   return result;

@@ -375,7 +375,7 @@ class Suggester {
                          [&](const auto& one) { return one.task == phase.readers[r].task; });
         if (known != now->readers + now->reader_count) {
           if (phase.to > now->to) known->last = phase.readers[r].last;
-        } else if (now->reader_count < findings::kMostReaders) {
+        } else if (now->reader_count < findings::kMaxReaders) {
           now->readers[now->reader_count++] = phase.readers[r];
         }
       }

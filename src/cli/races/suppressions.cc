@@ -13,7 +13,7 @@
 namespace weir::cli {
 namespace {
 
-constexpr uint64_t kMostText = 16 << 20;
+constexpr uint64_t kMaxText = 16 << 20;
 
 bool any_of(const Frames& frames, auto wanted) { return std::ranges::any_of(frames, wanted); }
 
@@ -65,7 +65,7 @@ void Suppressions::add_file(const std::string& path) {
   if (!file.is_open())
     throw Failure(kWeirFailed, fmt::format("--suppressions {}: {}", path, strerror(errno)));
   errno = 0;
-  const std::string text = file.read(0, kMostText);
+  const std::string text = file.read(0, kMaxText);
   if (text.empty() && errno != 0)
     throw Failure(kWeirFailed, fmt::format("--suppressions {}: {}", path, strerror(errno)));
   add_text(text, path);

@@ -47,7 +47,7 @@ void ChannelMemory::set_gone(const std::string& why) {
   snprintf(header().why, sizeof header().why, "%s", why.c_str());
   __atomic_store_n(&header().gone, 1, __ATOMIC_RELEASE);
   const uint32_t slots =
-      std::min(__atomic_load_n(&header().slots, __ATOMIC_ACQUIRE), channel::kMostStreams);
+      std::min(__atomic_load_n(&header().slots, __ATOMIC_ACQUIRE), channel::kMaxStreams);
   for (uint32_t i = 0; i < slots; i++) channel::wake(header().slot[i]);
 }
 

@@ -141,7 +141,7 @@ channel::Stop place_to_stop(const std::string& text) {
   uint64_t process = 0, task = 0;
   bool is_good = true;
   if (colon != std::string::npos) {
-    is_good = dash < colon && number(text.substr(0, dash), channel::kMostProcesses - 1, process) &&
+    is_good = dash < colon && number(text.substr(0, dash), channel::kMaxProcesses - 1, process) &&
               number(text.substr(dash + 1, colon - dash - 1), UINT32_MAX - 1, task);
   }
   is_good =

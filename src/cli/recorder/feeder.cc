@@ -19,10 +19,10 @@ using recording::File;
 Feeder::Feeder(ChannelMemory& memory, const recording::Recording& recording,
                std::vector<std::string>* damages)
     : memory_(memory), damages_(damages) {
-  if (recording.streams.size() > channel::kMostStreams) {
+  if (recording.streams.size() > channel::kMaxStreams) {
     throw Failure(kWeirFailed,
                   fmt::format("{} has {} streams; at most {} can be replayed", recording.directory,
-                              recording.streams.size(), channel::kMostStreams));
+                              recording.streams.size(), channel::kMaxStreams));
   }
   for (const recording::StreamFile& stream : recording.streams) {
     File file = File::reading(stream.path);

@@ -140,10 +140,10 @@ class Images {
 class WaitingSignals {
  public:
   void look(const ChannelMemory& memory, const std::string& log) {
-    constexpr uint64_t kPatience = 5'000'000'000;
+    constexpr uint64_t kMaxWaitNs = 5'000'000'000;
     const channel::WaitingSignal waiting = memory.header().waiting;
     const uint64_t now = sys::monotonic_ns();
-    if (told_ || !waiting.since || waiting.since > now || now - waiting.since < kPatience) return;
+    if (told_ || !waiting.since || waiting.since > now || now - waiting.since < kMaxWaitNs) return;
     if (kill(memory.header().pid[waiting.process], 0) != 0) return;  // it ended without an event
     told_ = true;
     say(log, fmt::format("{} has waited 5 s for the next event of task {}-{}, which computes: "
@@ -188,14 +188,14 @@ void say_what_is_missing(const ChannelMemory& memory, const std::string& log) {
                          header.strange));
   }
   std::set<std::string> said;
-  for (uint32_t i = 0; i < std::min(header.outsiders, channel::kMostOutsiders); i++) {
+  for (uint32_t i = 0; i < std::min(header.outsiders, channel::kMaxOutsiders); i++) {
     const channel::Outsider& one = header.outsider[i];
     if (!one.name[0] || !said.insert(one.name).second) continue;
     say(log, fmt::format("{} was executed without Weir: it is {}. What it does is not in the "
                          "recording, and a replay shows nothing of it",
                          one.name, one.why));
   }
-  if (header.outsiders > channel::kMostOutsiders) {
+  if (header.outsiders > channel::kMaxOutsiders) {
     say(log, fmt::format("so were others, {} in all", header.outsiders));
   }
 }

@@ -37,11 +37,11 @@ namespace {
 using recording::File;
 using recording::Key;
 
-constexpr uint64_t kOldest = 250'000'000;       // nanoseconds
-constexpr int kLevel = 1;                       // of zstd
-constexpr uint64_t kMostQueued = 128ull << 20;  // bytes; then the rings fill and programs wait
-constexpr uint64_t kLeastLeased = 1 << 20;      // bytes
-constexpr unsigned kMostLeased = 16;            // each has a descriptor
+constexpr uint64_t kOldest = 250'000'000;      // nanoseconds
+constexpr int kLevel = 1;                      // of zstd
+constexpr uint64_t kMaxQueued = 128ull << 20;  // bytes; then the rings fill and programs wait
+constexpr uint64_t kMinLeased = 1 << 20;       // bytes
+constexpr unsigned kMaxLeased = 16;            // each has a descriptor
 
 // All of the piece, or false with errno. A disk that is full takes a part first, and says so when
 // it is asked for the rest.
@@ -145,7 +145,7 @@ void Recorder::fail(const std::string& why) {
 bool Recorder::take() {
   bool any = false;
   const uint32_t slots =
-      std::min(__atomic_load_n(&memory_.header().slots, __ATOMIC_ACQUIRE), channel::kMostStreams);
+      std::min(__atomic_load_n(&memory_.header().slots, __ATOMIC_ACQUIRE), channel::kMaxStreams);
   for (uint32_t i = 0; i < slots; i++) any |= take_from(i);
   return any;
 }
@@ -220,7 +220,7 @@ void Recorder::age(uint64_t now) {
 void Recorder::enqueue(std::optional<recording::Chunk> chunk) {
   if (!chunk) return;
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return queued_ <= kMostQueued || !failure_.empty(); });
+  changed_.wait(lock, [&] { return queued_ <= kMaxQueued || !failure_.empty(); });
   if (!failure_.empty()) return;
   queued_ += chunk->raw.size();
   queue_.emplace_back(std::move(*chunk));
@@ -231,7 +231,7 @@ void Recorder::enqueue(std::optional<recording::Chunk> chunk) {
 bool Recorder::enqueue(Leased&& leased) {
   {
     const std::lock_guard lock(mutex_);
-    if (leased_ == kMostLeased || !failure_.empty()) return false;
+    if (leased_ == kMaxLeased || !failure_.empty()) return false;
     leased_++;
     queue_.emplace_back(std::move(leased));
   }
@@ -349,7 +349,7 @@ void Recorder::copy_file(const channel::Entry& entry, const char* payload) {
   File& from = leased.file;
   if (!is_the_one(from, wanted)) from = File::reading(path);
   // Before the last look.
-  const bool is_leased = wanted.size >= kLeastLeased && from.is_open() && lease(from);
+  const bool is_leased = wanted.size >= kMinLeased && from.is_open() && lease(from);
   if (!is_the_one(from, wanted))
     return fail(
         fmt::format("{}: is mapped, and has changed or gone before it could be copied", path));
@@ -385,10 +385,10 @@ void Recorder::copy_leased(Leased& leased) {
 // The last ones, of which the program has made no entry.
 void Recorder::take_open_turns() {
   const channel::Header& header = memory_.header();
-  const uint32_t processes = std::min(header.processes, channel::kMostProcesses);
+  const uint32_t processes = std::min(header.processes, channel::kMaxProcesses);
   for (uint32_t i = 0; i < processes; i++) {
     const channel::OpenTurns open = header.turns[i];
-    if (open.count == 0 || open.count > channel::OpenTurns::kMost || open.first != turns_[i])
+    if (open.count == 0 || open.count > channel::OpenTurns::kMax || open.first != turns_[i])
       continue;
     const Key key{i, channel::kOrderTask};
     auto& stream = streams_[key];
@@ -409,19 +409,19 @@ void Recorder::take_open_turns() {
 // A last word says how many points were as expected after the others.
 void Recorder::take_open_points() {
   const channel::Header& header = memory_.header();
-  const uint32_t slots = std::min(header.slots, channel::kMostStreams);
+  const uint32_t slots = std::min(header.slots, channel::kMaxStreams);
   for (uint32_t i = 0; i < slots; i++) {
     if (!channel::is_points(header.slot[i].task)) continue;
     const channel::OpenPoints open = header.points[i];
     const auto count = static_cast<uint32_t>(open.state),
                skip = static_cast<uint32_t>(open.state >> 32);
-    if (open.state == 0 || count > channel::OpenPoints::kMost || skip > channel::kMostSkipped ||
+    if (open.state == 0 || count > channel::OpenPoints::kMax || skip > channel::kMaxSkipped ||
         open.first != points_[i])
       continue;
     const Key key{header.slot[i].process, header.slot[i].task};
     auto& stream = streams_[key];
     if (!stream) stream = std::make_unique<Stream>(Stream{recording::Chunker(key)});
-    uint64_t words[channel::OpenPoints::kMost + 1];
+    uint64_t words[channel::OpenPoints::kMax + 1];
     memcpy(words, open.word, sizeof open.word);
     words[count] = channel::encoded({channel::PointKind::kEnd, false, skip, 0});
     const auto size = static_cast<uint32_t>((count + 1) * sizeof(uint64_t));

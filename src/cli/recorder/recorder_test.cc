@@ -33,7 +33,7 @@ using channel::Kind;
 Entry entry_of(uint32_t number, std::string* payload) {
   std::minstd_rand random(number + 1);
   uint32_t size = random() % 100;
-  if (random() % 100 == 0) size = random() % (channel::kMostPayload + 1);
+  if (random() % 100 == 0) size = random() % (channel::kMaxPayload + 1);
   payload->assign(size, static_cast<char>(random()));
   const uint8_t flags = random() % 4 == 0 ? channel::kMore : 0;
   return {Kind::kMemory, flags, 0, size, number, number, 0};
@@ -124,7 +124,7 @@ std::vector<uint16_t> turns_kept(uint64_t first, uint32_t count) {
     const uint32_t slot = open_slot(memory.header(), 0, channel::kOrderTask);
     channel::OpenTurns& open = memory.header().turns[0];
     memory.header().processes = 1;
-    for (uint16_t i = 0; i < channel::OpenTurns::kMost; i++) open.turn[i] = i;
+    for (uint16_t i = 0; i < channel::OpenTurns::kMax; i++) open.turn[i] = i;
     const Entry entry{Kind::kTurns, 0, 0, sizeof open.turn, 0, 0, 0};
     if (!put_waiting(memory.header(), memory.ring(slot), entry, open.turn, entry.size))
       return false;
@@ -148,17 +148,17 @@ std::vector<uint16_t> turns_kept(uint64_t first, uint32_t count) {
 }
 
 TEST(Recorder, MakesAnEntryOfTheLastTurns) {
-  const std::vector<uint16_t> kept = turns_kept(channel::OpenTurns::kMost, 3);
-  ASSERT_EQ(kept.size(), channel::OpenTurns::kMost + 3);
+  const std::vector<uint16_t> kept = turns_kept(channel::OpenTurns::kMax, 3);
+  ASSERT_EQ(kept.size(), channel::OpenTurns::kMax + 3);
   for (size_t i = 0; i < kept.size(); i++) EXPECT_EQ(kept[i], i);
 }
 
 TEST(Recorder, KeepsNoTurnTwiceWhereTheProgramDiedBetweenItsSteps) {
-  EXPECT_EQ(turns_kept(0, channel::OpenTurns::kMost).size(),
-            channel::OpenTurns::kMost);  // they are in the entry already
-  EXPECT_EQ(turns_kept(0, 0).size(), channel::OpenTurns::kMost);
-  EXPECT_EQ(turns_kept(channel::OpenTurns::kMost, channel::OpenTurns::kMost + 1).size(),
-            channel::OpenTurns::kMost);  // that is none
+  EXPECT_EQ(turns_kept(0, channel::OpenTurns::kMax).size(),
+            channel::OpenTurns::kMax);  // they are in the entry already
+  EXPECT_EQ(turns_kept(0, 0).size(), channel::OpenTurns::kMax);
+  EXPECT_EQ(turns_kept(channel::OpenTurns::kMax, channel::OpenTurns::kMax + 1).size(),
+            channel::OpenTurns::kMax);  // that is none
 }
 
 // Words 0 to `kept - 1` are in an entry, `count` more say that they come after `first`, and `skip`
@@ -202,8 +202,8 @@ std::vector<channel::Point> points_kept(uint32_t kept, uint64_t first, uint32_t 
 
 TEST(Recorder, MakesAnEntryOfTheLastPoints) {
   const std::vector<channel::Point> points =
-      points_kept(channel::OpenPoints::kMost, channel::OpenPoints::kMost, 3, 9);
-  ASSERT_EQ(points.size(), channel::OpenPoints::kMost + 4);
+      points_kept(channel::OpenPoints::kMax, channel::OpenPoints::kMax, 3, 9);
+  ASSERT_EQ(points.size(), channel::OpenPoints::kMax + 4);
   for (size_t i = 0; i + 1 < points.size(); i++) EXPECT_EQ(points[i].value, i);
   EXPECT_EQ(points.back().kind, channel::PointKind::kEnd);
   EXPECT_EQ(points.back().skip, 9u);
@@ -213,26 +213,26 @@ TEST(Recorder, MakesAnEntryOfTheLastPoints) {
 TEST(Recorder, KeepsNoPointTwiceWhereTheProgramDiedBetweenItsSteps) {
   EXPECT_EQ(points_kept(5, 0, 5, 0).size(), 5u);  // they are in the entry already
   EXPECT_EQ(points_kept(5, 0, 0, 0).size(), 5u);
-  EXPECT_EQ(points_kept(5, 5, channel::OpenPoints::kMost + 1, 0).size(), 5u);  // that is none
+  EXPECT_EQ(points_kept(5, 5, channel::OpenPoints::kMax + 1, 0).size(), 5u);  // that is none
 }
 
 TEST(Recorder, CutsGroupsThatAreLongerThanAChunk) {
   Folder folder;
   ChannelMemory memory(channel::Mode::kRecord);
   int status = -1;
-  const std::string bytes(channel::kMostPayload, 'b');
+  const std::string bytes(channel::kMaxPayload, 'b');
   const pid_t child = start([&] {
     const uint32_t slot = open_slot(memory.header(), 0, 0);
     for (int i = 0; i < 300; i++) {
       const Entry entry{Kind::kMemory,
                         static_cast<uint8_t>(i == 299 ? 0 : channel::kMore),
                         0,
-                        channel::kMostPayload,
+                        channel::kMaxPayload,
                         0,
                         0,
                         0};
       if (!put_waiting(memory.header(), memory.ring(slot), entry, bytes.data(),
-                       channel::kMostPayload))
+                       channel::kMaxPayload))
         return false;
     }
     return true;
@@ -325,7 +325,7 @@ TEST(Recorder, KeepsAsManyStreamsAsThereAreSlots) {
   {
     ChannelMemory memory(channel::Mode::kRecord);
     const pid_t child = start([&] {
-      for (uint32_t i = 0; i < channel::kMostStreams; i++) {
+      for (uint32_t i = 0; i < channel::kMaxStreams; i++) {
         if (!put_all(memory, open_slot(memory.header(), i / 64, i % 64), 3)) return false;
       }
       return true;
@@ -334,10 +334,10 @@ TEST(Recorder, KeepsAsManyStreamsAsThereAreSlots) {
   }
   EXPECT_EQ(status, 0);
   recording::Recording recording(folder.directory);
-  EXPECT_EQ(recording.streams.size(), channel::kMostStreams);
+  EXPECT_EQ(recording.streams.size(), channel::kMaxStreams);
   const recording::Report report = verify(recording);
   EXPECT_EQ(report.damages, std::vector<std::string>());
-  EXPECT_EQ(report.entries, 3u * channel::kMostStreams);
+  EXPECT_EQ(report.entries, 3u * channel::kMaxStreams);
   ChannelMemory memory(channel::Mode::kReplay);
   std::vector<std::string> damages;
   recording.streams.push_back({{9999, 0}, "/nowhere"});

@@ -26,7 +26,7 @@
 namespace weir::cli {
 namespace {
 
-constexpr size_t kMostFiles = 4000;
+constexpr size_t kMaxFiles = 4000;
 
 bool is_any(std::string_view word, std::initializer_list<const char*> words) {
   return std::ranges::any_of(words, [&](const char* one) { return word == one; });
@@ -292,7 +292,7 @@ const SourceScan::Closure& SourceScan::closure_of(const std::string& path,
   closure = std::make_unique<Closure>();
   std::set<std::string> seen = {path};
   std::vector<std::string> waiting = {path};
-  for (size_t i = 0; i < waiting.size() && i < kMostFiles; i++) {
+  for (size_t i = 0; i < waiting.size() && i < kMaxFiles; i++) {
     const std::string from = waiting[i];
     const SourceFile& file = scanned_file(from);
     closure->files.emplace_back(from, &file);

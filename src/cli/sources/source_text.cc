@@ -12,13 +12,13 @@
 namespace weir::cli {
 
 const std::vector<std::string>& source_lines(const std::string& path) {
-  constexpr off_t kMost = 16 << 20;
+  constexpr off_t kMax = 16 << 20;
   static std::map<std::string, std::vector<std::string>> known;
   const auto found = known.find(path);
   if (found != known.end()) return found->second;
   std::vector<std::string>& lines = known[path];
   struct stat status;
-  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > kMost)
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > kMax)
     return lines;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {

@@ -60,9 +60,9 @@ std::optional<uint64_t> bias_in(const Mapping& mapping) {
 
 // "space::Class::", from where it is declared first. What has no linkage name has no other.
 std::string enclosing(Dwarf_Die die) {
-  constexpr int kMostSteps = 8;
+  constexpr int kMaxSteps = 8;
   Dwarf_Attribute attribute;
-  for (int i = 0; i < kMostSteps; i++) {
+  for (int i = 0; i < kMaxSteps; i++) {
     Dwarf_Die earlier;
     if (!dwarf_attr(&die, DW_AT_abstract_origin, &attribute) &&
         !dwarf_attr(&die, DW_AT_specification, &attribute))

@@ -21,8 +21,8 @@
 namespace weir::cli {
 namespace {
 
-constexpr size_t kMostFrames = 128;
-constexpr int kMostNested = 64;
+constexpr size_t kMaxFrames = 128;
+constexpr int kMaxNested = 64;
 constexpr pid_t kOnly = 1;  // process and thread, as elfutils sees it
 
 struct Walk {
@@ -79,7 +79,7 @@ int on_frame(Dwfl_Frame* frame, void*) {
   dwfl_frame_reg(frame, 6, &found.rbp);
   if (!g_walk->frames.empty()) g_walk->frames.back().cfa = found.rsp;
   g_walk->frames.push_back(found);
-  return g_walk->frames.size() < kMostFrames ? DWARF_CB_OK : DWARF_CB_ABORT;
+  return g_walk->frames.size() < kMaxFrames ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -122,7 +122,7 @@ bool is_below(const Frame& frame) {
 // Adds what is inlined there into a function, and in that.
 void add_inlined(std::vector<Dwarf_Die>& functions, Dwarf_Die* scope, Dwarf_Addr pc, int depth) {
   Dwarf_Die child;
-  if (depth > kMostNested) return;
+  if (depth > kMaxNested) return;
   for (int more = dwarf_child(scope, &child); more == 0; more = dwarf_siblingof(&child, &child)) {
     const int tag = dwarf_tag(&child);
     if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block) ||
@@ -155,7 +155,7 @@ std::vector<Dwarf_Die> functions_at(Unit& unit, Dwarf_Addr pc) {
   std::vector<Dwarf_Die> functions;
   Dwarf_Die function;
   if (!find_function(&unit.die, pc, 0, &function) &&
-      !find_function(&unit.die, pc, kMostNested, &function))
+      !find_function(&unit.die, pc, kMaxNested, &function))
     return functions;
   functions.push_back(function);
   add_inlined(functions, &function, pc, 0);

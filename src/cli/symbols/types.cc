@@ -11,7 +11,7 @@
 namespace weir::cli {
 namespace {
 
-constexpr int kMostNested = 64;  // types that contain each other are damaged debug information
+constexpr int kMaxNested = 64;  // types that contain each other are damaged debug information
 
 bool is_wrapper(int tag) {
   return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
@@ -99,8 +99,8 @@ void find_in_compound(Dwarf_Die compound, uint64_t offset, int depth, Part* part
 }
 
 void find(Dwarf_Die type, uint64_t offset, int depth, Part* part) {
-  if (depth > kMostNested) return;
-  for (int i = 0; i < kMostNested && is_wrapper(dwarf_tag(&type)); i++) {
+  if (depth > kMaxNested) return;
+  for (int i = 0; i < kMaxNested && is_wrapper(dwarf_tag(&type)); i++) {
     const char* name = dwarf_diename(&type);
     if (dwarf_tag(&type) == DW_TAG_atomic_type || (name && names_atomic(name)))
       part->is_atomic = true;
@@ -142,7 +142,7 @@ uint64_t size_of(Dwarf_Die type) {
 
 std::string type_name(Dwarf_Die type) {
   std::string behind;
-  for (int i = 0; i < kMostNested; i++) {
+  for (int i = 0; i < kMaxNested; i++) {
     const int tag = dwarf_tag(&type);
     const char* name = dwarf_diename(&type);
     if (name) return name + behind;

@@ -12,7 +12,7 @@
 namespace weir::cli {
 namespace {
 
-constexpr int kMostNested = 64;
+constexpr int kMaxNested = 64;
 
 // The address that a location says, where it is nothing but one.
 std::optional<uint64_t> fixed_address(Dwarf_Die* variable) {
@@ -52,7 +52,7 @@ bool has_variables_inside(int tag) {
 
 void Variables::add_all(Index& index, const Unit& unit, Dwarf_Die* parent, int depth) {
   Dwarf_Die child, type;
-  if (depth > kMostNested) return;
+  if (depth > kMaxNested) return;
   for (int more = dwarf_child(parent, &child); more == 0; more = dwarf_siblingof(&child, &child)) {
     const int tag = dwarf_tag(&child);
     if (has_variables_inside(tag)) add_all(index, unit, &child, depth + 1);
@@ -134,7 +134,7 @@ std::optional<Variable> Variables::in_scope(const Unit& unit, Dwarf_Die* scope,
                                             uint64_t address) {
   const Dwarf_Addr pc = frame.address - unit.bias;
   Dwarf_Die child, type;
-  if (depth > kMostNested) return std::nullopt;
+  if (depth > kMaxNested) return std::nullopt;
   for (int more = dwarf_child(scope, &child); more == 0; more = dwarf_siblingof(&child, &child)) {
     const int tag = dwarf_tag(&child);
     if ((tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine) &&

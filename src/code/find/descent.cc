@@ -34,10 +34,10 @@ namespace {
 
 constexpr size_t kInstructions = 512, kTargets = 256, kNotes = 64;  // of one stretch at a time
 constexpr uint32_t kFarthestAligned = 4096;
-constexpr uint64_t kMostElsewhere = 64;
+constexpr uint64_t kMaxElsewhere = 64;
 // Entries of one table that lead nowhere known: it is another's by then.
-constexpr unsigned kMostAstray = 8;
-constexpr uint64_t kMostEntries = 1 << 16;
+constexpr unsigned kMaxAstray = 8;
+constexpr uint64_t kMaxEntries = 1 << 16;
 constexpr unsigned kRdi = 7;
 constexpr uint8_t kGroupFF = 0xff, kDirectCall = 0xe8;
 
@@ -377,18 +377,18 @@ bool Descent::follow_table(const Note& note) {
     }
   };
   // Some cases lie in a part of the function that is elsewhere, with what is seldom executed.
-  for (uint64_t i = 0, elsewhere = 0; note.kind == Note::kAddress && i < kMostEntries; i++) {
+  for (uint64_t i = 0, elsewhere = 0; note.kind == Note::kAddress && i < kMaxEntries; i++) {
     int32_t entry;
     if (!object.read(note.address + 4 * i, &entry, sizeof entry)) break;
     const uint64_t target = note.address + static_cast<uint64_t>(int64_t{entry});
     if (range.contains(target)) {
       follow_case(target, false);
-    } else if (!text_.contains(target) || ++elsewhere > kMostElsewhere) {
+    } else if (!text_.contains(target) || ++elsewhere > kMaxElsewhere) {
       break;
     }
-    if (astray == kMostAstray) break;
+    if (astray == kMaxAstray) break;
   }
-  for (uint64_t i = 0; i < kMostEntries && object.is_readable(note.address + 8 * i, 8); i++) {
+  for (uint64_t i = 0; i < kMaxEntries && object.is_readable(note.address + 8 * i, 8); i++) {
     const uint64_t target = object.pointer_at(note.address + 8 * i);
     if (range.contains(target)) {
       follow_case(target, true);
@@ -448,9 +448,9 @@ bool Descent::sweeps(size_t index, bool takes) {
 }
 
 bool is_plausible(const Descent& descent, const uint8_t* code, uint32_t size, uint32_t offset) {
-  constexpr unsigned kMost = 64;
+  constexpr unsigned kMax = 64;
   uint32_t at = offset;
-  for (unsigned i = 0; i < kMost; i++) {
+  for (unsigned i = 0; i < kMax; i++) {
     if (at >= size || (descent.is_code(at) && !descent.is_start(at))) return false;
     if (descent.is_start(at)) return true;
     Shape shape;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint32_t kMagic118 = 0xfffffff0, kMagic120 = 0xfffffff1, kGoName = 0x006f47, kBuildId = 4;
 constexpr uint32_t kFormat = 0x08010000;
-constexpr uint64_t kAlignment = 32, kPiece = 2048, kMostFunctions = 1u << 21;
+constexpr uint64_t kAlignment = 32, kPiece = 2048, kMaxFunctions = 1u << 21;
 
 struct TableHeader {
   uint32_t magic, format;
@@ -68,7 +68,7 @@ uint64_t ElfObject::go_table() const {
 bool ElfObject::is_go_table(uint64_t at) const {
   TableHeader header;
   Entry last;
-  return load(at, header) && header.functions > 0 && header.functions < kMostFunctions &&
+  return load(at, header) && header.functions > 0 && header.functions < kMaxFunctions &&
          header.table < object_.size() &&
          load(at + header.table + header.functions * sizeof last, last.start) &&
          object_.contains(go_text(at)) && go_text(at) + last.start <= object_.limit;

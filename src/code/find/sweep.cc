@@ -415,7 +415,7 @@ void Sweep::note_instruction(const Shape& shape, uint32_t offset, const Chunk& c
 template <typename Entry, typename Resolve>
 void Sweep::follow_entries(uint64_t table, uint32_t loaded_at, Resolve resolve) {
   constexpr uint64_t kSurelyFollowed = 4096;
-  constexpr unsigned kMostAstray = 8, kBatch = 32;
+  constexpr unsigned kMaxAstray = 8, kBatch = 32;
   const Chunk* chunk = nullptr;
   unsigned astray = 0;
   Entry entries[kBatch];
@@ -429,7 +429,7 @@ void Sweep::follow_entries(uint64_t table, uint32_t loaded_at, Resolve resolve) 
       if (i + k >= kSurelyFollowed) {
         if (chunk == nullptr) chunk = &map_->chunks()[map_->chunk_at(loaded_at)];
         const uint64_t offset = target - text_.start;
-        if ((offset < chunk->start || offset >= chunk->limit) && ++astray > kMostAstray) return;
+        if ((offset < chunk->start || offset >= chunk->limit) && ++astray > kMaxAstray) return;
       }
       add_target(target);
     }

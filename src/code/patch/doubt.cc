@@ -22,7 +22,7 @@
 //    jump fits. Its number is this process's own, apart from the others' (kLateSites): other
 //    processes come to it at other times.
 // 4. A page with more than four places is stepped through, which costs a hundred thousand times as
-//    much, and so is done for kMostSteps instructions at most.
+//    much, and so is done for kMaxSteps instructions at most.
 // 5. After that, or if a program goes to and fro between such pages for ever, or if the system
 //    gives no breakpoints, the places that are left are taken for constants.
 //
@@ -32,18 +32,18 @@
 namespace weir::doubt {
 namespace {
 
-constexpr uint32_t kMostPlaces = 1 << 16, kMostRanges = 2048, kBreakpoints = 4, kMostEvictions = 32,
-                   kMostSteps = 10'000;
+constexpr uint32_t kMaxPlaces = 1 << 16, kMaxRanges = 2048, kBreakpoints = 4, kMaxEvictions = 32,
+                   kMaxSteps = 10'000;
 constexpr uint64_t kNear = 8 * kPageSize;  // between two closed pages of one text
 // Layout of a place: the number of its text from bit 48 on, its address from bit 1 on, bit 0 for
 // kProved.
 constexpr uint64_t kProved = 1;
 constexpr unsigned kTextShift = 48;
 
-uint64_t g_places[kMostPlaces];  // by rising addresses, once closed
+uint64_t g_places[kMaxPlaces];  // by rising addresses, once closed
 uint32_t g_place_count = 0;
 uint64_t g_text = 0;  // the number of the text that places are added of
-Range g_closed[kMostRanges];
+Range g_closed[kMaxRanges];
 uint32_t g_closed_count = 0;
 struct Armed {
   uint64_t address;
@@ -145,7 +145,7 @@ void prove(uint64_t address) {
 void begin_text() { g_text++; }
 
 void add(uint64_t address) {
-  if (g_place_count < kMostPlaces) g_places[g_place_count++] = g_text << kTextShift | address << 1;
+  if (g_place_count < kMaxPlaces) g_places[g_place_count++] = g_text << kTextShift | address << 1;
 }
 
 void close_all() {
@@ -158,7 +158,7 @@ void close_all() {
     Range* last = g_closed_count > 0 && is_same_text ? &g_closed[g_closed_count - 1] : nullptr;
     if (last != nullptr && page < last->limit + kNear) {
       if (last->limit < page + kPageSize) last->limit = page + kPageSize;
-    } else if (g_closed_count < kMostRanges) {
+    } else if (g_closed_count < kMaxRanges) {
       g_closed[g_closed_count++] = Range{page, page + kPageSize};
       text = g_places[i] >> kTextShift;
     }
@@ -235,14 +235,14 @@ Fetch on_fetch(uint64_t address, bool watches) {
   if (watches && open > 0 && open <= kBreakpoints && !g_gives_up) {
     if (g_armed_count + open > kBreakpoints) {
       close_watched();
-      g_gives_up = ++g_evictions == kMostEvictions;
+      g_gives_up = ++g_evictions == kMaxEvictions;
     }
     for (uint32_t i = first; i < limit && !g_gives_up; i++) {
       if (!(g_places[i] & kProved)) g_gives_up = !arm(address_of(g_places[i]));
     }
   }
   if (!set(page, PROT_READ | PROT_EXEC)) return Fetch::kOther;
-  const bool is_many = watches && open > kBreakpoints && g_steps < kMostSteps;
+  const bool is_many = watches && open > kBreakpoints && g_steps < kMaxSteps;
   if (!is_many) return Fetch::kGoOn;
   g_steps++;
   if (g_walked != 0 && page == g_walked + kPageSize &&
@@ -259,13 +259,13 @@ Fetch on_fetch(uint64_t address, bool watches) {
 bool walks() { return g_walked != 0; }
 
 void end_walk() {
-  if (g_walked != 0 && g_steps < kMostSteps) set(g_walked, PROT_READ);
-  if (g_beside != 0 && g_steps < kMostSteps) set(g_beside, PROT_READ);
+  if (g_walked != 0 && g_steps < kMaxSteps) set(g_walked, PROT_READ);
+  if (g_beside != 0 && g_steps < kMaxSteps) set(g_beside, PROT_READ);
   g_walked = g_beside = 0;
 }
 
 bool on_step(uint64_t address) {
-  if (page_down(address) == g_walked && ++g_steps < kMostSteps) {
+  if (page_down(address) == g_walked && ++g_steps < kMaxSteps) {
     prove(address);
     return true;
   }

@@ -30,11 +30,11 @@ Range g_libc;
 
 // Mappings of an object's file, as far as they are in its place.
 struct Pieces {
-  static constexpr size_t kMost = 64;
+  static constexpr size_t kMax = 64;
   struct {
     Range range;
     uint64_t offset;
-  } piece[kMost];
+  } piece[kMax];
   size_t count;
 };
 
@@ -71,8 +71,8 @@ struct Patched {
   Range text;
   PatchKinds kinds;
 };
-constexpr unsigned kMostPatched = 1024;
-Patched g_patched[kMostPatched];
+constexpr unsigned kMaxPatched = 1024;
+Patched g_patched[kMaxPatched];
 unsigned g_patched_count = 0;
 
 Patched* patched_at(Range text) {
@@ -92,7 +92,7 @@ bool is_patched(Range text, PatchKinds kinds) {
 
 void note_patched(Range text, PatchKinds kinds) {
   if (Patched* known = patched_at(text)) known->kinds = known->kinds | kinds;
-  else if (g_patched_count < kMostPatched) g_patched[g_patched_count++] = {text, kinds};
+  else if (g_patched_count < kMaxPatched) g_patched[g_patched_count++] = {text, kinds};
 }
 
 }  // namespace
@@ -174,7 +174,7 @@ void patch_all(PatchKinds kinds) {
     if (!is_data && !equal_strings(name, line.name)) continue;
     object.limit = line.range.limit;
     is_gone = is_gone || (is_data && page::backing_bytes_at(line.range.start) == 0);
-    if (!is_data && line.readable && pieces.count < Pieces::kMost)
+    if (!is_data && line.readable && pieces.count < Pieces::kMax)
       pieces.piece[pieces.count++] = {line.range, line.offset};
     if (line.executable && line.range.contains(libc::code())) g_libc = line.range;
     if (line.executable && !line.writable && line.range.overlaps(page::own_image()))

@@ -78,11 +78,11 @@ bool find_flags_dead(const Trace& trace) {
 void follow(uint64_t start, Trace& trace, bool over_seek_gates) {
   Range code{};
   uint64_t at = start;
-  uint64_t returns[kMostInstructions];  // of calls in the path
+  uint64_t returns[kMaxInstructions];  // of calls in the path
   unsigned depth = 0;
   trace.count = 0;
   trace.ends_itself = false;
-  while (trace.count < kMostInstructions && !trace.ends_itself) {
+  while (trace.count < kMaxInstructions && !trace.ends_itself) {
     if (!code.contains(at)) code = code_at(at);
     const TranslationExit way_out =
         code.empty() ? TranslationExit{} : translation_exit_in(code, at);

@@ -9,7 +9,7 @@
 
 namespace weir::translate {
 
-inline constexpr unsigned kMostInstructions = 64;
+inline constexpr unsigned kMaxInstructions = 64;
 
 struct Step {
   uint64_t address = 0;
@@ -29,11 +29,11 @@ struct Trace {
   bool ends_itself = false;  // the last step leaves the path: a return, an indirect branch, a loop
   bool flags_are_dead = false;  // every status flag is written before it is read
   uint64_t next = 0;            // else: where the path goes on, the same as the last step's
-  Step steps[kMostInstructions];
+  Step steps[kMaxInstructions];
 };
 
 // The path from `start`: over direct jumps, into direct calls and back, backward conditional
-// branches taken, forward ones not. It has at most kMostInstructions, and ends at what cannot be
+// branches taken, forward ones not. It has at most kMaxInstructions, and ends at what cannot be
 // translated, leaves the text or is a translation exit. It reads nothing but program text and the
 // tables of text and sites, so the path is the same in every process and every run. Empty: nothing
 // can be translated here. `over_seek_gates`: not a block's path, but the program's (seek.h).

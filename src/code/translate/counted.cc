@@ -25,7 +25,7 @@ namespace {
 
 constexpr int64_t kCalledIn = int64_t{1} << 62;
 // The highest byte of a count is its sign (emit_x86_64.cc)
-constexpr uint64_t kMostBudget = uint64_t{1} << 48;
+constexpr uint64_t kMaxBudget = uint64_t{1} << 48;
 
 uint64_t g_seen;  // the generation of the cache that this process has seen
 
@@ -114,7 +114,7 @@ uint64_t enter(Task& task, uint64_t rip, uint64_t budget) {
   if (way_out.is_exit && !way_out.seek_gate) return 0;
   if (!cache().flushes) flush_cache();
   see_changes();
-  if (budget > kMostBudget) budget = kMostBudget;
+  if (budget > kMaxBudget) budget = kMaxBudget;
   if (way_out.seek_gate) {
     state.left = state.given = static_cast<int64_t>(budget);
     return kCountCode + way_out.seek_gate;

@@ -317,7 +317,7 @@ TEST(CountTest, ACountMayEndAnywhere) {
         same = same && again.executed == total && once.places_digest == again.places_digest &&
                !once.was_native;
         same = same && (f.uses_heap || once.registers_digest == again.registers_digest);
-        same = same && once.places + 1 >= total / std::max<uint64_t>(n, kMostInstructions);
+        same = same && once.places + 1 >= total / std::max<uint64_t>(n, kMaxInstructions);
         if (same) continue;
         printf("%s, %lu at a time: %ld %ld, expected %ld; %lu %lu of %lu, %lu %lu places\n", f.name,
                n, once.result, again.result, expected, once.executed, again.executed, total,

@@ -9,7 +9,7 @@
 
 namespace weir::translate {
 
-inline constexpr unsigned kMaxMarks = 10 * kMostInstructions + 16;
+inline constexpr unsigned kMaxMarks = 10 * kMaxInstructions + 16;
 
 struct Translation {
   uint32_t size = 0;

@@ -412,8 +412,8 @@ class Translator {
   int32_t released_ = 0;
   uint32_t exits_ = 0;
   unsigned exit_count_ = 0, leaving_count_ = 0, return_count_ = 0;
-  Leaving leaving_[kMostInstructions + 2];
-  Return returns_[kMostInstructions];
+  Leaving leaving_[kMaxInstructions + 2];
+  Return returns_[kMaxInstructions];
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr uint64_t kSmallAlignment = 64;
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
-constexpr uint32_t kMostOutOfOrder = 4096;  // blocks that are on their way at once
+constexpr uint32_t kMaxOutOfOrder = 4096;  // blocks that are on their way at once
 
 bool is_object(UnitId unit) { return unit >= kObjectUnits; }
 
@@ -185,7 +185,7 @@ void Memory::on_message(Message&& message) {
 void Memory::check_news(const Block& block) const {
   const bool is_known = block.number < blocks_.size() && blocks_[block.number].size != 0;
   bool is_well = !makes_no_sense(block) && block.size != 0 &&
-                 block.number < blocks_.size() + kMostOutOfOrder &&
+                 block.number < blocks_.size() + kMaxOutOfOrder &&
                  memchr(block.name, 0, sizeof block.name);
   if (block.freed) {
     const Block* known = is_known ? &blocks_[block.number] : nullptr;

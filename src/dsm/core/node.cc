@@ -30,7 +30,7 @@ Thread::Thread(Node& its_node, unsigned its_worker)
 namespace {
 thread_local Thread* g_in_runtime = nullptr;
 
-constexpr uint64_t kMostObjects = 1 << 20;  // that one interval may have written
+constexpr uint64_t kMaxObjects = 1 << 20;  // that one interval may have written
 
 bool wants_reply(Kind kind) {
   switch (kind) {
@@ -293,7 +293,7 @@ void Node::record_interval(const Interval& interval) {
 
 void Node::incorporate(Message& message, VectorTime* named) {
   const std::vector<IntervalPtr> news =
-      intervals.get(message, settings.size / kPageSize + kMostObjects, named);
+      intervals.get(message, settings.size / kPageSize + kMaxObjects, named);
   std::map<Protocol*, std::vector<Page*>> by_protocol;
   for (const IntervalPtr& interval : news) {
     for (UnitId unit : interval->units) {

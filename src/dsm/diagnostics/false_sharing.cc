@@ -20,7 +20,7 @@ namespace weir::dsm {
 
 namespace {
 
-constexpr uint64_t kMostWords = 16384;
+constexpr uint64_t kMaxWords = 16384;
 constexpr uint32_t kKeptAtOnce = 8;  // diffs of a unit between two barriers
 constexpr size_t kKeptOfUnit = 64, kLines = 16;
 constexpr uint64_t kMemory = 32 << 20;
@@ -36,7 +36,7 @@ bool is_kept(uint32_t barrier) {
 
 uint64_t Sharing::grain(uint64_t unit_size) {
   uint64_t grain = 4;
-  while (unit_size / grain > kMostWords) grain *= 2;
+  while (unit_size / grain > kMaxWords) grain *= 2;
   return grain;
 }
 

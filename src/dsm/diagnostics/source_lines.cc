@@ -22,7 +22,7 @@ namespace weir::dsm {
 namespace {
 
 constexpr size_t kAtOnce = 256;  // places in one command line
-constexpr size_t kMostOfName = 60;
+constexpr size_t kMaxOfName = 60;
 
 std::string base_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -108,7 +108,7 @@ std::string line_in(const std::vector<std::string>& lines) {
         where.ends_with(":0"))
       continue;
     std::string function = without_parameters(lines[i]);
-    if (function.size() > kMostOfName) function.clear();
+    if (function.size() > kMaxOfName) function.clear();
     best = where + (function.empty() || function[0] == '?' ? "" : " in " + function);
     if (lines[i + 1].find("/weir/dsm.hpp:") == std::string::npos) return best;
   }

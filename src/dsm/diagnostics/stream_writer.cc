@@ -118,7 +118,7 @@ void StreamWriter::put(const Event& event) {
 
 void StreamWriter::allocate(const By& by, const Allocated& it) {
   const uint64_t home =
-      it.home_policy + uint64_t{4} * (it.home_node + uint64_t{predict::kMostNodes} * (it.step - 1));
+      it.home_policy + uint64_t{4} * (it.home_node + uint64_t{predict::kMaxNodes} * (it.step - 1));
   put({EventKind::kAllocate,
        by.thread,
        by.computed,

@@ -14,7 +14,7 @@ namespace weir::predict {
 
 namespace {
 
-constexpr uint64_t kMostUnits = 16u << 20;  // in the lists of one file
+constexpr uint64_t kMaxUnits = 16u << 20;  // in the lists of one file
 
 std::vector<UnitBytes> read_units(tape::Reader* from, uint64_t* units_read) {
   std::vector<UnitBytes> units;
@@ -23,10 +23,10 @@ std::vector<UnitBytes> read_units(tape::Reader* from, uint64_t* units_read) {
        runs--) {
     const uint64_t first = next + from->number(UINT32_MAX, "there is no such unit");
     const uint64_t last = first + from->number(UINT32_MAX, "there is no such unit");
-    const auto bytes = static_cast<uint32_t>(from->number(kMostUnitBytes, "a diff is too large"));
+    const auto bytes = static_cast<uint32_t>(from->number(kMaxUnitBytes, "a diff is too large"));
     *units_read += last - first + 1;
     if (last > UINT32_MAX) from->damaged("there is no such unit");
-    if (*units_read > kMostUnits) from->damaged("it has too many units");
+    if (*units_read > kMaxUnits) from->damaged("it has too many units");
     if (!from->good()) break;
     for (uint64_t unit = first; unit <= last; unit++)
       units.push_back({static_cast<uint32_t>(unit), bytes});
@@ -58,7 +58,7 @@ Event read_event(tape::Reader* from, uint64_t* units_read) {
 }
 
 void add_allocation(const std::string& path, const Event& event, Recording* recording) {
-  if (event.bytes == 0 || event.bytes > kMostUnitBytes || event.count == 0 ||
+  if (event.bytes == 0 || event.bytes > kMaxUnitBytes || event.count == 0 ||
       event.count - 1 > UINT32_MAX - event.object) {
     throw Damage(path + ": an allocation has an impossible size");
   }
@@ -67,8 +67,8 @@ void add_allocation(const std::string& path, const Event& event, Recording* reco
       event.count,
       static_cast<uint32_t>(event.bytes),
       static_cast<uint32_t>(event.value % 4),
-      static_cast<uint32_t>(event.value / 4 % kMostNodes),
-      static_cast<uint32_t>(event.value / 4 / kMostNodes % event.count) + 1};
+      static_cast<uint32_t>(event.value / 4 % kMaxNodes),
+      static_cast<uint32_t>(event.value / 4 / kMaxNodes % event.count) + 1};
 }
 
 }  // namespace
@@ -89,9 +89,9 @@ uint32_t read_stream(const std::string& path, const std::vector<uint8_t>& bytes,
     throw Damage(path + ": it is of version " + std::to_string(version) + ", this reads version " +
                  std::to_string(kStreamVersion));
   }
-  const auto node = static_cast<uint32_t>(reader.number(kMostNodes - 1, "there is no such node"));
-  const uint64_t nodes = reader.number(kMostNodes, "too many nodes");
-  const auto threads = static_cast<uint32_t>(reader.number(kMostThreads, "too many threads"));
+  const auto node = static_cast<uint32_t>(reader.number(kMaxNodes - 1, "there is no such node"));
+  const uint64_t nodes = reader.number(kMaxNodes, "too many nodes");
+  const auto threads = static_cast<uint32_t>(reader.number(kMaxThreads, "too many threads"));
   const auto protocol = static_cast<uint32_t>(reader.number(3, "there is no such protocol"));
   const bool tapes = reader.number(1, "a flag is neither 0 nor 1") != 0;
   refuse_damage();
@@ -115,7 +115,7 @@ uint32_t read_stream(const std::string& path, const std::vector<uint8_t>& bytes,
       throw Damage(path + ": it was cut short: the run did not end, or the disk was full");
     Event event = read_event(&reader, &units_read);
     refuse_damage();
-    if (event.thread >= kMostThreads && event.thread != kServerThread)
+    if (event.thread >= kMaxThreads && event.thread != kServerThread)
       throw Damage(path + ": it is damaged: there is no thread " + std::to_string(event.thread));
     if (event.kind == EventKind::kEnd) {
       stream.measured.nanoseconds = event.value;

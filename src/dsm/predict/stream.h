@@ -40,7 +40,7 @@ inline constexpr uint32_t kToAll = 0xffffffff;  // a push's destination
 inline constexpr uint32_t kWithBarrier = 0xfffffffe;
 // Events of the thread that answers other nodes: intervals, diffs.
 inline constexpr uint32_t kServerThread = 0xffff;
-inline constexpr uint32_t kMostNodes = 4096, kMostThreads = 4096, kMostUnitBytes = 1u << 30;
+inline constexpr uint32_t kMaxNodes = 4096, kMaxThreads = 4096, kMaxUnitBytes = 1u << 30;
 
 enum class EventKind : uint8_t {
   kAllocate = 1,  // object: first unit; count: from it on, numbers that units may have; bytes: of a

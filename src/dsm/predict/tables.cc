@@ -11,7 +11,7 @@ namespace weir::predict {
 
 namespace {
 
-constexpr double kLeastFactor = 0.02, kMostFactor = 200;
+constexpr double kMinFactor = 0.02, kMaxFactor = 200;
 constexpr int kFitRounds = 20;
 constexpr double kWorthwhile = 0.99;  // of the time before, to be called faster
 constexpr double kHopeless = 4;       // times the best one: more nodes are not looked at
@@ -166,7 +166,7 @@ std::string comparison_table(const std::vector<Comparison>& comparisons) {
 
 double fitted_factor(const Workload& workload, const Measured& measured, const Settings& settings,
                      Reads reads) {
-  double low = kLeastFactor, high = kMostFactor;
+  double low = kMinFactor, high = kMaxFactor;
   for (int round = 0; round < kFitRounds; round++) {
     const double factor = std::sqrt(low * high);
     const Prediction prediction =

@@ -42,9 +42,9 @@ namespace weir::dsm {
 
 namespace {
 
-constexpr size_t kMostOfUnit = 1000;  // races of one unit that are looked at, after one barrier
-constexpr size_t kAtOnce = 4096;      // pairs whose diffs are here at the same time
-constexpr size_t kMostShown = 16;     // bytes of a value
+constexpr size_t kMaxOfUnit = 1000;  // races of one unit that are looked at, after one barrier
+constexpr size_t kAtOnce = 4096;     // pairs whose diffs are here at the same time
+constexpr size_t kMaxShown = 16;     // bytes of a value
 
 struct Run {
   uint32_t offset, size;
@@ -119,7 +119,7 @@ void Checker::compare(Thread& thread, std::unique_lock<std::mutex>& held) {
       const DiffPtr diff = std::move(pair.diff);
       if (!found.empty() && found.back().unit != pair.unit) of_unit = 0;
       Race race;
-      if (of_unit >= kMostOfUnit || !race_of(pair, *diff, race)) continue;
+      if (of_unit >= kMaxOfUnit || !race_of(pair, *diff, race)) continue;
       of_unit++;
       found.push_back(std::move(race));
     }
@@ -172,7 +172,7 @@ bool Checker::race_of(const Pair& pair, const Diff& its, Race& race) const {
                    to = std::min(a->offset + a->size, b->offset + b->size);
     if (from < to) {
       if (race.runs.empty()) {
-        const size_t shown = std::min<size_t>(to - from, kMostShown);
+        const size_t shown = std::min<size_t>(to - from, kMaxShown);
         race.sides[0].value.assign(a->bytes + (from - a->offset),
                                    a->bytes + (from - a->offset) + shown);
         race.sides[1].value.assign(b->bytes + (from - b->offset),

@@ -17,7 +17,7 @@ namespace weir::dsm {
 
 namespace {
 
-constexpr uint32_t kMostAlike = 3;
+constexpr uint32_t kMaxAlike = 3;
 
 std::string times_text(uint32_t times) {
   const uint32_t last = times % 10;
@@ -127,7 +127,7 @@ void Checker::on_race(Message&& message) {
   if (!known_.insert(places + " " + std::to_string(unit) + " " + std::to_string(run.offset)).second)
     return;
   const Memory::Found memory = node_.memory.find(unit, run.offset);
-  if (++printed_[memory.name + " " + places] > kMostAlike) return;
+  if (++printed_[memory.name + " " + places] > kMaxAlike) return;
   char where[200];
   if (memory.address) {
     snprintf(where, sizeof where, " at %p, ", static_cast<const void*>(memory.address));
@@ -161,8 +161,8 @@ uint64_t Checker::finish(Thread& thread, std::unique_lock<std::mutex>& held) {
   }
   uint64_t places = 0, unprinted = 0;
   for (const auto& [key, count] : printed_) {
-    places += std::min(count, kMostAlike);
-    unprinted += count - std::min(count, kMostAlike);
+    places += std::min(count, kMaxAlike);
+    unprinted += count - std::min(count, kMaxAlike);
   }
   print("weir-dsm: " + std::to_string(places) + (places == 1 ? " race" : " races") +
         (unprinted

@@ -278,11 +278,11 @@ bool CallBuffers::add(const void* address, uint64_t size, bool is_written) {
   if (!node) return false;
   const CallRange part = shared_part(*node, reinterpret_cast<uint64_t>(address), size, is_written);
   if (part.size == 0) return false;
-  if (count_ < kMost) {
+  if (count_ < kMax) {
     ranges_[count_++] = part;
     return true;
   }
-  CallRange& last = ranges_[kMost - 1];  // what lies between is fetched too
+  CallRange& last = ranges_[kMax - 1];  // what lies between is fetched too
   const uint64_t begin = std::min(last.address, part.address),
                  end = std::max(last.address + last.size, part.address + part.size);
   last = {begin, end - begin, last.is_written || is_written};

@@ -31,8 +31,8 @@ class CallBuffers {
 
  private:
   // Ranges that are kept one by one; further ones extend the last of their kind.
-  static constexpr uint32_t kMost = 64;
-  CallRange ranges_[kMost];
+  static constexpr uint32_t kMax = 64;
+  CallRange ranges_[kMax];
   uint32_t count_ = 0;
 };
 

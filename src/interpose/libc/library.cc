@@ -155,7 +155,7 @@ bool goes_untrapped(uint64_t start, size_t size, bool writes) {
 void Call::add(const void* at, size_t size, What what) {
   const auto start = reinterpret_cast<uint64_t>(at);
   if (!is_on_ || !size || goes_untrapped(start, size, what == What::kWrites)) return;
-  if (count_ == kMost) notify();
+  if (count_ == kMax) notify();
   parts_[count_++] = {start, size, what};
 }
 

@@ -244,7 +244,7 @@ class Call {
   void writes(const void* at, size_t size) { add(at, size, What::kWrites); }
   // The C library has allocated this for its caller.
   void gives(const void* at, size_t size) {
-    if (count_ == kMost) notify();
+    if (count_ == kMax) notify();
     if (is_on_ && at) parts_[count_++] = {reinterpret_cast<uint64_t>(at), size, What::kGives};
   }
   // Tells what has been added since the last time. Returns false if there was nothing to tell.
@@ -265,14 +265,14 @@ class Call {
     uint64_t start, size;
     What what;
   };
-  static constexpr uint32_t kMost = 8;
+  static constexpr uint32_t kMax = 8;
   void add(const void* at, size_t size, What what);
   uint64_t place(uint64_t at, size_t size) const;
 
   Caller caller_;
   bool is_on_;
   uint32_t count_ = 0;
-  Part parts_[kMost];
+  Part parts_[kMax];
 };
 
 // In a replay, by a function that has a stack frame: it is called, and reads `text`.

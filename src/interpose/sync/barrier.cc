@@ -146,8 +146,8 @@ long AwaitRound::make_event(Task& task) {
   return result ? static_cast<long>(number) : 0;
 }
 
-constexpr uint64_t kSpinPatience = 200'000;  // virtual nanoseconds, of who waits in turns
-constexpr uint64_t kPatience = 60'000;       // cycles
+constexpr uint64_t kBarrierSpinCycles = 200'000;  // virtual nanoseconds, of who waits in turns
+constexpr uint64_t kMaxSpinCycles = 60'000;       // cycles
 
 // A spin lock's operations have no points in a recording: it keeps their order by turns.
 class SpinOperation : public LockOperation {
@@ -174,7 +174,7 @@ class TakeSpin final : public SpinOperation {
     return if_taken(take(*reinterpret_cast<volatile int*>(object)));
   }
   Result make_in_order(Task&) override { return if_taken(take(lock())); }
-  uint64_t patience() const override { return only_try_ ? 0 : kPatience; }
+  uint64_t patience() const override { return only_try_ ? 0 : kMaxSpinCycles; }
   bool may_succeed() const override { return lock() == kSpinFree; }
   long make_event(Task& task) {
     begin_turn(EventKind::kSpin);
@@ -186,7 +186,7 @@ class TakeSpin final : public SpinOperation {
       }
       result = EBUSY;
       if (only_try_) break;
-      if (block(object, ~0u, kSpinPatience, "spin lock") == EINTR) {
+      if (block(object, ~0u, kBarrierSpinCycles, "spin lock") == EINTR) {
         result = kAgain;
         break;
       }

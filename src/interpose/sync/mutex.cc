@@ -44,8 +44,8 @@ namespace {
 // In __spins: so many sections of the mutex do not try to keep the turn.
 constexpr short kBrokenSections = 16;
 constexpr uint32_t kPatientTries = 3;
-constexpr uint64_t kPatience = 60'000;  // cycles: who has a mutex mostly gives it back sooner
-constexpr uint64_t kStepBack = 20'000;  // virtual nanoseconds
+constexpr uint64_t kMaxSpinCycles = 60'000;  // cycles: who has a mutex mostly gives it back sooner
+constexpr uint64_t kStepBack = 20'000;       // virtual nanoseconds
 
 // One look. EBUSY: it would have to wait (for itself, where a normal mutex is locked again).
 inline int try_take(Mutex& mutex, uint64_t address, int me, bool count_user = true) {
@@ -151,7 +151,7 @@ class LockMutex final : public TakeMutex {
   LockMutex(const void* mutex, bool count_user, const Until* until = nullptr)
       : TakeMutex(mutex, count_user), until_(until) {}
 
-  uint64_t patience() const override { return kPatience; }
+  uint64_t patience() const override { return kMaxSpinCycles; }
   bool may_succeed() const override { return !static_cast<volatile Mutex&>(mutex()).__lock; }
   // Until it has the mutex; if it is late, or a signal has come, it waits in turns.
   Result sleep_until_made(Task& task) override {

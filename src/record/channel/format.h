@@ -110,7 +110,7 @@ static_assert(encoded({3, TurnHow::kSignalled, 15}) == 0xf803 &&
 // the same task had the last one in this slot, no turn was given since, no other task has had an
 // operation that is not known of.
 enum class PointKind : uint8_t {
-  kExpected = 0,  // all was: kMostSkipped points are no reason for a longer word
+  kExpected = 0,  // all was: kMaxSkipped points are no reason for a longer word
   kNumber = 1,    // another task had the last operation in the slot; value: 12 bits of the slot's
                   // index above 32 bits of its number
   kTurn = 2,      // it takes a turn
@@ -128,7 +128,7 @@ struct Point {
   uint64_t value;
 };
 inline constexpr uint32_t kPointKindBits = 3, kPointSkipBits = 16, kPointValueBits = 44;
-inline constexpr uint32_t kMostSkipped = (1u << kPointSkipBits) - 1;
+inline constexpr uint32_t kMaxSkipped = (1u << kPointSkipBits) - 1;
 inline constexpr uint32_t kPointNumberBits = 32,
                           kPointCountBits = 34;  // of a value, the lower part
 
@@ -140,7 +140,7 @@ constexpr uint64_t encoded(const Point& point) {
 constexpr Point decoded_point(uint64_t word) {
   return {static_cast<PointKind>(word & ((1u << kPointKindBits) - 1)),
           (word >> kPointKindBits & 1) != 0,
-          static_cast<uint32_t>(word >> (kPointKindBits + 1)) & kMostSkipped,
+          static_cast<uint32_t>(word >> (kPointKindBits + 1)) & kMaxSkipped,
           word >> (kPointKindBits + 1 + kPointSkipBits)};
 }
 static_assert(kPointKindBits + 1 + kPointSkipBits + kPointValueBits == 64);
@@ -177,7 +177,7 @@ struct MappedFile {
 };
 static_assert(sizeof(MappedFile) == 40);
 
-inline constexpr uint32_t kMostPayload = 32 << 10;
+inline constexpr uint32_t kMaxPayload = 32 << 10;
 
 constexpr uint64_t padded(uint64_t size) { return (size + 7) & ~uint64_t{7}; }
 constexpr uint64_t bytes_of(const Entry& entry) { return sizeof(Entry) + padded(entry.size); }

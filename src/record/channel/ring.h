@@ -31,8 +31,8 @@ enum class State : uint32_t {
 
 inline constexpr uint64_t kMagic = 0x31636172'72696577;  // "weirrac1"
 inline constexpr uint64_t kChannel = 0x320000000000;     // where a program under Weir maps it
-inline constexpr uint32_t kMostStreams = 4096;
-inline constexpr uint32_t kMostProcesses = 4096;
+inline constexpr uint32_t kMaxStreams = 4096;
+inline constexpr uint32_t kMaxProcesses = 4096;
 inline constexpr uint64_t kRingSize = 256 << 10;
 inline constexpr uint32_t kOrderTask = 0xffff'ffff;  // Slot::task of a process's order stream
 // With a task's number: Slot::task of its stream of points.
@@ -69,21 +69,21 @@ struct WaitingSignal {
 // in no entry yet. They become one when there are enough, or the command makes one of them when the
 // program has ended, however it did.
 struct OpenTurns {
-  static constexpr uint32_t kMost = 64;
+  static constexpr uint32_t kMax = 64;
   uint64_t first;  // how many turns come before: Entry::result of the entry
   uint32_t count;
   uint32_t unused;
-  uint16_t turn[kMost];
+  uint16_t turn[kMax];
 };
 
 // The open entry of a stream of ordering points, by slot. In a recording it has words that are in
 // no entry yet; they become one as turns do. In a replay it has what was taken of the next entry.
 struct OpenPoints {
-  static constexpr uint32_t kMost = 62;
+  static constexpr uint32_t kMax = 62;
   uint64_t first;  // how many words come before: Entry::result of the entry
   uint64_t state;  // words, and, from bit 32 on, points since the last of them that were as
                    // expected: both change at once
-  uint64_t word[kMost];
+  uint64_t word[kMax];
 };
 
 // Replaying: where a task is to stand still, so that somebody can look.
@@ -113,7 +113,7 @@ struct Outsider {
   char name[448];
   char why[64];
 };
-inline constexpr uint32_t kMostOutsiders = 16;
+inline constexpr uint32_t kMaxOutsiders = 16;
 
 inline constexpr long kLoggedOutputs = 16;
 inline constexpr uint32_t kPrintsAwaited = 0x80000000;  // others sleep until the printer has done
@@ -138,12 +138,12 @@ struct Header {
   char log[512];  // where Weir's own words go; empty: standard error. Not in the environment, which
                   // must not differ in a replay
   Output output[2];  // recording: the command's standard output and standard error
-  uint8_t visible_output[kMostProcesses]
+  uint8_t visible_output[kMaxProcesses]
                         [kLoggedOutputs];  // at the last exec: which output each of the first
                                            // descriptors is: 1, 2, or 3 none; 0 itself
-  int32_t pid[kMostProcesses];  // of each process, by ordinal: a program that is executed in it
-                                // finds its streams so
-  Image image[kMostProcesses];  // by ordinal
+  int32_t pid[kMaxProcesses];  // of each process, by ordinal: a program that is executed in it
+                               // finds its streams so
+  Image image[kMaxProcesses];  // by ordinal
   // Replaying: a task that differs, or stops, has begun to say where it stands.
   uint32_t stack_is_taken;
   uint32_t stack_frames;
@@ -164,17 +164,17 @@ struct Header {
   uint32_t strangers;  // recording: shared memory was changed by a process that takes no part
   char strange[252];   // the file
   uint32_t outsiders;  // recording: executions of programs that Weir cannot enter; the first ones
-  Outsider outsider[kMostOutsiders];
-  OpenTurns turns[kMostProcesses];  // by ordinal
-  OpenPoints points[kMostStreams];  // by slot
-  alignas(64) Slot slot[kMostStreams];
+  Outsider outsider[kMaxOutsiders];
+  OpenTurns turns[kMaxProcesses];  // by ordinal
+  OpenPoints points[kMaxStreams];  // by slot
+  alignas(64) Slot slot[kMaxStreams];
 };
 
 inline constexpr uint64_t kWithFingerprint = 1, kWithStat = 2;
 inline constexpr uint64_t kHeaderSize = (sizeof(Header) + 4095) & ~uint64_t{4095};
-inline constexpr uint64_t kHoldersAt = kHeaderSize + kMostStreams * kRingSize;
+inline constexpr uint64_t kHoldersAt = kHeaderSize + kMaxStreams * kRingSize;
 inline constexpr uint64_t kSharedPagesAt =
-    kHoldersAt + ((kMostStreams * sizeof(Holder) + 4095) & ~uint64_t{4095});
+    kHoldersAt + ((kMaxStreams * sizeof(Holder) + 4095) & ~uint64_t{4095});
 inline constexpr uint64_t kChannelSize = kSharedPagesAt + kSharedPages * sizeof(SharedPage);
 
 // One side's hold on a ring. `base`: where the trace is mapped.

@@ -41,7 +41,7 @@ class Trace {
 Entry entry_of(uint32_t number, std::string* payload) {
   std::minstd_rand random(number + 1);
   uint32_t size = random() % 200;
-  if (random() % 50 == 0) size = random() % (kMostPayload + 1);
+  if (random() % 50 == 0) size = random() % (kMaxPayload + 1);
   payload->assign(size, static_cast<char>(number));
   return {Kind::kMemory, 0, 0, size, number, number, -static_cast<int64_t>(number)};
 }
@@ -75,10 +75,10 @@ TEST(Ring, IsEmptyAtFirst) {
 TEST(Ring, RefusesWhatDoesNotFit) {
   Trace trace;
   Ring ring = trace.ring();
-  const std::string payload(kMostPayload, 'x');
-  const Entry entry{Kind::kMemory, 0, 0, kMostPayload, 0, 0, 0};
+  const std::string payload(kMaxPayload, 'x');
+  const Entry entry{Kind::kMemory, 0, 0, kMaxPayload, 0, 0, 0};
   uint32_t put = 0;
-  while (ring.put(entry, payload.data(), kMostPayload)) put++;
+  while (ring.put(entry, payload.data(), kMaxPayload)) put++;
   EXPECT_EQ(put, kRingSize / bytes_of(entry));
   EXPECT_LE(ring.used(), kRingSize);
   for (uint32_t i = 0; i < put; i++) {

@@ -50,7 +50,7 @@ struct PageRequest {
 
 // One for each stream.
 struct Holder {
-  static constexpr uint32_t kMostRequests = 26;
+  static constexpr uint32_t kMaxRequests = 26;
   uint32_t lock;  // 0 free, else the stream + 1 of the holder
   HolderState state;
   int32_t pid;     // of the kernel's process that runs the task
@@ -61,7 +61,7 @@ struct Holder {
   uint32_t waits_for;  // the place of a page + 1
   uint32_t unused;
   uint64_t points;  // how often the task has come by a place where its pages may go; replaying, too
-  PageRequest requests[kMostRequests];
+  PageRequest requests[kMaxRequests];
 };
 static_assert(sizeof(Holder) == 256);
 

@@ -39,7 +39,7 @@ uint64_t& points_of(uint32_t stream) {
 void come_by(Task& task) {
   if (happens::g_replayed) happens::on_release(happens::kSharedMemory);
   const uint32_t stream = recording::stream_number(task);
-  if (stream < channel::kMostStreams)
+  if (stream < channel::kMaxStreams)
     __atomic_fetch_add(&points_of(stream), 1u, __ATOMIC_RELEASE);  // after what is told there
 }
 
@@ -50,9 +50,9 @@ channel::PreviousHolder previous_holder_of(uint32_t stream) {
 }
 
 void await_previous_holder(Task& task, const channel::PreviousHolder& previous_holder) {
-  constexpr uint32_t kLooks = 200;
+  constexpr uint32_t kMaxSpins = 200;
   // Of a process that was killed the last entries may be missing.
-  constexpr uint64_t kPatience = 2'000'000'000;
+  constexpr uint64_t kMaxWaitNs = 2'000'000'000;
   channel::Ring ring;
   if (!happens::g_replayed || !previous_holder.points ||
       !recording::ring_of(previous_holder.process, previous_holder.task, ring))
@@ -61,7 +61,7 @@ void await_previous_holder(Task& task, const channel::PreviousHolder& previous_h
   const auto has_come = [&] {
     return __atomic_load_n(&points, __ATOMIC_ACQUIRE) >= previous_holder.points;
   };
-  for (uint32_t i = 0; i < kLooks && !has_come(); i++) sys::cpu_relax();
+  for (uint32_t i = 0; i < kMaxSpins && !has_come(); i++) sys::cpu_relax();
   recording::Looking looking;
   for (uint64_t ended = 0, stands = 0; !has_come();) {
     looking.sleep();
@@ -69,7 +69,7 @@ void await_previous_holder(Task& task, const channel::PreviousHolder& previous_h
     const bool is_over = channel::is_closed(*ring.slot) && !ring.used();
     if (!is_over) ended = 0;
     else if (!ended) ended = sys::monotonic_ns();
-    else if (sys::monotonic_ns() - ended > kPatience) break;
+    else if (sys::monotonic_ns() - ended > kMaxWaitNs) break;
   }
   happens::on_acquire(happens::kSharedMemory);
 }

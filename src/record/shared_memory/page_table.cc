@@ -24,10 +24,10 @@ using channel::SharedPage;
 
 // Nanoseconds until a waiter looks who has the page now, whether it lives, and what it does: rarer
 // with time.
-constexpr uint64_t kFirstLook = 300'000, kLastLook = 20'000'000, kSlower = 64;
+constexpr uint64_t kFirstPollNs = 300'000, kMaxPollNs = 20'000'000, kSlower = 64;
 constexpr uint64_t kTakesFromReader = 50'000'000;
-constexpr uint32_t kLooksAtLock = 1000;
-constexpr uint64_t kPatience = 10'000'000'000;
+constexpr uint32_t kSpinsAtLock = 1000;
+constexpr uint64_t kMaxWaitNs = 10'000'000'000;
 
 SharedPage& page_at(uint32_t entry) {
   return reinterpret_cast<SharedPage*>(channel::kChannel + channel::kSharedPagesAt)[entry];
@@ -61,7 +61,7 @@ class HolderLock {
       if (__atomic_compare_exchange_n(&holder_.lock, &who, me + 1, false, __ATOMIC_ACQ_REL,
                                       __ATOMIC_ACQUIRE))
         return;
-      if (looks % kLooksAtLock) {
+      if (looks % kSpinsAtLock) {
         sys::cpu_relax();
         continue;
       }
@@ -97,7 +97,7 @@ uint32_t move_requests(Holder& h, PageRequest* requests) {
 // The holder becomes one whose pages are free to take: who has asked for one looks again.
 template <typename Change>
 void change_and_wake(uint32_t me, Change change) {
-  PageRequest requests[Holder::kMostRequests];
+  PageRequest requests[Holder::kMaxRequests];
   Holder& h = holder_at(me);
   uint32_t count;
   {
@@ -128,15 +128,15 @@ bool take_or_ask(uint32_t me, uint32_t entry, uint64_t holder, uint64_t waited) 
   }
   uint32_t i = 0;
   while (i < h.asked && (h.requests[i].entry != entry || h.requests[i].stream != me)) i++;
-  if (i < h.asked || i == Holder::kMostRequests) return false;
+  if (i < h.asked || i == Holder::kMaxRequests) return false;
   h.requests[i] = {entry, me};
   __atomic_store_n(&h.asked, i + 1, __ATOMIC_RELEASE);
   return false;
 }
 
-uint64_t next_look(uint64_t waited) {
+uint64_t next_poll(uint64_t waited) {
   const uint64_t next = waited / kSlower;
-  return next < kFirstLook ? kFirstLook : next > kLastLook ? kLastLook : next;
+  return next < kFirstPollNs ? kFirstPollNs : next > kMaxPollNs ? kMaxPollNs : next;
 }
 
 // Nobody has what a dead holder had.
@@ -151,13 +151,13 @@ void look_after(uint32_t me, uint64_t holder, uint64_t waited) {
   }
   if (h.state != HolderState::kComputes || (holder & channel::kHanded)) return;
   sys::raw(SYS_tkill, h.pid, sys::g_probe_signal);
-  if (waited > kPatience && !__atomic_exchange_n(&h.told, 1u, __ATOMIC_ACQ_REL)) {
+  if (waited > kMaxWaitNs && !__atomic_exchange_n(&h.told, 1u, __ATOMIC_ACQ_REL)) {
     report(
         "process %d has run %u s without an event while another process waits for memory that they "
         "share: it computes, or it waits in a loop "
         "that changes memory each time round, which cannot be told from computing. A call such as "
         "sched_yield() in the loop helps.",
-        int64_t{h.pid}, kPatience / 1'000'000'000);
+        int64_t{h.pid}, kMaxWaitNs / 1'000'000'000);
   }
 }
 
@@ -211,7 +211,7 @@ bool acquire(Task& task, uint32_t entry, uint32_t& previous_holder) {
     begin_sleep(task, HolderState::kSleeps);
     __atomic_store_n(&page.waiting, 1u, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&page.holder, __ATOMIC_SEQ_CST) == holder &&
-        sys::futex_wait(&page.word, seen, next_look(waited)) == -ETIMEDOUT)
+        sys::futex_wait(&page.word, seen, next_poll(waited)) == -ETIMEDOUT)
       look_after(stream, holder, waited);
     {
       HolderLock lock(h, stream);

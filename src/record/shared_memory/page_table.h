@@ -24,7 +24,7 @@ bool has(Task& task, uint32_t entry);
 void give(Task& task, uint32_t entry);
 // Gives the page to the task that requested it.
 void give_to(Task& task, const channel::PageRequest& request);
-// Takes the requests so far, at most Holder::kMostRequests, and returns their number.
+// Takes the requests so far, at most Holder::kMaxRequests, and returns their number.
 uint32_t take_requests(Task& task, channel::PageRequest* requests);
 bool is_asked(Task& task);
 

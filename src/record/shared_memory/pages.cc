@@ -3,7 +3,7 @@
 //
 // What can go wrong: a page behind the end of a file (PageKind::kNoMemory); two addresses of one
 // page (the task has it at one of them at a time); more open pages apart from each other than the
-// kernel allows mappings (kMostHeld).
+// kernel allows mappings (kMaxHeld).
 
 #include "record/shared_memory/pages.h"
 
@@ -41,7 +41,7 @@ using channel::Kind;
 using channel::PageKind;
 
 constexpr uint32_t kFirstRoom = 1024;
-constexpr uint32_t kMostHeld =
+constexpr uint32_t kMaxHeld =
     16384;                        // each may cost two mappings, of which the kernel allows 65530
 constexpr uint32_t kNothing = 1;  // Held::entry: PageKind::kNoMemory
 
@@ -154,7 +154,7 @@ uint64_t sum_of(const uint64_t* words) {
 // Replaying, in a program of one task: where what comes next is that the task spins, nobody is
 // there who would ask what it does. A timer does.
 void look_ahead(Task& task) {
-  constexpr int64_t kEvery = 200'000;  // nanoseconds
+  constexpr int64_t kIntervalNs = 200'000;  // nanoseconds
   static int32_t timer = -1, timer_of = 0;
   const Entry* entry = g_tasks_active ? nullptr : recording::peek(task);
   const bool expects = entry && entry->kind == Kind::kPage &&
@@ -177,7 +177,7 @@ void look_ahead(Task& task) {
     }
     timer_of = me;
   }
-  const int64_t interval = expects ? kEvery : 0;
+  const int64_t interval = expects ? kIntervalNs : 0;
   const itimerspec times{{0, interval}, {0, interval}};
   sys::raw(SYS_timer_settime, timer, 0, reinterpret_cast<long>(&times), 0);
 }
@@ -220,7 +220,7 @@ void take_recorded(Task& task, const Mapping& m, uint64_t page) {
 }
 
 void give_requested(Task& task, PageKind where) {
-  channel::PageRequest requests[channel::Holder::kMostRequests];
+  channel::PageRequest requests[channel::Holder::kMaxRequests];
   const uint32_t count = shared_table::take_requests(task, requests);
   for (uint32_t i = 0; i < count; i++) {
     each_held([&](const Held& held) {
@@ -246,7 +246,7 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
   task.spin.sampled_event = ~uint64_t{0};  // what was seen of a spin was before
   come_by(task);
   if (input::replaying()) return take_recorded(task, m, page);
-  if (g_used >= kMostHeld) {
+  if (g_used >= kMaxHeld) {
     each_held([&](const Held& held) {
       shared_table::give(task, held.entry);
       note_given(task, PageKind::kGivenAtAccess, held.page);

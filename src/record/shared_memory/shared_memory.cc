@@ -43,16 +43,16 @@ namespace {
 
 using channel::PageKind;
 
-constexpr uint32_t kMostMappings = 4096;
+constexpr uint32_t kMaxMappings = 4096;
 
-Mapping g_mappings[kMostMappings];
+Mapping g_mappings[kMaxMappings];
 uint32_t g_count = 0;
 bool g_reads = false;    // the kernel reads such memory in the call that is being made
 bool g_touches = false;  // or writes it
-constexpr uint32_t kMostWatched = 16;
+constexpr uint32_t kMaxWatched = 16;
 struct {
   uint64_t page, sum;
-} g_watch[kMostWatched];  // pages of files before the call
+} g_watch[kMaxWatched];  // pages of files before the call
 uint32_t g_watched = 0;
 
 Mapping* mapping_of(uint64_t address) {
@@ -63,10 +63,10 @@ Mapping* mapping_of(uint64_t address) {
 }
 
 void add(const Mapping& mapping) {
-  if (g_count == kMostMappings) {
+  if (g_count == kMaxMappings) {
     report(
         "the program maps more than %u pieces of shared memory: a recording has no room for more",
-        uint64_t{kMostMappings});
+        uint64_t{kMaxMappings});
     die(125);
   }
   g_mappings[g_count++] = mapping;
@@ -205,7 +205,7 @@ void end_lending() {
 
 void begin_call() {
   g_watched = 0;
-  if (!input::recording() || g_used > kMostWatched) return;
+  if (!input::recording() || g_used > kMaxWatched) return;
   each_held([&](const Held& held) {
     const Mapping* m = mapping_of(held.page);
     if (m && m->file) g_watch[g_watched++] = {held.page, sum_at(held.page)};
@@ -415,7 +415,7 @@ void begin_process(Task& task) {
 }
 
 void exit(Task& task) {
-  constexpr uint32_t kMost = 2048;
+  constexpr uint32_t kMax = 2048;
   uint64_t node = 0, offset = 0, held = 0;
   const auto read = [](uint64_t& to, uint64_t from) {
     return trap::from_program(to, static_cast<long>(from)) == 0;
@@ -428,7 +428,7 @@ void exit(Task& task) {
     return leave(task);
   if (node == head && !held) return leave(task);
   if (held) touch_word(held);
-  for (uint32_t i = 0; i < kMost && (node & ~uint64_t{1}) != head && node; i++) {
+  for (uint32_t i = 0; i < kMax && (node & ~uint64_t{1}) != head && node; i++) {
     touch_word(node);
     if (!read(node, node & ~uint64_t{1})) break;
   }

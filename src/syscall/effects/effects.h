@@ -52,10 +52,10 @@ void set_fetch(Fetch fetch);
 // How much room the program offered, where the call overwrites the word that says so.
 // Taken before the call, on its arguments. Needs no initialization.
 struct Before {
-  static constexpr uint32_t kMostMessages = 1024;  // the kernel takes no more in one call
-  uint32_t room;                                   // of the address, option or buffer
+  static constexpr uint32_t kMaxMessages = 1024;  // the kernel takes no more in one call
+  uint32_t room;                                  // of the address, option or buffer
   // The size of each message's address, which never has more than 128 bytes.
-  uint8_t name_room[kMostMessages];
+  uint8_t name_room[kMaxMessages];
 };
 void prepare(const Request& request, Before* before);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kSemaphores = 104, kQueue = 120,
                    kShared = 112;  // semid64_ds, msqid64_ds, shmid64_ds
 constexpr uint64_t kSemaphoreLimits = 40, kQueueLimits = 32, kSharedLimits = 72, kSharedUse = 48;
-constexpr uint64_t kMessageHead = 8, kMostMessage = 1 << 20;
+constexpr uint64_t kMessageHead = 8, kMaxMessage = 1 << 20;
 constexpr uint32_t kAnySemaphores = 20, kAnyQueue = 13,
                    kAnyShared = 15;  // SEM_STAT_ANY, MSG_STAT_ANY, SHM_STAT_ANY
 
@@ -91,7 +91,7 @@ void ipc_read(const Request& request, long result, const Visitor& visitor) {
       if (low_half(request, 1) == IPC_SET) visitor(address_of(request, 2), kShared);
       return;
     case SYS_msgsnd:
-      if (address_of(request, 2) <= kMostMessage)
+      if (address_of(request, 2) <= kMaxMessage)
         visitor(address_of(request, 1), kMessageHead + address_of(request, 2));
       return;
     default: return;

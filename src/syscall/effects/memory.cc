@@ -27,7 +27,7 @@ bool fetch(void* to, uint64_t from, uint64_t size) {
 }
 
 void visit_vectors(const Visitor& visitor, uint64_t vectors, uint64_t count, uint64_t bytes) {
-  if (count > kMostVectors) return;
+  if (count > kMaxVectors) return;
   for (uint64_t i = 0; i < count && bytes; i++) {
     iovec one;
     if (!fetch(one, vectors + i * sizeof one)) return;

@@ -8,8 +8,8 @@
 namespace weir::effects {
 
 inline constexpr uint64_t kAddressLimit = 0x7ffffffff000;  // the program's addresses are below
-inline constexpr uint64_t kMostBytes = 0x7ffff000;         // in one call
-inline constexpr uint64_t kMostVectors = 1024;             // the kernel refuses more
+inline constexpr uint64_t kMaxBytes = 0x7ffff000;          // in one call
+inline constexpr uint64_t kMaxVectors = 1024;              // the kernel refuses more
 
 bool fetch(void* to, uint64_t from, uint64_t size);
 template <typename T>
@@ -29,7 +29,7 @@ struct Visitor {
   // The kernel takes less than the whole of a range that is too large, and nothing of one outside
   // of the program's addresses.
   void operator()(uint64_t address, uint64_t size) const {
-    if (size > kMostBytes) size = kMostBytes;
+    if (size > kMaxBytes) size = kMaxBytes;
     if (address && size && address < kAddressLimit && size <= kAddressLimit - address)
       visit(context, address, size);
   }

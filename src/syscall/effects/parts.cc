@@ -10,7 +10,7 @@ namespace weir::effects {
 namespace {
 
 // Of what a call that failed may have looked at, nobody needs more.
-constexpr uint64_t kMostOfFailed = 1 << 20;
+constexpr uint64_t kMaxOfFailed = 1 << 20;
 
 bool has_happened(When when, long result) {
   switch (when) {
@@ -29,7 +29,7 @@ uint64_t argument(const Request& request, uint8_t place) {
 }
 
 uint64_t times(uint64_t count, uint64_t size) {
-  return count < kAddressLimit ? count * size : kMostBytes;
+  return count < kAddressLimit ? count * size : kMaxBytes;
 }
 
 // Other calls cut what is too large down first.
@@ -68,9 +68,9 @@ void visit_parts(const Row& row, const Request& request, long result, bool writt
       case Shape::kVector:
         visit_vectors(visitor, at, argument(request, part.count), filled(result, kAddressLimit));
         continue;
-      case Shape::kString: visit_string(visitor, at, kMostOfFailed); continue;
+      case Shape::kString: visit_string(visitor, at, kMaxOfFailed); continue;
     }
-    if (!written && is_error(result) && size > kMostOfFailed) continue;
+    if (!written && is_error(result) && size > kMaxOfFailed) continue;
     visitor(at, size);
   }
 }

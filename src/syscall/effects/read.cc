@@ -122,9 +122,9 @@ void visit_special(const Request& request, long result, const Visitor& visitor) 
     case SYS_msgsnd: return ipc_read(request, result, visitor);
     case SYS_sched_setattr: {  // its first word is its size, 0 for that of the first kernels with
                                // this call
-      constexpr uint32_t kFirst = 48, kMost = 4096;
+      constexpr uint32_t kFirst = 48, kMax = 4096;
       const auto size = fetch_or<uint32_t>(address_of(request, 1), 0);
-      return visitor(address_of(request, 1), size == 0 ? kFirst : size < kMost ? size : kMost);
+      return visitor(address_of(request, 1), size == 0 ? kFirst : size < kMax ? size : kMax);
     }
     case SYS_open_by_handle_at:
       if (!is_error(result))

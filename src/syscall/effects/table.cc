@@ -21,7 +21,7 @@ constexpr int kNames = 390, kClockState = 208, kEpollEvent = 12;
 
 template <size_t N, typename... Parts>
 constexpr Row make(long number, const char (&name)[N], Replay replay, Parts... parts) {
-  static_assert(N <= sizeof Row::name && sizeof...(parts) <= kMostParts);
+  static_assert(N <= sizeof Row::name && sizeof...(parts) <= kMaxParts);
   Row row{int16_t(number), replay, {}, {parts...}};
   for (size_t i = 0; i < N; i++) row.name[i] = name[i];
   return row;
@@ -423,10 +423,10 @@ constexpr Row kRows[] = {
 #undef CALL
 #undef NEW_CALL
 
-constexpr long kMostNumber = 512;
+constexpr long kMaxNumber = 512;
 
 struct Index {
-  uint16_t row[kMostNumber];
+  uint16_t row[kMaxNumber];
 };
 
 // 0: none; else the row's place, plus 1.
@@ -451,7 +451,7 @@ static_assert(rises());
 
 const Row* row_of(long number) {
   const auto at = static_cast<uint64_t>(number);
-  return at < kMostNumber && kIndex.row[at] ? &kRows[kIndex.row[at] - 1] : nullptr;
+  return at < kMaxNumber && kIndex.row[at] ? &kRows[kIndex.row[at] - 1] : nullptr;
 }
 
 const char* name_of(long number) {

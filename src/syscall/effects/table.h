@@ -71,13 +71,13 @@ constexpr Part in_vector(int at, int count) {
 }
 constexpr Part string(int at) { return {Shape::kString, false, When::kAny, uint8_t(at), 0, 1}; }
 
-inline constexpr int kMostParts = 4;
+inline constexpr int kMaxParts = 4;
 
 struct Row {
   int16_t number = -1;
   Replay replay = Replay::kRefuse;
   char name[24] = {};  // here and not pointed to: the table needs no relocation
-  Part parts[kMostParts] = {};
+  Part parts[kMaxParts] = {};
 };
 
 // Returns null if there is no such call.

@@ -26,7 +26,7 @@ namespace weir::effects {
 
 namespace {
 
-constexpr uint32_t kMostAddress = 128;
+constexpr uint32_t kMaxAddress = 128;
 constexpr uint64_t kMessageNameSize = 8, kMessageControlSize = 40,
                    kMessageLength = 56;  // offsets in a (m)msghdr
 static_assert(offsetof(msghdr, msg_namelen) == kMessageNameSize &&
@@ -39,14 +39,14 @@ uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 // At most what an address has. A negative size the kernel refuses.
 uint32_t address_room(uint64_t pointer) {
   const auto room = fetch_or<int32_t>(pointer, 0);
-  return room < 0 ? 0 : static_cast<uint32_t>(smaller(static_cast<uint32_t>(room), kMostAddress));
+  return room < 0 ? 0 : static_cast<uint32_t>(smaller(static_cast<uint32_t>(room), kMaxAddress));
 }
 
 uint64_t message_at(const Request& request, uint64_t index) {
   return address_of(request, 1) + index * sizeof(mmsghdr);
 }
 uint64_t messages_of(const Request& request) {
-  return smaller(low_half(request, 2), Before::kMostMessages);
+  return smaller(low_half(request, 2), Before::kMaxMessages);
 }
 
 // Where a value-result pair has its length; the address is before it.
@@ -104,8 +104,8 @@ void messages(const Request& request, const Before& before, long result, const V
 void descriptor_sets(const Request& request, long result, const Visitor& visitor) {
   const auto count = static_cast<int32_t>(request.a[0]);
   if (count <= 0 || (is_error(result) && !is_partial(result))) return;
-  constexpr int32_t kMost = 1 << 20;
-  const auto size = static_cast<uint64_t>(((count < kMost ? count : kMost) + 63) / 64 * 8);
+  constexpr int32_t kMax = 1 << 20;
+  const auto size = static_cast<uint64_t>(((count < kMax ? count : kMax) + 63) / 64 * 8);
   for (int set = 1; set <= 3; set++) visitor(address_of(request, set), size);
 }
 
@@ -205,9 +205,9 @@ void keyctl(const Request& request, long result, const Visitor& visitor) {
 
 void file_handle(const Request& request, long result, const Visitor& visitor) {
   if (is_error(result) && !is_partial(result) && result != -EOVERFLOW) return;
-  constexpr uint32_t kHead = 8, kMost = 128, kIsUniqueMount = 1;
+  constexpr uint32_t kHead = 8, kMax = 128, kIsUniqueMount = 1;
   const uint64_t handle = address_of(request, 2);
-  const uint64_t size = result == -EOVERFLOW ? 0 : smaller(fetch_or<uint32_t>(handle, 0), kMost);
+  const uint64_t size = result == -EOVERFLOW ? 0 : smaller(fetch_or<uint32_t>(handle, 0), kMax);
   visitor(handle, kHead + size);
   visitor(address_of(request, 3), low_half(request, 4) & kIsUniqueMount ? 8 : 4);
 }

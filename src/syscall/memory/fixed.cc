@@ -24,7 +24,7 @@ namespace weir::syscalls {
 namespace {
 
 constexpr int kReadWrite = PROT_READ | PROT_WRITE;
-constexpr uint32_t kMostFixed =
+constexpr uint32_t kMaxFixed =
     sizeof(MemoryState::fixed_ranges) / sizeof(MemoryState::fixed_ranges[0]);
 
 long refuse_in_arena(long error) {
@@ -37,7 +37,7 @@ long refuse_in_arena(long error) {
 
 void add(Range range) {
   Shared& s = shared();
-  if (!range.empty() && s.memory.fixed_count < kMostFixed)
+  if (!range.empty() && s.memory.fixed_count < kMaxFixed)
     s.memory.fixed_ranges[s.memory.fixed_count++] = range;
 }
 
@@ -81,7 +81,7 @@ bool is_only_read(const Call& call) {
 
 long map_file_in_arena(Call& call, uint64_t start, uint64_t size) {
   Shared& s = shared();
-  if (g_tasks_active || s.memory.fixed_count + 2 > kMostFixed) return refuse_in_arena(-ENOMEM);
+  if (g_tasks_active || s.memory.fixed_count + 2 > kMaxFixed) return refuse_in_arena(-ENOMEM);
   restore_arena(start, size);
   const long mapped = call_kernel(call);
   if (sys::failed(mapped)) return mapped;

@@ -41,7 +41,7 @@ constexpr uint64_t kVectors = 0x318000000000;
 // The kernel takes less than 8 MiB of arguments and variables.
 constexpr uint64_t kVectorRoom = 16 << 20;
 constexpr uint64_t kLongestText = 132 << 10;  // the kernel's limit is 128 KiB
-constexpr uint64_t kMostAdded = 6;            // variables, and the null behind them
+constexpr uint64_t kMaxAdded = 6;             // variables, and the null behind them
 
 char g_library[512], g_options_text[4096 + sizeof kOptions];  // as they are given to programs;
                                                               // empty: this one was not given them
@@ -154,7 +154,7 @@ class Builder {
  public:
   Builder(uint64_t at, uint64_t count)
       : vector_(reinterpret_cast<uint64_t*>(at)),
-        texts_(reinterpret_cast<char*>(at) + (count + kMostAdded) * 8),
+        texts_(reinterpret_cast<char*>(at) + (count + kMaxAdded) * 8),
         count_(count) {}
 
   // The last variable that begins with `prefix`, as a text of the runtime's own that may be added
@@ -260,7 +260,7 @@ ExecutedEnvironment::ExecutedEnvironment(Task& task, long variables)
     if (!text) break;
   }
   constexpr uint64_t kTexts = 4 * kLongestText;
-  const uint64_t room = page_up((count + kMostAdded) * 8 + kTexts), at = vector_of(task);
+  const uint64_t room = page_up((count + kMaxAdded) * 8 + kTexts), at = vector_of(task);
   if (room > kVectorRoom) return;  // as is this
   const long mapped =
       sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(room), PROT_READ | PROT_WRITE,

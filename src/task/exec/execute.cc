@@ -21,7 +21,7 @@ namespace weir::tasks {
 namespace {
 
 constexpr uint64_t kLongest = 131072;  // argument, with its NUL
-constexpr uint64_t kMostOfAll = 6 << 20;
+constexpr uint64_t kMaxOfAll = 6 << 20;
 
 bool will_execute(const File& file, int depth);
 
@@ -107,7 +107,7 @@ class Arguments {
   bool too_many() const {
     rlimit stack{};
     sys::raw(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<long>(&stack));
-    uint64_t limit = stack.rlim_cur / 4 < kMostOfAll ? stack.rlim_cur / 4 : kMostOfAll;
+    uint64_t limit = stack.rlim_cur / 4 < kMaxOfAll ? stack.rlim_cur / 4 : kMaxOfAll;
     if (limit < kLongest) limit = kLongest;
     // What the kernel adds: the name once more, an interpreter's.
     constexpr uint64_t kMargin = 4096;
@@ -160,9 +160,9 @@ long execute_program(int directory, long path, long argv, long envp, int flags) 
            reinterpret_cast<long>(u + 2));
   sys::raw(SYS_getresgid, reinterpret_cast<long>(g), reinterpret_cast<long>(g + 1),
            reinterpret_cast<long>(g + 2));
-  constexpr long kMostGroups = sizeof s.exec.more_groups / sizeof s.exec.more_groups[0];
+  constexpr long kMaxGroups = sizeof s.exec.more_groups / sizeof s.exec.more_groups[0];
   s.exec.group_count = static_cast<int>(
-      sys::raw(SYS_getgroups, kMostGroups, reinterpret_cast<long>(s.exec.more_groups)));
+      sys::raw(SYS_getgroups, kMaxGroups, reinterpret_cast<long>(s.exec.more_groups)));
   s.exec.requested = 1;
   for (;;) sys::raw(SYS_exit_group, 0);  // the monitor does the rest
 }

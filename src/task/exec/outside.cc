@@ -26,7 +26,7 @@ namespace {
 // Shared: by a program and the processes that it makes. Hashes of names that have been said, 0
 // none.
 constexpr uint64_t kSaid = 0x30f180000000;
-constexpr uint64_t kMostSaid = 512;
+constexpr uint64_t kMaxSaid = 512;
 bool g_is_mapped = false;
 
 // Of names in the file system: the program itself, and why Weir is not in it.
@@ -119,7 +119,7 @@ uint64_t hash_of(const char* name) {
 // True the first time. Where the table is full nothing more is said.
 bool is_new(uint64_t hash) {
   auto* said = reinterpret_cast<uint64_t*>(kSaid);
-  for (uint64_t i = 0; g_is_mapped && i < kMostSaid; i++) {
+  for (uint64_t i = 0; g_is_mapped && i < kMaxSaid; i++) {
     uint64_t now = 0;
     if (__atomic_compare_exchange_n(&said[i], &now, hash, false, __ATOMIC_RELAXED,
                                     __ATOMIC_RELAXED))
@@ -133,7 +133,7 @@ bool is_new(uint64_t hash) {
 void keep(const Outside& outside) {
   channel::Header& h = recording::header();
   const uint32_t index = __atomic_fetch_add(&h.outsiders, 1u, __ATOMIC_ACQ_REL);
-  if (index >= channel::kMostOutsiders) return;
+  if (index >= channel::kMaxOutsiders) return;
   channel::Outsider& to = h.outsider[index];
   if (string_length(outside.name) < sizeof to.name) append_text(to.name, outside.name);
   if (string_length(outside.why) < sizeof to.why) append_text(to.why, outside.why);
@@ -143,7 +143,7 @@ void keep(const Outside& outside) {
 
 void map_said() {
   const long at =
-      sys::raw(SYS_mmap, static_cast<long>(kSaid), kMostSaid * sizeof(uint64_t),
+      sys::raw(SYS_mmap, static_cast<long>(kSaid), kMaxSaid * sizeof(uint64_t),
                PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   g_is_mapped = at == static_cast<long>(kSaid);
 }

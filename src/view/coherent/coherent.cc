@@ -30,17 +30,16 @@ namespace {
 // has no diffs.
 constexpr uint64_t kDrop = 1;  // lowest bit of a page's address
 struct Holder {
-  static constexpr uint64_t kMostRequests = 4096, kMostInvalidations = 30 << 20,
-                            kMostHeld = 60 << 20;
+  static constexpr uint64_t kMaxRequests = 4096, kMaxInvalidations = 30 << 20, kMaxHeld = 60 << 20;
   uint64_t request_count;
   uint64_t invalidation_count;
   uint64_t held_count, compact_at;
-  uint64_t next;                     // where the last stretch of pages that it took ended
-  uint64_t window;                   // and how long it was
-  uint64_t requests[kMostRequests];  // pages that others wait for
-  uint64_t pending_invalidations[kMostInvalidations];  // pages that others took: to be unmapped
-                                                       // (kDrop) or write-protected
-  uint64_t held[kMostHeld];  // pages that it has been given; some it has lost since
+  uint64_t next;                    // where the last stretch of pages that it took ended
+  uint64_t window;                  // and how long it was
+  uint64_t requests[kMaxRequests];  // pages that others wait for
+  uint64_t pending_invalidations[kMaxInvalidations];  // pages that others took: to be unmapped
+                                                      // (kDrop) or write-protected
+  uint64_t held[kMaxHeld];  // pages that it has been given; some it has lost since
 };
 static_assert(sizeof(Holder) <= kDiffSize);
 Holder& holder_of(const Task& task) {
@@ -51,9 +50,9 @@ uint64_t key_of(uint64_t page) { return page | uint64_t{1} << 63; }
 uint64_t key_of_spinner(const Task& task) { return kSpinnerKey + task.id; }
 
 void remember(Task& task, uint64_t page) {
-  constexpr uint64_t kLeast = 1 << 16;
+  constexpr uint64_t kMin = 1 << 16;
   Holder& h = holder_of(task);
-  if (h.compact_at < kLeast) h.compact_at = kLeast;
+  if (h.compact_at < kMin) h.compact_at = kMin;
   if (h.held_count >= h.compact_at) {  // what it has lost since goes, and what is there twice
     uint64_t kept = 0;
     for (uint64_t i = 0; i < h.held_count; i++) {
@@ -65,9 +64,9 @@ void remember(Task& task, uint64_t page) {
     }
     for (uint64_t i = 0; i < kept; i++) entry_at(index_of(h.held[i])) &= ~kSeen;
     h.held_count = kept;
-    h.compact_at = 2 * kept < kLeast ? kLeast : 2 * kept;
+    h.compact_at = 2 * kept < kMin ? kMin : 2 * kept;
   }
-  if (h.held_count == Holder::kMostHeld) fail("keep track of so many pages", page, -ENOMEM);
+  if (h.held_count == Holder::kMaxHeld) fail("keep track of so many pages", page, -ENOMEM);
   h.held[h.held_count++] = page;
 }
 
@@ -75,7 +74,7 @@ void note_invalidation(Task& task, uint64_t page, bool all) {
   Holder& h = holder_of(task);
   // Invariant 2 of coherent.cc: only its own turn takes a right from who computes.
   WEIR_DEBUG_CHECK(!task.order.computes || shared().order.turn == task.id);
-  if (h.invalidation_count == Holder::kMostInvalidations)
+  if (h.invalidation_count == Holder::kMaxInvalidations)
     fail("keep track of so many pages", page, -ENOMEM);
   h.pending_invalidations[h.invalidation_count++] = page | (all ? kDrop : 0);
   if (task.pages.spins_on_pages)
@@ -88,7 +87,7 @@ void ask(Task& task, uint64_t page, bool to_write) {
   for (uint64_t i = 0; i < h.request_count; i++) {
     if (h.requests[i] == request) return;
   }
-  if (h.request_count == Holder::kMostRequests) fail("ask for a page", page, -ENOMEM);
+  if (h.request_count == Holder::kMaxRequests) fail("ask for a page", page, -ENOMEM);
   h.requests[h.request_count++] = request;
 }
 
@@ -169,10 +168,10 @@ namespace {
 // How many pages from this one on the task is given at once: more, where it goes through memory
 // page by page.
 uint64_t take_stretch(Task& task, uint64_t page, bool to_write) {
-  constexpr uint64_t kMost = 64;
+  constexpr uint64_t kMax = 64;
   Holder& h = holder_of(task);
   h.window =
-      page == h.next && uses(Optimization::kAhead) ? (h.window < kMost ? h.window * 2 : kMost) : 1;
+      page == h.next && uses(Optimization::kAhead) ? (h.window < kMax ? h.window * 2 : kMax) : 1;
   const uint64_t room = page::backing_bytes_at(page) / kPageSize;
   uint64_t count = 1;
   while (count < h.window && count < room) {
@@ -241,10 +240,10 @@ void take_around(Task& task, uint64_t page) {
               [](uint64_t start, uint64_t count) { map(start, count * kPageSize, false, false); });
 }
 
-// A run of faults: from its kLeastRun-th on the task keeps its pages, the longer the more it has
+// A run of faults: from its kMinRun-th on the task keeps its pages, the longer the more it has
 // brought together, and for kLongestRun faults at most, which is the one limit that follows from
 // turns.
-constexpr uint32_t kLeastRun = 16, kLongestRun = 4096;
+constexpr uint32_t kMinRun = 16, kLongestRun = 4096;
 constexpr uint64_t kFaultTime = 6'000,
                    // Nanoseconds; the first is about what a fault costs.
     kLongestDeferral = 1'000'000;
@@ -253,7 +252,7 @@ void note_fault(Task& task, bool has_waited, bool was_anothers) {
   task.pages.fault_run =
       has_waited || task.pages.fault_run == kLongestRun ? 0 : task.pages.fault_run + was_anothers;
   if (!defers_requests(task)) return;
-  const uint64_t time = kFaultTime * task.pages.fault_run * task.pages.fault_run / kLeastRun;
+  const uint64_t time = kFaultTime * task.pages.fault_run * task.pages.fault_run / kMinRun;
   __atomic_store_n(&task.pages.defers_until,
                    sys::monotonic_ns() + (time < kLongestDeferral ? time : kLongestDeferral),
                    __ATOMIC_RELAXED);
@@ -277,7 +276,7 @@ bool is_anothers(uint64_t entry, const Task& task) {
 }  // namespace
 
 bool defers_requests(const Task& task) {
-  return task.pages.fault_run >= kLeastRun && uses(Optimization::kKeeping);
+  return task.pages.fault_run >= kMinRun && uses(Optimization::kKeeping);
 }
 
 void on_fault(Task& task, uint64_t address, bool writes) {

@@ -9,16 +9,16 @@ namespace {
 // A tape for each lock that tasks take in turn: the pages that were used while it was held. Those
 // that can be had without asking come with the lock.
 struct Tape {
-  static constexpr uint32_t kMost = 250;
+  static constexpr uint32_t kMax = 250;
   uint64_t lock;
   uint32_t last;  // task + 1 that had the lock last
   uint32_t heat;  // how often it went to another task, lately
   uint32_t uses;
   uint32_t count;
-  uint64_t page[kMost];  // rising; lowest bit: written
+  uint64_t page[kMax];  // rising; lowest bit: written
 };
 static_assert(sizeof(Tape) * kTapes <= kTapesSize);
-constexpr uint32_t kHot = 2, kMostHeat = 8;
+constexpr uint32_t kHot = 2, kMaxHeat = 8;
 // So often a page is taken off the tape: who needs it puts it there again.
 constexpr uint32_t kTryWithout = 32;
 
@@ -34,7 +34,7 @@ void put_on(Tape& tape, uint64_t page, bool writes) {
     tape.page[at] |= writes;
     return;
   }
-  if (tape.count == Tape::kMost) return;
+  if (tape.count == Tape::kMax) return;
   for (uint32_t i = tape.count++; i > at; i--) tape.page[i] = tape.page[i - 1];
   tape.page[at] = page | writes;
 }
@@ -50,7 +50,7 @@ void enter_section(Task& task, uint64_t lock) {
   Tape& tape = tape_of(lock);
   if (tape.lock != lock) tape = Tape{lock, 0, 0, 0, 0, {}};
   if (tape.last != task.id + 1) {
-    if (tape.last && tape.heat < kMostHeat) tape.heat++;
+    if (tape.last && tape.heat < kMaxHeat) tape.heat++;
   } else if (tape.heat) {
     tape.heat--;
   }

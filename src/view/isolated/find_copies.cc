@@ -170,11 +170,11 @@ namespace {
 // segments near each other (the data of a program's libraries) are looked through together, page by
 // page; large ones each by itself, the short way.
 struct Ranges {
-  static constexpr uint32_t kMost = 48;
+  static constexpr uint32_t kMax = 48;
   uint64_t segments_version = ~uint64_t{0};
   uint64_t brk_now = 0;
   uint32_t small_count = 0, large_count = 0;
-  Range small[kMost], large[kMost];
+  Range small[kMax], large[kMax];
 };
 Ranges g_ranges;
 
@@ -191,7 +191,7 @@ void add_small(Range range) {
       k++;
     }
   }
-  if (g_ranges.small_count == Ranges::kMost) {
+  if (g_ranges.small_count == Ranges::kMax) {
     g_ranges.small_count = 0;
     range = Range{0x1000, 0x7ffffffff000};
   }
@@ -210,7 +210,7 @@ void refresh_ranges() {
     if (range.limit == s.memory.brk_limit)
       range.limit = page_up(s.memory.brk_now);  // most of it is never used
     if (range.empty()) continue;
-    if (range.size() >= kLarge && g_ranges.large_count < Ranges::kMost) {
+    if (range.size() >= kLarge && g_ranges.large_count < Ranges::kMax) {
       g_ranges.large[g_ranges.large_count++] = range;
     } else {
       add_small(range);
@@ -229,7 +229,7 @@ struct Way {
   uint64_t cost[2];  // cycles, lately
   uint32_t count;
 };
-enum : uint32_t { kHeapsWay = Ranges::kMost, kSegmentsWay, kMapsWay, kWays };
+enum : uint32_t { kHeapsWay = Ranges::kMax, kSegmentsWay, kMapsWay, kWays };
 Way g_ways[kWays];
 
 void scan_range(AddPage add, Task& task, uint32_t index, uint64_t start, uint64_t limit) {

@@ -36,14 +36,14 @@ namespace {
 // Pages that a task got from its creator, as long as it has published nothing. While it has them
 // they are its twins, not the backing's.
 struct HandOver {
-  static constexpr uint64_t kMost = 63;
+  static constexpr uint64_t kMax = 63;
   uint64_t count;
-  uint64_t page[kMost];
-  alignas(kPageSize) uint8_t bytes[kMost][kPageSize];
+  uint64_t page[kMax];
+  alignas(kPageSize) uint8_t bytes[kMax][kPageSize];
 };
 
 // The hand-over lies at the end of the task's diff buffer.
-constexpr uint64_t kMostDiffs = (kDiffSize - sizeof(HandOver)) / sizeof(page::PageDiff);
+constexpr uint64_t kMaxDiffs = (kDiffSize - sizeof(HandOver)) / sizeof(page::PageDiff);
 
 page::PageDiff* diffs_of(const Task& task) {
   return reinterpret_cast<page::PageDiff*>(kDiffs + task.id * kDiffSize);
@@ -53,9 +53,9 @@ HandOver& hand_over_of(const Task& task) {
 }
 
 void add_dirty(Task& task, uint64_t page) {
-  if (task.copies.dirty_count == kMostDiffs) {
+  if (task.copies.dirty_count == kMaxDiffs) {
     report("task %u wrote more than %u MB between two events", uint64_t{task.id},
-           kMostDiffs * kPageSize >> 20);
+           kMaxDiffs * kPageSize >> 20);
     die(125);
   }
   WEIR_DEBUG_CHECK(page::backing_bytes_at(page));  // invariant 3 of isolated.cc
@@ -68,16 +68,16 @@ void add_dirty(Task& task, uint64_t page) {
 // interval), and is made equal to the backing whenever the task has published and before it goes
 // on. Its twin is what it was made equal to.
 struct RetainedCopies {
-  static constexpr uint32_t kMost = 16;
+  static constexpr uint32_t kMax = 16;
   // Intervals that did not write it: that many refreshes cost what a copy does.
-  static constexpr uint8_t kPatience = 6;
+  static constexpr uint8_t kMaxIdle = 6;
   uint32_t count = 0;
   uint64_t mapping_sequence = 0;
-  uint64_t page[kMost];
-  uint8_t idle[kMost];
+  uint64_t page[kMax];
+  uint8_t idle[kMax];
 };
 RetainedCopies g_retained;
-alignas(kPageSize) uint8_t g_twins[RetainedCopies::kMost][kPageSize];
+alignas(kPageSize) uint8_t g_twins[RetainedCopies::kMax][kPageSize];
 
 // Per process: all other copies have faulted since `mark`: a copy is made by a fault, whoever
 // writes.
@@ -114,7 +114,7 @@ void refresh_one(uint32_t i) {
 bool add_retained(uint64_t page) {
   constexpr uint8_t kLong = 4;
   RetainedCopies& r = g_retained;
-  if (r.count == RetainedCopies::kMost) {
+  if (r.count == RetainedCopies::kMax) {
     uint32_t idlest = 0;
     for (uint32_t i = 1; i < r.count; i++) {
       if (r.idle[i] > r.idle[idlest]) idlest = i;
@@ -131,10 +131,10 @@ bool add_retained(uint64_t page) {
 // Adds the retained copies and the pages of the backing that have faulted. False: they are not all
 // known.
 bool add_known(Task& task) {
-  constexpr uint32_t kMostFaults = 64;
-  uint64_t pages[kMostFaults + RetainedCopies::kMost];
+  constexpr uint32_t kMaxFaults = 64;
+  uint64_t pages[kMaxFaults + RetainedCopies::kMax];
   if (!g_known.valid) return false;
-  const long faults = sys::faults_since(g_known.mark, pages, kMostFaults);
+  const long faults = sys::faults_since(g_known.mark, pages, kMaxFaults);
   if (faults < 0) return false;
   auto count = static_cast<uint32_t>(faults);
   for (uint32_t i = 0; i < g_retained.count; i++) pages[count++] = g_retained.page[i];
@@ -238,13 +238,13 @@ void publish(Task& task) {
     page::apply_diff(diffs[i], reinterpret_cast<const void*>(diffs[i].page),
                      reinterpret_cast<void*>(page::shared_view_of(diffs[i].page)));
   }
-  const bool is_short = count <= RetainedCopies::kMost;
+  const bool is_short = count <= RetainedCopies::kMax;
   for (uint64_t i = 0; i < count; i++) {
     const uint64_t start = diffs[i].page;
     if (const int known = retained_index(start); known >= 0) {
       uint8_t& idle = g_retained.idle[known];
       idle = diffs[i].bytes ? 0 : static_cast<uint8_t>(idle + 1);
-      if (idle <= RetainedCopies::kPatience) continue;
+      if (idle <= RetainedCopies::kMaxIdle) continue;
       remove_retained(static_cast<uint32_t>(known));
     } else if (is_short && add_retained(start)) {
       continue;
@@ -310,7 +310,7 @@ bool hand_over(Task& from, const Task& to) {
     if (!page::make_diff(bytes, reinterpret_cast<const void*>(page::shared_view_of(page)),
                          &diffs[i]))
       continue;
-    if (given.count == HandOver::kMost) return given.count = 0, false;
+    if (given.count == HandOver::kMax) return given.count = 0, false;
     given.page[given.count] = page;
     copy_bytes(given.bytes[given.count++], bytes, kPageSize);
   }
