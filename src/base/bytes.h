@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash.h"
+
 namespace weir {
 
 void copy_bytes(void* to, const void* from, size_t size);
@@ -20,7 +22,7 @@ char* append_number(char* to, uint64_t number);  // decimal
 
 // A hash of what `hash` is a hash of and `count` words more.
 inline uint64_t hash_words(uint64_t hash, const uint64_t* words, size_t count) {
-  for (size_t i = 0; i < count; i++) hash = (hash ^ words[i]) * 0x9E3779B97F4A7C15 ^ hash >> 29;
+  for (size_t i = 0; i < count; i++) hash = mix(hash ^ words[i]) ^ hash >> 29;
   return hash;
 }
 

@@ -14,6 +14,7 @@
 //    step)
 
 #include "base/atomic_enum.h"
+#include "base/hash.h"
 #include "check/happens_before.h"
 #include "check/keys/enforce_by_key.h"
 #include "check/state.h"
@@ -34,7 +35,7 @@ namespace weir::view::checked {
 namespace {
 
 SyncClock& sync_of(uint64_t object) {
-  const uint64_t hash = object * 0x9E3779B97F4A7C15;
+  const uint64_t hash = mix(object);
   return state().sync[hash >> 40 & (kSyncClocks - 1)];
 }
 
@@ -218,7 +219,7 @@ uint32_t lockset_of(ThreadState& thread) {
   uint64_t hash = thread.held_count;
   for (uint32_t i = 0; i < thread.held_count && i < findings::kMaxLocks && i < kMaxHeld; i++) {
     wanted.locks[i] = thread.held[i];
-    hash = (hash ^ thread.held[i]) * 0x9E3779B97F4A7C15;
+    hash = mix(hash ^ thread.held[i]);
   }
   wanted.key = static_cast<uint32_t>(hash >> 32) | 1;
   State& s = state();

@@ -16,6 +16,7 @@
 //    own. (not checkable: a lock does not say who holds it)
 
 #include "base/atomic_enum.h"
+#include "base/hash.h"
 #include "check/state.h"
 #include "sys/futex.h"
 #include "sys/report.h"
@@ -41,7 +42,7 @@ bool is_affordable() {
 
 // The 1st, 2nd, 4th, ... time; instructions that share a count are delayed less often.
 bool is_chosen(uint64_t rip) {
-  uint32_t& count = state().checks_of_site[rip * 0x9E3779B97F4A7C15 >> 48 & (kSiteCounts - 1)];
+  uint32_t& count = state().checks_of_site[mix(rip) >> 48 & (kSiteCounts - 1)];
   const uint32_t now = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
   return (now & (now - 1)) == 0;
 }

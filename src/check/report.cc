@@ -4,6 +4,7 @@
 // with the same return addresses is kept once.
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "check/happens_before.h"
 #include "check/keys/enforce_by_key.h"
 #include "check/state.h"
@@ -116,7 +117,7 @@ bool is_at(const RecentContext& recent, const AccessSite& site, const uint64_t* 
 uint64_t key_of(const AccessSite& site, const uint64_t* words, uint32_t count,
                 RecentContext* recent) {
   const Findings& f = found();
-  uint64_t key = (site.rip ^ site.general[4] << 17) * 0x9E3779B97F4A7C15;
+  uint64_t key = mix(site.rip ^ site.general[4] << 17);
   uint32_t kept = 0;
   if (recent) recent->context = findings::kNoContext;
   for (uint32_t i = 0; i < count; i++) {

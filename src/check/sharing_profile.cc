@@ -13,6 +13,7 @@
 // over a thousand times at two lines.
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "check/state.h"
 
 namespace weir::view::checked {
@@ -27,9 +28,7 @@ constexpr uint64_t kMaxBytes = 16 << 10;  // of one access
 constexpr uint32_t kTries = 32;
 constexpr uint32_t kTaken = 1, kReady = 2;
 
-uint32_t place_of(uint64_t address) {
-  return static_cast<uint32_t>((address >> 3) * 0x9E3779B97F4A7C15 >> 40);
-}
+uint32_t place_of(uint64_t address) { return static_cast<uint32_t>(mix(address >> 3) >> 40); }
 
 // Null: there is none, and where `take` no room for it.
 Cell* cell_at(uint64_t address, bool take) {

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "memory/backing.h"
 #include "memory/forked.h"
 #include "memory/windows.h"
@@ -54,7 +55,7 @@ Range dead_stack(Range stack) {
 // `dead`: bytes of the page's beginning that do not count.
 uint64_t hash_page(uint64_t hash, uint64_t name, const uint32_t* words, uint32_t pid,
                    uint64_t dead) {
-  uint64_t sum = name * 0x9E3779B97F4A7C15;
+  uint64_t sum = mix(name);
   bool any = false;
   for (size_t i = dead / 4; i < kPageSize / 4; i++) {
     uint32_t word = words[i];

@@ -3,6 +3,7 @@
 // Implemented in external_log.cc, rounds.cc and waiting.cc.
 #pragma once
 
+#include "base/hash.h"
 #include "control/control.h"
 #include "order/external_log.h"
 #include "order/order.h"
@@ -53,8 +54,7 @@ inline uint64_t again_soon(uint64_t soon, uint64_t& looks) {
 
 // `what`: an EventKind; 255: a wait was over.
 inline void add_to_schedule(Shared& s, const Task& task, uint64_t what) {
-  s.order.schedule_hash =
-      (s.order.schedule_hash ^ (uint64_t{task.id} << 8 | what)) * 0x9E3779B97F4A7C15;
+  s.order.schedule_hash = mix(s.order.schedule_hash ^ (uint64_t{task.id} << 8 | what));
 }
 
 inline bool is_idle(const Shared& s) {

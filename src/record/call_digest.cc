@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "control/process.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
@@ -222,7 +223,7 @@ uint32_t check_of(const Task& task, const effects::Request& request, long result
     auto value = static_cast<uint64_t>(request.a[i]);
     if (value >= kControl && value < kControl + (uint64_t{1} << 44))
       value = on_own_stack(task, value);
-    hash = (hash ^ value) * 0x9E3779B97F4A7C15;
+    hash = mix(hash ^ value);
     hash ^= hash >> 29;
   }
   if (writes_data(request.number)) {

@@ -33,6 +33,7 @@
 
 #include "base/bytes.h"
 #include "base/coherent_features.h"
+#include "base/hash.h"
 #include "check/check.h"
 #include "code/decode/decoder.h"
 #include "code/emulate/vector_state_x86_64.h"
@@ -214,7 +215,7 @@ uint64_t digest(const Probe& p, const ucontext_t& context) {
   for (size_t i = 0; i < p.writes; i++) {
     uint64_t value;
     load(p.write[i].address, p.write[i].size, &value);
-    value = (value ^ p.write[i].address) * 0x9E3779B97F4A7C15;
+    value = mix(value ^ p.write[i].address);
     sum += (value ^ value >> 31) * 0xBF58476D1CE4E5B9;
   }
   return sum;

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "base/types.h"
 
 namespace weir {
@@ -70,9 +71,7 @@ class BiasTable {
                          Unpublished unpublished);
 
  private:
-  static uint32_t set_of(uint64_t object) {
-    return static_cast<uint32_t>((object >> 3) * 0x9E3779B97F4A7C15 >> 49);
-  }
+  static uint32_t set_of(uint64_t object) { return static_cast<uint32_t>(mix(object >> 3) >> 49); }
   const BiasEntry* find(uint64_t object) const {
     const BiasEntry* set = entries_[set_of(object)];
     for (uint32_t way = 0; way < kWays; way++) {

@@ -18,6 +18,7 @@
 
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "control/control.h"
 #include "control/task.h"
 #include "sync/turn.h"
@@ -38,7 +39,7 @@ inline constexpr uint32_t kCountEvery = 8;
 // An event after which the compute gap was short, or long. `key`: the same for events at one place
 // or of one object.
 inline bool is_gap_short(Task& task, uint64_t key) {
-  key *= 0x9E3779B97F4A7C15;
+  key = mix(key);
   const uint32_t index = static_cast<uint32_t>(key >> 32) % kComputeGaps;
   ComputeGap& gap = shared().order.gaps[index];
   if (gap.key != static_cast<uint32_t>(key)) gap = {static_cast<uint32_t>(key), 0, 0, 0, 0};

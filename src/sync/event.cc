@@ -26,6 +26,7 @@
 #include "base/bytes.h"
 #include "base/coherent_features.h"
 #include "base/frame.h"
+#include "base/hash.h"
 #include "control/control.h"
 #include "control/in_place_process.h"
 #include "control/phase_timer.h"
@@ -75,7 +76,7 @@ void* in_backing(uint64_t address) {
 void inject_delay(Task& task) {
   uint64_t seed = options().delay_seed;
   if (!seed) return;
-  uint64_t x = (seed + task.id) * 0x9E3779B97F4A7C15 ^ sys::cycles();
+  uint64_t x = mix(seed + task.id) ^ sys::cycles();
   x ^= x >> 29;
   x *= 0xBF58476D1CE4E5B9;
   if (x >> 62) return;
@@ -130,7 +131,7 @@ bool ends_kept_turn(Task& task, EventKind kind) {
 uint64_t key_of(const Task& task, EventKind kind) {
   if (!task.frame || kind == EventKind::kSpin) return 0;
   const uint64_t place = (task.frame->rsp & (kPageSize - 1)) << 8 | static_cast<uint64_t>(kind);
-  return (place * 0x9E3779B97F4A7C15 ^ task.frame->rsi) * 0xBF58476D1CE4E5B9 >> 8;
+  return (mix(place) ^ task.frame->rsi) * 0xBF58476D1CE4E5B9 >> 8;
 }
 
 // View coherent without release on demand: at an event of the program's the task gives up all that
@@ -194,7 +195,7 @@ void enter(Task& task, EventKind kind) {
 uint64_t gap_key_of(const Task& task) {
   const Frame& frame = *task.frame;
   const uint64_t what = frame.site == kUpcall ? frame.rdi ^ frame.rsi << 20 : frame.site;
-  return (what * 0x9E3779B97F4A7C15 ^ frame.rsp % kPageSize) * 0xBF58476D1CE4E5B9;
+  return (mix(what) ^ frame.rsp % kPageSize) * 0xBF58476D1CE4E5B9;
 }
 
 // After an event: program code goes on with the turn, as it will soon come to another one.
@@ -283,8 +284,7 @@ void note_failure() {
   if (task.locks.failures <= kMinFailures || task.turn.depth != 1) return;
   const uint32_t excess = (task.locks.failures - kMinFailures) / kWeight;
   const uint32_t width = excess < 5 ? excess : 5;
-  uint64_t x = (task.identity.creation + 1) * 0x9E3779B97F4A7C15 +
-               task.spent.counters.events * 0xBF58476D1CE4E5B9;
+  uint64_t x = mix(task.identity.creation + 1) + task.spent.counters.events * 0xBF58476D1CE4E5B9;
   x ^= x >> 31;
   const uint64_t rounds = (x * 0x94D049BB133111EB >> 40) & ((uint64_t{1} << width) - 1);
   if (rounds) block(0, 0, rounds * order::kQuantumNs, "another task");

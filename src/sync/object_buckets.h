@@ -1,6 +1,7 @@
 // Within the order of objects: its buckets, in memory that all tasks see.
 #pragma once
 
+#include "base/hash.h"
 #include "control/control.h"
 
 namespace weir::object {
@@ -36,7 +37,7 @@ inline Objects& objects() { return *reinterpret_cast<Objects*>(kObjects); }
 inline Bucket& bucket_of(const Task& task) { return objects().buckets[task.point.object - 1]; }
 // Of the object at that address.
 inline uint32_t index_of(uint64_t address) {
-  return static_cast<uint32_t>((address >> 6) * 0x9E3779B97F4A7C15 >> (64 - kBucketBits));
+  return static_cast<uint32_t>(mix(address >> 6) >> (64 - kBucketBits));
 }
 
 // The task has the object's bucket from here on; and has it no more.

@@ -2,6 +2,7 @@
 // check/keys/enforce_by_key.cc.
 #include "check/keys/rehash.h"
 
+#include "base/hash.h"
 #include "check/keys/enforce_by_key.h"
 #include "sys/futex.h"
 #include "sys/signal.h"
@@ -56,7 +57,7 @@ void stop_tasks() {
 }  // namespace
 
 void rehash() {
-  uint64_t words[2] = {sys::cycles(), sys::cycles() * 0x9E3779B97F4A7C15};
+  uint64_t words[2] = {sys::cycles(), mix(sys::cycles())};
   sys::raw(SYS_getrandom, reinterpret_cast<long>(words), sizeof words, 0);
   __atomic_store_n(&g_rehashing, 1u, __ATOMIC_SEQ_CST);
   stop_tasks();

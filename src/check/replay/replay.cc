@@ -1,5 +1,6 @@
 #include "check/replay/replay.h"
 
+#include "base/hash.h"
 #include "check/state.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
@@ -32,7 +33,7 @@ uint64_t key_of(uint64_t address) {
 // The page's entry, taken if there is none and `takes`. Null: there is none, or no room.
 Touched* find(uint64_t address, bool takes) {
   const uint64_t key = key_of(address);
-  uint64_t at = key * 0x9E3779B97F4A7C15 >> 20;
+  uint64_t at = mix(key) >> 20;
   for (uint32_t i = 0; i < findings::kMaxTouched; i++) {
     Touched& touched = found().touched[(at + i) % findings::kMaxTouched];
     uint64_t there = __atomic_load_n(&touched.key, __ATOMIC_ACQUIRE);

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "sys/cpuid_x86_64.h"
 
 namespace weir::trap {
@@ -18,11 +19,11 @@ constexpr uint64_t kMagicAt = 464,
 constexpr uint64_t kHeader = 512;
 constexpr uint64_t kStack87 = 32, kVectors = 160, kVectorsEnd = 416;
 
-uint64_t mix(uint64_t hash, const char* bytes, uint64_t size) {
+uint64_t mix_bytes(uint64_t hash, const char* bytes, uint64_t size) {
   for (uint64_t i = 0; i + 8 <= size; i += 8) {
     uint64_t word;
     memcpy(&word, bytes + i, 8);
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15;
+    hash = mix(hash ^ word);
     hash ^= hash >> 31;
   }
   return hash;
@@ -69,13 +70,13 @@ uint64_t hash_vectors(const ucontext_t& context) {
   if (!area) return 0;
   const uint64_t present = present_in(area);
   uint64_t hash = 1;
-  if (present & 1) hash = mix(hash, area + kStack87, kVectors - kStack87);
-  if (present & 2) hash = mix(hash, area + kVectors, kVectorsEnd - kVectors);
+  if (present & 1) hash = mix_bytes(hash, area + kStack87, kVectors - kStack87);
+  if (present & 2) hash = mix_bytes(hash, area + kVectors, kVectorsEnd - kVectors);
   for (unsigned component = 2; component < 63; component++) {
     if (!(present >> component & 1)) continue;
     static sys::Cpuid known[63];  // of the processor's: where it lies, and how much it is
     if (!known[component].a) known[component] = sys::cpuid(0xd, component);
-    hash = mix(hash, area + known[component].b, known[component].a);
+    hash = mix_bytes(hash, area + known[component].b, known[component].a);
   }
   return hash;
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "code/find/byte_scan.h"
 #include "code/find/text_map.h"
 #include "memory/backing.h"
@@ -125,8 +126,7 @@ uint64_t digest_text(const uint8_t* bytes, uint64_t size) {
     }
   }
   const uint64_t rest = digest_bytes(bytes + at, size - at);
-  return digest_bytes(reinterpret_cast<const uint8_t*>(lane), sizeof lane) ^
-         rest * 0x9E3779B97F4A7C15;
+  return digest_bytes(reinterpret_cast<const uint8_t*>(lane), sizeof lane) ^ mix(rest);
 }
 
 bool Plan::take(uint64_t capacity) {

@@ -1,5 +1,6 @@
 #include "code/sites/site_table.h"
 
+#include "base/hash.h"
 #include "sys/memory.h"
 
 // Three tables. Sites lie in one reserved range of addresses, so they never move and an index is
@@ -59,9 +60,7 @@ constexpr uint32_t kMaxLate = 512;
 Site g_late[kMaxLate];
 uint32_t g_late_count = 0;
 
-uint32_t hash_of(uint64_t address) {
-  return static_cast<uint32_t>((address * 0x9e3779b97f4a7c15u) >> 32);
-}
+uint32_t hash_of(uint64_t address) { return static_cast<uint32_t>(mix(address) >> 32); }
 
 template <typename T>
 const T* shown(T* const& table) {

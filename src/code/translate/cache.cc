@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "code/translate/code_x86_64.h"
 #include "sys/memory.h"
 
@@ -16,9 +17,7 @@ namespace {
 
 uint64_t* targets() { return reinterpret_cast<uint64_t*>(kCountTargets); }
 
-uint32_t bucket_of(uint64_t original) {
-  return static_cast<uint32_t>((original * 0x9e3779b97f4a7c15u) >> 48);
-}
+uint32_t bucket_of(uint64_t original) { return static_cast<uint32_t>(mix(original) >> 48); }
 
 }  // namespace
 

@@ -1,4 +1,5 @@
 #include "code/translate/test_run.h"
+#include "base/hash.h"
 
 #include <asm/prctl.h>
 #include <signal.h>
@@ -86,8 +87,7 @@ uint64_t g_places, g_places_digest, g_registers_digest;
 
 WEIR_TEST_HANDLER uint64_t digest(const Frame& frame) {
   uint64_t hash = 0;
-  for (unsigned i = 0; i < 16; i++)
-    hash = (hash ^ general_register(frame, i)) * 0x9E3779B97F4A7C15 + (hash >> 31);
+  for (unsigned i = 0; i < 16; i++) hash = mix(hash ^ general_register(frame, i)) + (hash >> 31);
   return hash;
 }
 
@@ -202,9 +202,8 @@ extern "C" WEIR_TEST_HANDLER void weir_test_count_on_site(weir::Frame* frame) {
       return;
     }
     g_places++;
-    g_places_digest = (g_places_digest ^ frame->rip) * 0x9E3779B97F4A7C15 + (g_places_digest >> 29);
-    g_registers_digest =
-        (g_registers_digest ^ digest(*frame)) * 0x9E3779B97F4A7C15 + (g_registers_digest >> 29);
+    g_places_digest = mix(g_places_digest ^ frame->rip) + (g_places_digest >> 29);
+    g_registers_digest = mix(g_registers_digest ^ digest(*frame)) + (g_registers_digest >> 29);
     if (flushes) on_patched_text();
     go_on(*frame, g_budget);
   } else if (frame->site == kCountMiss) {

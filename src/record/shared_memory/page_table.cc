@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+#include "base/hash.h"
 #include "record/channel/wait.h"
 #include "record/stream.h"
 #include "sys/futex.h"
@@ -164,7 +165,7 @@ void look_after(uint32_t me, uint64_t holder, uint64_t waited) {
 }  // namespace
 
 uint32_t entry_of(uint64_t object, uint64_t page) {
-  uint64_t key = (object ^ page * 0x9E3779B97F4A7C15) * 0xBF58476D1CE4E5B9;
+  uint64_t key = (object ^ mix(page)) * 0xBF58476D1CE4E5B9;
   key = (key ^ key >> 31) * 0x94D049BB133111EB;
   key ^= key >> 29;
   if (!key) key = 1;

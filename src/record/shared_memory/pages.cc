@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
@@ -49,7 +50,7 @@ uint64_t g_taken = 0;
 bool g_expects_spin = false;  // replaying
 
 uint32_t slot_of(uint64_t page) {
-  return static_cast<uint32_t>(page / kPageSize * 0x9E3779B97F4A7C15 >> 32) & (g_room - 1);
+  return static_cast<uint32_t>(mix(page / kPageSize) >> 32) & (g_room - 1);
 }
 
 void insert(uint64_t page, uint32_t index) {
@@ -146,8 +147,7 @@ namespace {
 
 uint64_t sum_of(const uint64_t* words) {
   uint64_t sum = 1;
-  for (uint32_t i = 0; i < kPageSize / 8; i++)
-    sum = (sum ^ words[i]) * 0x9E3779B97F4A7C15 + (sum >> 29);
+  for (uint32_t i = 0; i < kPageSize / 8; i++) sum = mix(sum ^ words[i]) + (sum >> 29);
   return sum | 1;
 }
 

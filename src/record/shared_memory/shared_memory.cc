@@ -10,6 +10,7 @@
 // (end_sleep()).
 
 #include "record/shared_memory.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -135,7 +136,7 @@ uint64_t object_at(uint64_t address) {
   if (input::replaying() || !look_up(address, line)) return 0;
   const uint64_t kind =
       starts_with(line.name, "/SYSV") ? 0x5ca1ab1e : 0;  // their inodes are numbered apart
-  return ((line.device ^ kind) * 0x9E3779B97F4A7C15 ^ line.inode) * 0xBF58476D1CE4E5B9 | 1;
+  return (mix(line.device ^ kind) ^ line.inode) * 0xBF58476D1CE4E5B9 | 1;
 }
 
 uint64_t file_of(int descriptor) {
@@ -143,7 +144,7 @@ uint64_t file_of(int descriptor) {
   if (input::replaying() || descriptor < 0 ||
       sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0)
     return 0;
-  return (status.st_dev * 0x9E3779B97F4A7C15 ^ status.st_ino) * 0xBF58476D1CE4E5B9 | 1;
+  return (mix(status.st_dev) ^ status.st_ino) * 0xBF58476D1CE4E5B9 | 1;
 }
 
 void remember(Range range, int protection, uint64_t object, uint64_t offset, uint64_t file = 0) {

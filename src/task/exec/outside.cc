@@ -12,6 +12,7 @@
 #include <sys/statfs.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "record/stream.h"
@@ -111,8 +112,7 @@ void look(const tasks::File& file, int depth, Outside& outside) {
 
 uint64_t hash_of(const char* name) {
   uint64_t hash = 1;
-  for (; *name; name++)
-    hash = (hash ^ static_cast<uint8_t>(*name)) * 0x9E3779B97F4A7C15 ^ hash >> 29;
+  for (; *name; name++) hash = mix(hash ^ static_cast<uint8_t>(*name)) ^ hash >> 29;
   return hash | 1;
 }
 

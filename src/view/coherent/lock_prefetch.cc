@@ -1,5 +1,6 @@
 // A tape for each lock (the project's tapes: what was accessed, and what is fetched ahead by it).
 
+#include "base/hash.h"
 #include "view/coherent/directory.h"
 
 namespace weir::view::coherent {
@@ -23,7 +24,7 @@ constexpr uint32_t kHot = 2, kMaxHeat = 8;
 constexpr uint32_t kTryWithout = 32;
 
 Tape& tape_of(uint64_t lock) {
-  return reinterpret_cast<Tape*>(kTapePlace)[(lock >> 3) * 0x9E3779B97F4A7C15 >> 54 & (kTapes - 1)];
+  return reinterpret_cast<Tape*>(kTapePlace)[mix(lock >> 3) >> 54 & (kTapes - 1)];
 }
 bool is_hot(const Tape& tape) { return tape.heat >= kHot && uses(Optimization::kTape); }
 
