@@ -91,8 +91,8 @@ inline constexpr uint32_t kGoTask = 1, kGoCatchUp = 2;
 
 inline constexpr int kContinued = 0xffff;  // the wait status of a continuation
 
-struct ProcessSlot {
-  int32_t pid;        // 0 = slot free
+struct ProcessEntry {
+  int32_t pid;        // 0 = entry free
   uint32_t idle;      // 1 while it waits in the pool
   uint32_t taken;     // a task's, the pool's or the in-place process's (where tasks are processes).
                       // Changes in turns
@@ -309,7 +309,7 @@ struct ProcessTable {
   uint32_t high;
   uint32_t idle;
   uint32_t given_up;
-  ProcessSlot slots[kMaxProcesses];
+  ProcessEntry entries[kMaxProcesses];
   uint32_t children_epoch;  // futex: a child ended
   uint32_t monitor_stands;  // futex: 1 when the first task may go on
   uint32_t child_high;

@@ -38,8 +38,8 @@ long program_time(timespec* time) {
   Shared& s = shared();
   uint64_t sum = plan().has_processes() ? time_of_process(s.program.monitor) : 0;
   for (uint32_t p = 0; p < s.processes.high; p++) {
-    if (!plan().has_processes() || s.processes.slots[p].pid != s.program.monitor)
-      sum += time_of_process(s.processes.slots[p].pid);
+    if (!plan().has_processes() || s.processes.entries[p].pid != s.program.monitor)
+      sum += time_of_process(s.processes.entries[p].pid);
   }
   time->tv_sec = static_cast<time_t>(sum / 1000000000);
   time->tv_nsec = static_cast<long>(sum % 1000000000);

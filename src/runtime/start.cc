@@ -164,7 +164,7 @@ void go_multi() {
     if (!view::current().open_tracking()) die(125);
   }
   s.mapping_log.sequence = 0;
-  s.processes.slots[g_process].mapping_sequence = 0;
+  s.processes.entries[g_process].mapping_sequence = 0;
   g_tasks_active = true;
   choose_fast_path();
   order::start(self());

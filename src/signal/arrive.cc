@@ -176,7 +176,7 @@ void fix_sender(siginfo_t* info) {
   if (!is_sent && info->si_signo != SIGCHLD) return;
   Shared& s = shared();
   for (uint32_t p = 0; p < s.processes.high; p++) {
-    if (is_sent && s.processes.slots[p].pid == info->si_pid && s.program.monitor)
+    if (is_sent && s.processes.entries[p].pid == info->si_pid && s.program.monitor)
       info->si_pid = s.program.shown_pid;
   }
   if (constant::has_pid()) info->si_pid = constant::shown_id(info->si_pid);

@@ -57,7 +57,7 @@ int shown_process(int real) {
   const Shared& s = shared();
   const uint32_t count = g_tasks_active && plan().has_processes() ? s.processes.high : 0;
   for (uint32_t p = 0; p < count; p++) {
-    if (s.processes.slots[p].pid == real) return constant::shown_id(s.program.shown_pid);
+    if (s.processes.entries[p].pid == real) return constant::shown_id(s.program.shown_pid);
   }
   return constant::shown_id(real);
 }

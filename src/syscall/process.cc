@@ -110,8 +110,8 @@ long on_setpgid(const Call& call) {
   begin_turn(EventKind::kSyscall);
   const long result = tasks::call_in_monitor(SYS_setpgid, pid, group);
   for (uint32_t p = 0; result == 0 && pid == s.program.shown_pid && p < s.processes.high; p++) {
-    if (s.processes.slots[p].pid > 0)
-      tasks::call_in_monitor(SYS_setpgid, s.processes.slots[p].pid, group);
+    if (s.processes.entries[p].pid > 0)
+      tasks::call_in_monitor(SYS_setpgid, s.processes.entries[p].pid, group);
   }
   end_turn();
   return result;
@@ -219,8 +219,8 @@ long on_limits(Call& call) {
   Shared& s = shared();
   const long resource = old_form ? call.a : call.b;
   for (uint32_t p = 0; p < s.processes.high && !input::replaying(); p++) {
-    if (s.processes.slots[p].pid > 0)
-      sys::raw(SYS_prlimit64, s.processes.slots[p].pid, resource, wanted, 0);
+    if (s.processes.entries[p].pid > 0)
+      sys::raw(SYS_prlimit64, s.processes.entries[p].pid, resource, wanted, 0);
   }
   if (!input::replaying()) sys::raw(SYS_prlimit64, s.program.monitor, resource, wanted, 0);
   return 0;

@@ -94,7 +94,7 @@ void become_single_after_fork() {
   for (TaskId i = 0; i < s.order.high_task; i++)
     s.tasks[i].order.state = TaskState::kFree, s.tasks[i].order.is_unnoted = 0;
   for (uint32_t p = 0; p < s.processes.high; p++)
-    s.processes.slots[p].pid = 0, s.processes.slots[p].taken = 0;
+    s.processes.entries[p].pid = 0, s.processes.entries[p].taken = 0;
   task = copy;
   s.program.multi = 0;
   s.program.monitor = s.program.shown_pid = 0;
@@ -117,8 +117,8 @@ void become_single_after_fork() {
   task.turn.held = 0;
   task.turn.state = TurnState::kNone;  // that of a turn of the parent's
   task.flags = 0;
-  s.processes.slots[task.identity.process].pid = task.identity.tid;
-  s.processes.slots[task.identity.process].taken = 1;
+  s.processes.entries[task.identity.process].pid = task.identity.tid;
+  s.processes.entries[task.identity.process].taken = 1;
   g_tasks_active = false;
   forget_in_place_process();
 }
@@ -358,7 +358,7 @@ bool has_orphan(int kind, int id) {
     for (; *at >= '0' && *at <= '9'; at++) pid = pid * 10 + (*at - '0');
     while (*at == ' ') at++;
     bool is_task = false;
-    for (uint32_t p = 0; p < s.processes.high; p++) is_task |= s.processes.slots[p].pid == pid;
+    for (uint32_t p = 0; p < s.processes.high; p++) is_task |= s.processes.entries[p].pid == pid;
     if (pid && !is_task && (kind != P_PID || pid == id)) return true;
   }
   return false;

@@ -75,7 +75,7 @@ int timer_target(const siginfo_t* info) {
 // it has told it the signal might be dropped, or end the program.
 void bring_up_to_date(const Task& target, int tid) {
   Shared& s = shared();
-  const ProcessSlot& slot = s.processes.slots[target.identity.process];
+  const ProcessEntry& slot = s.processes.entries[target.identity.process];
   auto behind = [&] {
     return __atomic_load_n(&slot.mapping_sequence, __ATOMIC_ACQUIRE) !=
            __atomic_load_n(&s.mapping_log.sequence, __ATOMIC_ACQUIRE);
@@ -169,7 +169,7 @@ void continue_tasks(const Task* told) {
   info.si_signo = SIGCONT;
   info.si_code = trap::kContinuesOnly;
   for (uint32_t p = 0; p < s.processes.high; p++) {
-    const int pid = s.processes.slots[p].pid;
+    const int pid = s.processes.entries[p].pid;
     if (pid <= 0 || (told && told->identity.tid == pid)) continue;
     sys::raw(SYS_rt_tgsigqueueinfo, pid, pid, SIGCONT, reinterpret_cast<long>(&info));
   }
@@ -191,14 +191,14 @@ void pass_on(int signal, const siginfo_t* info) {
     if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
       if (is_orphaned()) return;
       for (uint32_t p = 0; p < s.processes.high; p++) {
-        if (s.processes.slots[p].pid > 0) sys::raw(SYS_kill, s.processes.slots[p].pid, SIGSTOP);
+        if (s.processes.entries[p].pid > 0) sys::raw(SYS_kill, s.processes.entries[p].pid, SIGSTOP);
       }
       sys::raw(SYS_kill, sys::raw(SYS_getpid), SIGSTOP);
       return;
     }
     if (signal == SIGCONT) {
       for (uint32_t p = 0; p < s.processes.high; p++) {
-        if (s.processes.slots[p].pid > 0) sys::raw(SYS_kill, s.processes.slots[p].pid, SIGCONT);
+        if (s.processes.entries[p].pid > 0) sys::raw(SYS_kill, s.processes.entries[p].pid, SIGCONT);
       }
       return;
     }

@@ -191,7 +191,7 @@ void begin(uint64_t process) {
   handle_all_calls();  // what no stub hands over otherwise (credentials, say) is the task's own
                        // process's too
   e.tid = static_cast<int>(sys::raw(SYS_gettid));
-  __atomic_store_n(&s.processes.slots[process].pid, e.tid, __ATOMIC_RELEASE);
+  __atomic_store_n(&s.processes.entries[process].pid, e.tid, __ATOMIC_RELEASE);
   serve();
 }
 
@@ -203,7 +203,7 @@ bool make_in_place_process() {
   if (!parts) return false;
   runtime::apply_mappings(self());  // the copy has what this process has changed itself, and is not
                                     // counted among those that wait
-  const uint32_t process = take_new_slot();
+  const uint32_t process = take_new_entry();
   if (process == kMaxProcesses) return false;
   e.components = parts;
   e.ns_a_cycle = ((sys::monotonic_ns() - s.program.start_ns) << 20) /
@@ -212,14 +212,14 @@ bool make_in_place_process() {
   e.record.id = kNoTask;
   e.record.in_runtime = 1;
   e.record.stack_top = stack_top_of(process);
-  s.processes.slots[process].mapping_sequence =
-      s.processes.slots[runtime::g_process].mapping_sequence;
+  s.processes.entries[process].mapping_sequence =
+      s.processes.entries[runtime::g_process].mapping_sequence;
   const uint64_t flags =
       CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_PARENT | runtime::clone_signal();
   const long result =
       weir_clone(flags, stack_top_of(process) - 1024, nullptr, nullptr, 0, begin, process);
   if (sys::failed(result)) {
-    drop_slot(process);
+    drop_entry(process);
     return false;
   }
   e.made = 1;

@@ -1,14 +1,14 @@
-// A ring of records in shared memory. Every process slot, busy or idle, has its own place in it; a
+// A ring of records in shared memory. Every process entry, busy or idle, has its own place in it; a
 // record's descriptor is closed by the last process that applies it.
 //
 // Invariants
 // 1. Records are appended under the turn, and applied by a process before it runs program code
 //    again, so a process in program code is always up to date. (checked in publish)
-// 2. `waiting` counts the slots that still have to apply a record; slots made later start at the
-//    end. (checked in apply_mappings)
-// 3. A slot that is about to be overtaken applies what it has missed where it stands: under a turn
+// 2. `waiting` counts the entries that still have to apply a record; entries made later start at
+//    the end. (checked in apply_mappings)
+// 3. A entry that is about to be overtaken applies what it has missed where it stands: under a turn
 //    all others are asleep in the runtime, busy ones with the probe signal open
-//    (signal/signals.cc), idle ones on slot.go. (checked in publish)
+//    (signal/signals.cc), idle ones on entry.go. (checked in publish)
 
 #include "task/mapping_log.h"
 
@@ -126,13 +126,13 @@ void apply(const MappingRecord& r) {
 uint64_t lag_of(uint32_t process) {
   const Shared& s = shared();
   if (process == g_process ||
-      __atomic_load_n(&s.processes.slots[process].pid, __ATOMIC_ACQUIRE) == 0)
+      __atomic_load_n(&s.processes.entries[process].pid, __ATOMIC_ACQUIRE) == 0)
     return 0;
   return s.mapping_log.sequence -
-         __atomic_load_n(&s.processes.slots[process].mapping_sequence, __ATOMIC_ACQUIRE);
+         __atomic_load_n(&s.processes.entries[process].mapping_sequence, __ATOMIC_ACQUIRE);
 }
 
-// Where a slot lags behind by more than `too_far`: until none does by more than `far`.
+// Where an entry lags behind by more than `too_far`: until none does by more than `far`.
 void catch_up(uint64_t too_far, uint64_t far) {
   Shared& s = shared();
   constexpr uint64_t kMaxWaitNs = 10'000'000'000, kPokeIntervalNs = 20'000'000;
@@ -151,13 +151,13 @@ void catch_up(uint64_t too_far, uint64_t far) {
       if (lag <= far) continue;
       total += lag;
       laggard = p;
-      ProcessSlot& slot = s.processes.slots[p];
+      ProcessEntry& entry = s.processes.entries[p];
       if (!poke) continue;
-      if (slot.idle) {
-        __atomic_store_n(&slot.go, kGoCatchUp, __ATOMIC_RELEASE);
-        sys::futex_wake(&slot.go);
-      } else if (slot.pid > 0) {  // else it is being made
-        sys::raw(SYS_tkill, slot.pid, sys::g_probe_signal);
+      if (entry.idle) {
+        __atomic_store_n(&entry.go, kGoCatchUp, __ATOMIC_RELEASE);
+        sys::futex_wake(&entry.go);
+      } else if (entry.pid > 0) {  // else it is being made
+        sys::raw(SYS_tkill, entry.pid, sys::g_probe_signal);
       }
     }
     if (poke) poked = now;
@@ -167,9 +167,9 @@ void catch_up(uint64_t too_far, uint64_t far) {
       progress = now;
     }
     if (now - progress > kMaxWaitNs) {
-      const ProcessSlot& slot = s.processes.slots[laggard];
+      const ProcessEntry& entry = s.processes.entries[laggard];
       report("changes of memory wait for process %d (task %u) to repeat them, and it does not",
-             int64_t{slot.pid}, uint64_t{slot.task});
+             int64_t{entry.pid}, uint64_t{entry.task});
       die(125);
     }
     sys::raw(SYS_sched_yield);
@@ -217,17 +217,17 @@ namespace {
 void publish(MappingRecord record) {
   Shared& s = shared();
   note_change_of_text(record, true);
-  catch_up(
-      kMappingRecords / 2,
-      kMappingRecords / 4);  // long before the ring comes round to a record that a slot still needs
+  catch_up(kMappingRecords / 2,
+           kMappingRecords /
+               4);  // long before the ring comes round to a record that an entry still needs
   SpinGuard guard(s.processes.lock);
   uint32_t others = 0;
   uint64_t oldest = s.mapping_log.sequence;
   for (uint32_t p = 0; p < s.processes.high; p++) {
-    if (s.processes.slots[p].pid == 0 || p == g_process) continue;
+    if (s.processes.entries[p].pid == 0 || p == g_process) continue;
     others++;
-    if (s.processes.slots[p].mapping_sequence < oldest)
-      oldest = s.processes.slots[p].mapping_sequence;
+    if (s.processes.entries[p].mapping_sequence < oldest)
+      oldest = s.processes.entries[p].mapping_sequence;
   }
   WEIR_CHECK(s.mapping_log.sequence - oldest < kMappingRecords);  // invariant 3 of mapping_log.cc
   // Invariant 1 of mapping_log.cc; but a stack, for a task that is made without a turn.
@@ -262,9 +262,9 @@ void apply_mappings(Task&) {
   if (busy) return;
   busy = true;
   Shared& s = shared();
-  ProcessSlot& slot = s.processes.slots[g_process];
-  while (slot.mapping_sequence < __atomic_load_n(&s.mapping_log.sequence, __ATOMIC_ACQUIRE)) {
-    MappingRecord& record = s.mapping_log.records[slot.mapping_sequence % kMappingRecords];
+  ProcessEntry& entry = s.processes.entries[g_process];
+  while (entry.mapping_sequence < __atomic_load_n(&s.mapping_log.sequence, __ATOMIC_ACQUIRE)) {
+    MappingRecord& record = s.mapping_log.records[entry.mapping_sequence % kMappingRecords];
     if (record.author != g_process) {
       apply(record);
       const uint32_t waiting = __atomic_sub_fetch(&record.waiting, 1u, __ATOMIC_ACQ_REL);
@@ -274,14 +274,14 @@ void apply_mappings(Task&) {
         record.descriptor = -1;
       }
     }
-    __atomic_store_n(&slot.mapping_sequence, slot.mapping_sequence + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&entry.mapping_sequence, entry.mapping_sequence + 1, __ATOMIC_RELEASE);
   }
   busy = false;
 }
 
 bool lacks_mappings() {
   const Shared& s = shared();
-  return s.processes.slots[g_process].mapping_sequence <
+  return s.processes.entries[g_process].mapping_sequence <
          __atomic_load_n(&s.mapping_log.sequence, __ATOMIC_ACQUIRE);
 }
 

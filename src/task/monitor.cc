@@ -40,7 +40,7 @@ constexpr uint64_t kMonitorStack = 64 << 10;
 void kill_tasks() {
   Shared& s = shared();
   for (uint32_t p = 0; p < s.processes.high; p++) {
-    if (s.processes.slots[p].pid > 0) sys::raw(SYS_kill, s.processes.slots[p].pid, SIGKILL);
+    if (s.processes.entries[p].pid > 0) sys::raw(SYS_kill, s.processes.entries[p].pid, SIGKILL);
   }
 }
 
@@ -51,14 +51,14 @@ void reap_tasks() {
     kill_tasks();
     bool left = false;
     for (uint32_t p = 0; p < s.processes.high; p++) {
-      const int pid = __atomic_load_n(&s.processes.slots[p].pid, __ATOMIC_ACQUIRE);
+      const int pid = __atomic_load_n(&s.processes.entries[p].pid, __ATOMIC_ACQUIRE);
       if (pid <= 0) continue;
       sys::raw(SYS_kill, pid, SIGKILL);  // it may have been in the making when all were killed
       long result = sys::raw(SYS_wait4, pid, 0, kWaitAll, 0);
       if (result == -EINTR) {
         left = true;
       } else {
-        s.processes.slots[p].pid = 0;
+        s.processes.entries[p].pid = 0;
       }
     }
     if (!left) return;
@@ -133,8 +133,8 @@ void show_arguments() {
 bool note_task_end(int pid) {
   Shared& s = shared();
   for (uint32_t p = 0; p < s.processes.high; p++) {
-    if (s.processes.slots[p].pid != pid) continue;
-    s.processes.slots[p].pid = 0;
+    if (s.processes.entries[p].pid != pid) continue;
+    s.processes.entries[p].pid = 0;
     return true;
   }
   return false;
@@ -143,7 +143,7 @@ bool note_task_end(int pid) {
 bool is_task(int pid) {
   const Shared& s = shared();
   for (uint32_t p = 0; p < s.processes.high; p++) {
-    if (s.processes.slots[p].pid == pid) return true;
+    if (s.processes.entries[p].pid == pid) return true;
   }
   return false;
 }
@@ -279,7 +279,7 @@ void split_monitor() {
   task.identity.tid = static_cast<int>(sys::raw(SYS_gettid));
   task.identity.cpu_offset = used;
   arm_profiles();
-  s.processes.slots[task.identity.process].pid = task.identity.tid;
+  s.processes.entries[task.identity.process].pid = task.identity.tid;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
 }
 
@@ -289,7 +289,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
   using namespace weir;
   using namespace weir::tasks;
   Shared& s = shared();
-  if (s.processes.slots[0].pid == s.program.monitor) s.processes.slots[0].pid = leader;
+  if (s.processes.entries[0].pid == s.program.monitor) s.processes.entries[0].pid = leader;
   forward_signals();
   show_arguments();
   __atomic_store_n(&s.processes.monitor_stands, 1u, __ATOMIC_RELEASE);

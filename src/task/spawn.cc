@@ -1,15 +1,15 @@
-// A task's kernel thread is a *process slot*: its own page table (isolated) or a thread of the one
-// process (direct), with a runtime stack of its own. A slot that has ended its task waits in the
+// A task's kernel thread is a *process entry*: its own page table (isolated) or a thread of the one
+// process (direct), with a runtime stack of its own. A entry that has ended its task waits in the
 // pool for the next one, since a process costs a hundred microseconds to make and four to wake.
 //
 // Invariants
-// 1. A slot in use has exactly one task; an idle one has none and blocks all signals. Copies that
+// 1. A entry in use has exactly one task; an idle one has none and blocks all signals. Copies that
 //    stay (view/) stay for the next task: it will write most of them too. (checked in run_task)
 // 2. A task's record is not touched by its old process after pass_turn(kFree): the slot number may
-//    be in use again. (not checkable: the slot is another task's by then)
+//    be in use again. (not checkable: the entry is another task's by then)
 // 3. The child of spawn() runs program code only when the serial phase in which it was made is
 //    over, or, where it was made in a parallel phase, at once. (checked in run_task)
-// 4. When the monitor (or, under View direct, the process) dies, the kernel kills every slot
+// 4. When the monitor (or, under View direct, the process) dies, the kernel kills every entry
 //    (PR_SET_PDEATHSIG). (not checkable: the kernel kills them)
 
 #include "task/spawn.h"
@@ -62,38 +62,38 @@ Frame* first_frame(uint64_t stack_top) {
 }
 
 // Which one is free follows from turns, not from when a process has ended: every handler's context
-// says where the signal stack of its slot lies. Those that were given up last are passed over, as
+// says where the signal stack of its entry lies. Those that were given up last are passed over, as
 // their processes may still be about to end.
-bool is_free(const Shared& s, const ProcessSlot& slot) {
+bool is_free(const Shared& s, const ProcessEntry& entry) {
   constexpr uint32_t kLately = 16;
-  if (!plan().has_processes()) return slot.pid == 0;
-  return !slot.taken && (!slot.given_up || s.processes.given_up - slot.given_up >= kLately);
+  if (!plan().has_processes()) return entry.pid == 0;
+  return !entry.taken && (!entry.given_up || s.processes.given_up - entry.given_up >= kLately);
 }
 
-uint32_t take_free_slot() {
+uint32_t take_free_entry() {
   Shared& s = shared();
   uint32_t p = 0;
-  while (p < kMaxProcesses && !is_free(s, s.processes.slots[p])) p++;
+  while (p < kMaxProcesses && !is_free(s, s.processes.entries[p])) p++;
   if (p == kMaxProcesses) return p;
-  ProcessSlot& slot = s.processes.slots[p];
-  while (__atomic_load_n(&slot.pid, __ATOMIC_ACQUIRE))
+  ProcessEntry& entry = s.processes.entries[p];
+  while (__atomic_load_n(&entry.pid, __ATOMIC_ACQUIRE))
     sys::raw(SYS_sched_yield);  // the monitor has yet to see its end
   SpinGuard guard(s.processes.lock);
-  slot.pid = -1;
-  slot.mapping_sequence = s.mapping_log.sequence;  // not that of whoever had the slot before
-  slot.taken = 1;
-  slot.idle = slot.go = 0;
+  entry.pid = -1;
+  entry.mapping_sequence = s.mapping_log.sequence;  // not that of whoever had the entry before
+  entry.taken = 1;
+  entry.idle = entry.go = 0;
   if (p >= s.processes.high) s.processes.high = p + 1;
   return p;
 }
 
-uint32_t take_slot(const Task& creator, bool* reused) {
+uint32_t take_entry(const Task& creator, bool* reused) {
   Shared& s = shared();
   if (s.processes.idle && !creator.identity.changed) {
     SpinGuard guard(s.processes.lock);
     for (uint32_t p = 0; p < s.processes.high; p++) {
-      if (s.processes.slots[p].pid && s.processes.slots[p].idle) {
-        s.processes.slots[p].idle = 0;
+      if (s.processes.entries[p].pid && s.processes.entries[p].idle) {
+        s.processes.entries[p].idle = 0;
         s.processes.idle--;
         *reused = true;
         return p;
@@ -101,7 +101,7 @@ uint32_t take_slot(const Task& creator, bool* reused) {
     }
   }
   *reused = false;
-  return take_free_slot();
+  return take_free_entry();
 }
 
 TaskId take_task() {
@@ -124,9 +124,9 @@ void reserve_heap(uint32_t heap) {
 
 // Puts the running thread or process into `task`'s place and lets it into the program.
 [[noreturn]] void run_task(uint32_t process, Task& task) {
-  const ProcessSlot& slot = shared().processes.slots[process];
+  const ProcessEntry& entry = shared().processes.entries[process];
   // Invariant 1 of spawn.cc.
-  WEIR_CHECK(!slot.idle && slot.task == task.id && task.identity.process == process);
+  WEIR_CHECK(!entry.idle && entry.task == task.id && task.identity.process == process);
   runtime::g_process = process;
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
   trap::set_signal_stack(process);
@@ -151,29 +151,29 @@ void reserve_heap(uint32_t heap) {
 }
 
 [[noreturn]] void wait_for_work(uint32_t process) {
-  ProcessSlot& slot = shared().processes.slots[process];
+  ProcessEntry& entry = shared().processes.entries[process];
   for (;;) {
-    const uint32_t go = __atomic_exchange_n(&slot.go, 0u, __ATOMIC_ACQUIRE);
+    const uint32_t go = __atomic_exchange_n(&entry.go, 0u, __ATOMIC_ACQUIRE);
     if (go == kGoTask) break;
     if (go == kGoCatchUp) {
       runtime::apply_mappings(self());
-    } else if (!order::worth_looking(&slot.go)) {
-      sys::futex_wait(&slot.go, 0);
+    } else if (!order::worth_looking(&entry.go)) {
+      sys::futex_wait(&entry.go, 0);
     }
   }
-  Task& task = task_at(slot.task);
+  Task& task = task_at(entry.task);
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));  // before a signal can come
   set_base(ARCH_SET_FS, first_frame(task.stack_top)->shown);
   trap::set_mask(task.signals.mask);
   sys::set_float_control(task.identity.float_control);
-  if (shared().program.named) sys::raw(SYS_prctl, PR_SET_NAME, reinterpret_cast<long>(slot.name));
+  if (shared().program.named) sys::raw(SYS_prctl, PR_SET_NAME, reinterpret_cast<long>(entry.name));
   run_task(process, task);
 }
 
 // A new process or thread begins here.
 void begin(uint64_t process) {
   Shared& s = shared();
-  ProcessSlot& slot = s.processes.slots[process];
+  ProcessEntry& entry = s.processes.entries[process];
   if (plan().has_processes()) {
     sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
     if (sys::raw(SYS_getppid) != s.program.monitor)
@@ -182,20 +182,20 @@ void begin(uint64_t process) {
     runtime::g_process = static_cast<uint32_t>(process);
     trap::forget_points();
     if (!view::current().open_tracking()) {
-      slot.pid =
+      entry.pid =
           static_cast<int>(sys::raw(SYS_gettid));  // so that the monitor knows whose end it is
       die(125);
     }
   }
-  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task_at(slot.task)));
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task_at(entry.task)));
   trap::set_signal_stack(static_cast<uint32_t>(process));
   arm_profiles();
   // From here on it can be asked to catch up.
-  __atomic_store_n(&slot.pid, static_cast<int>(sys::raw(SYS_gettid)), __ATOMIC_RELEASE);
-  run_task(static_cast<uint32_t>(process), task_at(slot.task));
+  __atomic_store_n(&entry.pid, static_cast<int>(sys::raw(SYS_gettid)), __ATOMIC_RELEASE);
+  run_task(static_cast<uint32_t>(process), task_at(entry.task));
 }
 
-// With no stack left: the slot is free for the next creator from the store on.
+// With no stack left: the entry is free for the next creator from the store on.
 [[noreturn]] void leave_thread(int32_t* pid_word) {
   asm volatile("movl $0,(%0)\n\txor %%edi,%%edi\n\tmov $60,%%eax\n\tsyscall\n\thlt" ::"r"(pid_word)
                : "memory");
@@ -249,7 +249,8 @@ bool room_for_process(uint32_t process) {
   for (;;) {
     uint32_t unborn = 0;
     for (uint32_t p = 0; p < s.processes.high; p++)
-      unborn += p != process && __atomic_load_n(&s.processes.slots[p].pid, __ATOMIC_ACQUIRE) == -1;
+      unborn +=
+          p != process && __atomic_load_n(&s.processes.entries[p].pid, __ATOMIC_ACQUIRE) == -1;
     if (page::descriptors_left(3 * (unborn + 1))) return true;
     if (!unborn) return false;
     sys::raw(SYS_sched_yield);
@@ -258,10 +259,10 @@ bool room_for_process(uint32_t process) {
 
 }  // namespace
 
-uint32_t take_new_slot() { return take_free_slot(); }
+uint32_t take_new_entry() { return take_free_entry(); }
 
-void drop_slot(uint32_t process) {
-  shared().processes.slots[process].pid = shared().processes.slots[process].taken = 0;
+void drop_entry(uint32_t process) {
+  shared().processes.entries[process].pid = shared().processes.entries[process].taken = 0;
 }
 
 void make_first(Task& task) {
@@ -286,9 +287,9 @@ void make_first(Task& task) {
   uint64_t size = 0;
   sys::raw(SYS_get_robust_list, 0, reinterpret_cast<long>(&task.identity.robust_list),
            reinterpret_cast<long>(&size));
-  s.processes.slots[0].pid = task.identity.tid;
-  s.processes.slots[0].idle = 0;
-  s.processes.slots[0].taken = 1;
+  s.processes.entries[0].pid = task.identity.tid;
+  s.processes.entries[0].idle = 0;
+  s.processes.entries[0].taken = 1;
   s.processes.high = 1;
   runtime::g_process = 0;
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
@@ -305,14 +306,14 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     view::current().touch(request.child_tid, sizeof(int), true);
   bool reused = false;
   const TaskId id = take_task();
-  const uint32_t process = id == kNoTask ? kMaxProcesses : take_slot(creator, &reused);
+  const uint32_t process = id == kNoTask ? kMaxProcesses : take_entry(creator, &reused);
   if (process == kMaxProcesses) {
     report("the program has %u tasks at once; Weir holds no more than %u", uint64_t{s.order.live},
            uint64_t{kMaxTasks});
     return -EAGAIN;
   }
   if (plan().has_processes() && !reused && !room_for_process(process)) {
-    drop_slot(process);
+    drop_entry(process);
     return -EAGAIN;
   }
   Task& task = s.tasks[id];
@@ -349,7 +350,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   const uint64_t tls = request.flags & CLONE_SETTLS ? request.tls : own_tls;
   begin_frame->shown = tls;
   task.frame = begin_frame;
-  s.processes.slots[process].task = id;
+  s.processes.entries[process].task = id;
   Frame* const entered = creator.frame;
   if (!entered)
     creator.frame =
@@ -373,9 +374,9 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   if (reused) {
     s.spent.pool_reuses++;
     if (s.program.named)
-      sys::raw(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(s.processes.slots[process].name));
-    __atomic_store_n(&s.processes.slots[process].go, kGoTask, __ATOMIC_RELEASE);
-    sys::futex_wake(&s.processes.slots[process].go);
+      sys::raw(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(s.processes.entries[process].name));
+    __atomic_store_n(&s.processes.entries[process].go, kGoTask, __ATOMIC_RELEASE);
+    sys::futex_wake(&s.processes.entries[process].go);
     return task.identity.virtual_tid;
   }
   if (!is_creating(creator))
@@ -383,8 +384,8 @@ long spawn(const Frame& frame, const CloneRequest& request) {
         .drop_retained_copies();  // the child would begin with them, and others publish first
   // The child has what its creator has changed, and is not counted among those that repeat it.
   if (plan().has_processes()) runtime::apply_mappings(creator);
-  s.processes.slots[process].mapping_sequence =
-      s.processes.slots[runtime::g_process].mapping_sequence;
+  s.processes.entries[process].mapping_sequence =
+      s.processes.entries[runtime::g_process].mapping_sequence;
   uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_SETTLS;
   flags |= plan().has_processes() ? CLONE_PARENT | runtime::clone_signal()
                                   : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
@@ -397,7 +398,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
       s.order.running--;  // made without a turn
     task.order.state = TaskState::kFree;
     s.order.live--;
-    drop_slot(process);
+    drop_entry(process);
     return -EAGAIN;
   }
   return task.identity.virtual_tid;
@@ -436,11 +437,11 @@ void finish() {
     SpinGuard guard(s.processes.lock);
     stay = uses(Optimization::kPool) && s.processes.idle < kMaxIdle && !task.identity.changed;
     if (stay) {
-      s.processes.slots[process].idle = 1;
+      s.processes.entries[process].idle = 1;
       s.processes.idle++;
     } else {
-      s.processes.slots[process].taken = 0;
-      s.processes.slots[process].given_up = ++s.processes.given_up;
+      s.processes.entries[process].taken = 0;
+      s.processes.entries[process].given_up = ++s.processes.given_up;
     }
   }
   {
@@ -453,9 +454,9 @@ void finish() {
     view::current().close_tracking();
     __atomic_fetch_add(&s.spent.ended_processor_ns, sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID),
                        __ATOMIC_RELAXED);
-    for (;;) sys::raw(SYS_exit, 0);  // the monitor frees the slot
+    for (;;) sys::raw(SYS_exit, 0);  // the monitor frees the entry
   }
-  leave_thread(&s.processes.slots[process].pid);
+  leave_thread(&s.processes.entries[process].pid);
 }
 
 namespace {
@@ -465,8 +466,8 @@ namespace {
 void end_pool() {
   const Shared& s = shared();
   for (uint32_t p = 0; p < s.processes.high; p++) {
-    if (s.processes.slots[p].idle && s.processes.slots[p].pid > 0)
-      sys::raw(SYS_kill, s.processes.slots[p].pid, SIGKILL);
+    if (s.processes.entries[p].idle && s.processes.entries[p].pid > 0)
+      sys::raw(SYS_kill, s.processes.entries[p].pid, SIGKILL);
   }
 }
 

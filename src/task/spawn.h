@@ -25,7 +25,7 @@ struct CloneRequest {
   uint64_t child_tid;
 };
 
-// The first task's record, on the first process slot, with %gs set. Single state still.
+// The first task's record, on the first process entry, with %gs set. Single state still.
 void make_first(Task& task);
 // Makes a new task, which goes on from `frame` with rax = 0 on its own stack. Returns its virtual
 // tid, or -EAGAIN. REQUIRES: the turn.
@@ -48,8 +48,8 @@ int kernel_tid(const Task& task);
 int real_tid(int tid);
 
 // For a process that runs no task of its own. kMaxProcesses: none is free.
-uint32_t take_new_slot();
-void drop_slot(uint32_t process);  // nothing runs there
+uint32_t take_new_entry();
+void drop_entry(uint32_t process);  // nothing runs there
 
 }  // namespace weir::tasks
 

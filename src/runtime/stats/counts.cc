@@ -38,8 +38,8 @@ uint64_t processor_time_of_all() {
     return sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID);
   uint64_t sum = cpu_clock(s.program.monitor, kScheduler) + s.spent.ended_processor_ns;
   for (uint32_t p = 0; p < s.processes.high; p++) {
-    if (s.processes.slots[p].pid != s.program.monitor)
-      sum += cpu_clock(s.processes.slots[p].pid, kScheduler);
+    if (s.processes.entries[p].pid != s.program.monitor)
+      sum += cpu_clock(s.processes.entries[p].pid, kScheduler);
   }
   return sum;
 }
