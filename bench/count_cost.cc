@@ -16,7 +16,7 @@
 
 namespace {
 
-using namespace weir::count;
+using namespace weir::translate;
 using namespace test::functions;
 
 constexpr int kPairs = 21;

@@ -66,7 +66,7 @@ void on_range(Task& task, const AccessSite& site, const Access& access);
 namespace replay {
 // In a replay that is checked: an access of program code, with a right to its pages. Implemented in
 // check/replay/replay.cc.
-void look(const AccessSite& site, const Access& access);
+void check_access(const AccessSite& site, const Access& access);
 }  // namespace replay
 // The heap gave out the block, so earlier accesses to these bytes were to something else. In the
 // runtime, or before there are tasks.

@@ -12,7 +12,7 @@
 namespace weir {
 
 enum class Order : uint8_t { kFree, kToken, kRecord };  // kRecord: a replay's, too
-enum class View : uint8_t { kDirect, kIsolated, kCoherent, kCheckState };
+enum class View : uint8_t { kDirect, kIsolated, kCoherent, kChecked };
 enum class Enforcer : uint8_t {
   kAuto,
   kProcess,

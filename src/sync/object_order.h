@@ -2,7 +2,7 @@
 // is changed atomically, have an order of their own, so that those of different objects need no
 // order between them, and no turn. What turns order stays as it is; an event that takes a turn and
 // operates on an object has its place in both.
-// Implemented in object_record.cc, object_replay.cc and sleep_turn_free.cc.
+// Implemented in object_record.cc, object_replay.cc and turn_free_sleep.cc.
 //
 // Objects are hashed by address (a cache line each) to buckets. A bucket has a lock, the number of
 // operations it has had, and who had the last one. A *point* is where a task meets an order: an

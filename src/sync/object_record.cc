@@ -119,7 +119,7 @@ class Recorded final : public OrderedPath {
   Result try_in_program(Task& task, Operation& operation) override {
     if (!operation.is_logged()) return Result::takes_turn();
     const Result result = try_in_order(*this, task, operation);
-    if (result.is_made()) task.recorded.passes++;
+    if (result.is_made()) task.recorded.entries++;
     return result;
   }
   Result try_once(Task& task, Operation& operation) override {

@@ -11,7 +11,7 @@ class OrderedPath : public FastPath {
  public:
   bool waits_without_turn() const override { return true; }
   void count_waiting(Task& task, int by) override {
-    slot_of(task).waiting += static_cast<uint32_t>(by);
+    bucket_of(task).waiting += static_cast<uint32_t>(by);
   }
   bool wait_at_word(Task& task, const WordWait& wait) override;
 

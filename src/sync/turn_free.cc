@@ -114,7 +114,7 @@ class Keyed final : public TurnFree {
  public:
   Result try_in_program(Task& task, Operation& operation) override {
     const Result result = try_in_order(*this, task, operation);
-    if (result.is_made()) task.recorded.passes++;  // as if it had come in
+    if (result.is_made()) task.recorded.entries++;  // as if it had come in
     return result;
   }
 };

@@ -78,7 +78,7 @@ void check_unheld(Thread& thread, uint32_t lock) {
 
 void record_granted(uint32_t lock, Thread& thread) {
   if (thread.node.stream)
-    thread.node.record(&StreamWriter::granted, lock, predict::without_bytes(thread.brought));
+    thread.node.record(&StreamWriter::granted, lock, predict::without_bytes(thread.prefetched));
 }
 
 void lock_with(uint32_t lock, Advice&& advice) {

@@ -64,7 +64,7 @@ struct Thread {
   // Tapeworm's
   Advice advice;                       // for the next acquire
   bool records_lock = false;           // the lock that is being acquired
-  std::vector<UnitId> brought;         // by the lock that was acquired last
+  std::vector<UnitId> prefetched;      // by the lock that was acquired last
   uint32_t fault_at = kNowhere;        // offset in its unit of the access that faults
   tape::Extent requested;              // what a producer's reply says of more to request
   NodeId requested_of = kNoNode;       // that producer
