@@ -1,7 +1,7 @@
 # On machines that nobody has used (tests/fresh): ./demo works on each release from nothing, and a
 # missing package is noticed. What is tested is what is committed. Each runs alone: it installs and
-# compiles with all processors. ./check has the demo and the packages of both releases;
-# `./check --all` has a whole ./check and the compilers of each.
+# compiles with all processors. ./check has the demo of both releases, and the packages on the later
+# one; `./check --all` has them on both, and a whole ./check and the compilers of each.
 set(releases bookworm trixie)
 if(DEFINED ENV{WEIR_FRESH})
   message(NOTICE "-- fresh.* are left out: this is such a machine itself")
@@ -31,5 +31,8 @@ foreach(release IN LISTS releases)
   add_test(NAME fresh.package.${release} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/package_test.sh ${PROJECT_BINARY_DIR} ${release})
   set_tests_properties(fresh.package.${release} PROPERTIES TIMEOUT 900 LABELS fresh RUN_SERIAL ON FIXTURES_REQUIRED packages)
 endforeach()
+if(TEST fresh.package.bookworm)
+  set_property(TEST fresh.package.bookworm APPEND PROPERTY LABELS rest)
+endif()
 add_test(NAME fresh.bites COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fresh_test.sh)
 set_tests_properties(fresh.bites PROPERTIES TIMEOUT 600 LABELS fresh RUN_SERIAL ON)

@@ -8,7 +8,8 @@
 // 1. A handler of Weir's opens all keys for itself before it touches anything but its own stack:
 //    the keys that are open at its beginning are those of the runtime's memory only. (checked in
 //    judge)
-// 2. What leaves for program code has ThreadState's register (enforce_by_key.cc): a frame of program
+// 2. What leaves for program code has ThreadState's register (enforce_by_key.cc): a frame of
+// program
 //    code, or the program's handler. (not checkable: the register may be old until the next event)
 // 3. A frame with all keys open is the runtime's, a handler's or a step's, and stays so; there are
 //    no others. (checked in on_key_fault)
