@@ -204,7 +204,7 @@ uint64_t hash_written(const effects::Request& request, uint64_t result) {
       for (uint64_t i = 0; i < size; i++) {
         mmsghdr message;
         if (trap::from_program(message, static_cast<long>(first + i * sizeof message)) != 0) break;
-        hash = hash_message(hash, message.msg_hdr, message.msg_len);
+        hash = hash_message(hash, message.msg_hdr, kAll);  // msg_len is what the kernel says
       }
       return hash;
     case SYS_mq_timedsend: return hash_program(hash, first, second < kAll ? second : 0);
