@@ -199,7 +199,7 @@ struct ProgramState {
                                  // kernel without them. Changed atomically
 };
 
-// Who has the turn, and who comes next. Guarded by: `lock`, where nothing else is said.
+// Which task has the turn, and which comes next. Guarded by: `lock`, unless something else is said.
 struct OrderState {
   SpinLock lock;
   uint32_t running;

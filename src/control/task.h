@@ -65,9 +65,9 @@ inline Task& self() {
 extern "C" void weir_site_entry();
 extern "C" long weir_upcall(long (*function)(long, long, long), long a, long b, long c);
 
-// The same for what is no event and must not be seen afterwards: neither on the program's stack,
-// nor in its registers, nor in a recording's count of events (TaskRecorded::passes). `kWhat` says
-// what it is (happens::NoticeKind), with three words. REQUIRES: %gs is set.
+// weir_upcall() for what is no event and must not be seen afterwards: neither on the program's
+// stack, nor in its registers, nor in a recording's count of events (TaskRecorded::entries). `kWhat`
+// says what it is (happens::NoticeKind), with three words. REQUIRES: %gs is set.
 extern "C" void weir_notified();
 template <uint32_t kWhat>
 [[gnu::always_inline]] inline void weir_notify(uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {

@@ -1,16 +1,16 @@
-// Who goes on when a serial phase is over.
+// Decides which tasks go on when a serial phase is over.
 //
-// A round lasts as long as its longest interval, so a task with short ones between its events (who
-// reads the input of a pipeline) would get one event done where natively it does a hundred, and
-// those that wait for it would idle. No clock may decide about that, but the pages that an interval
-// changed are the same in every run, and what an interval changed the last time predicts what it
-// will change next (the tape of intervals, used for the order). So each task has a clock of its own
-// that counts its events and its changed pages, and those about to begin a long interval are
-// throttled until the others have caught up with where they will be, or wait for somebody. Then all
-// long intervals run side by side.
+// A round lasts as long as its longest interval. So a task with short intervals (one that reads the
+// input of a pipeline) would get one event done where natively it does a hundred, and those that
+// wait for it would idle. No clock may decide about that. But the pages that an interval changed
+// are the same in every run, and what an interval changed the last time predicts what it will
+// change next (the tape of intervals, used for the order). So each task has a clock of its own that
+// counts its events and its changed pages. Tasks that are about to begin a long interval are
+// throttled until the others have caught up with where they will be, or wait for another task. Then
+// all long intervals run side by side.
 //
-// Where throttling gains nothing (the others come to a barrier after one event) it is left be for a
-// while: also decided by counts that are the same in every run.
+// If throttling gains nothing (the others come to a barrier after one event), it stops for a while.
+// Counts that are the same in every run decide that too.
 #pragma once
 
 #include "control/control.h"
@@ -20,7 +20,7 @@ namespace weir::order {
 // At the end of a serial phase: sets TaskOrder::throttled. Leaves at least one task that can
 // run unthrottled, if there is one.
 void choose_runners(Shared& s);
-// A task comes back, or is new: no earlier than whoever has the turn.
+// A task comes back, or is new: its clock is no earlier than that of the task that has the turn.
 void catch_up(Task& task);
 
 // The task, which has just got the turn, has changed so many pages since its last event.

@@ -1,18 +1,18 @@
 // Invariants (guarded by OrderState::lock)
-// 1. The turns are kept in the order in which they were given, before the task that has one does
+// 1. The turns are logged in the order in which they were given, before the task that has one does
 //    anything in it. (not checkable: killed at any instruction, a recording shows it)
-// 2. Replaying, a turn is given only to the task that the recording names next, and only where that
-//    stands at an event or, for a time limit or a signal, waits: nothing else ends such a wait.
-//    (not checkable: the code is the check, and says where a replay differs)
+// 2. In a replay a turn is given only to the task that the recording names next, and only if that
+//    task stands at an event or, for a time limit or a signal, waits: nothing else ends such a
+//    wait. (not checkable: the code is the check, and says where a replay differs)
 // 3. A task is kArrived exactly while it wants the turn and has not had it. (checked in
 //    check_counts)
 // 4. shared().order.running = number of tasks in kRunning. (checked in check_counts)
 //
-// Recording, the turn is not handed to a sleeper each time: that would cost a wake-up for every
-// turn. It is free while the sleeper gets up, and who comes meanwhile or is awake takes it: for
-// kLongestBarging at most, in which the system gives the sleeper a processor unless others need
-// both more. Where there are more tasks than processors each turn that must wait for one would cost
-// all others theirs.
+// In a recording the turn is not handed to a sleeping task each time: that would cost a wake-up for
+// every turn. The turn is free while the sleeping task wakes up, and a task that comes meanwhile or
+// is awake takes it. That may go on for kLongestBarging at most, in which the system gives the
+// sleeping task a processor unless others need both more. If there are more tasks than processors,
+// each turn that had to wait for one would cost all others theirs.
 
 #include "order/arrival.h"
 

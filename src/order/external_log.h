@@ -1,14 +1,14 @@
-// What comes from outside into the order of turns: a task that returns from the kernel, a time
-// limit that passes while nobody can run, a signal that ends a wait. When it comes depends on the
-// clock; so a recording keeps how many decisions (who has the turn next) had been made by then, and
-// in a replay it comes between the same two. So does what Weir says of a deadlock, which depends on
-// the clock too.
+// The external event log: what comes from outside into the order of turns. A task returns from the
+// kernel; a time limit passes while no task can run; a signal ends a wait. When it comes depends on
+// the clock. So a recording has how many decisions (which task has the turn next) had been made by
+// then, and in a replay it comes between the same two decisions. So does what Weir says of a
+// deadlock, which depends on the clock too.
 //
 // Invariants (all under OrderState::lock)
-// 1. Nothing in order/ depends on when between two decisions such a thing came: it changes a task's
-//    state, which only a decision reads. (not checkable: it is about two runs)
-// 2. Replaying, no task comes back by itself, no time passes and no signal ends a wait: only due()
-//    makes them. (not checkable: it is about two runs; a replay that differs says so)
+// 1. Nothing in order/ depends on when between two decisions such an event came: it changes a
+//    task's state, which only a decision reads. (not checkable: it is about two runs)
+// 2. In a replay no task comes back by itself, no time passes and no signal ends a wait: only due()
+//    makes these happen. (not checkable: it is about two runs; a replay that differs says so)
 #pragma once
 
 #include <stdint.h>
@@ -29,8 +29,8 @@ struct ExternalEvent {
   uint64_t decisions;
 };
 
-// Where they are kept, and where they come from (runtime/). `peek` waits for the next one; false:
-// the recording ends.
+// Where events are logged, and where they come from (runtime/). `peek` waits for the next one; it
+// returns false if the recording ends.
 struct ExternalLog {
   bool recording, replaying;
   void (*put)(const ExternalEvent& entry);

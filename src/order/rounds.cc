@@ -1,5 +1,5 @@
-// The turn passes under one spin lock in shared memory; every task sleeps on a word of its own, so
-// that a turn wakes one task and the end of a round wakes those that go on.
+// The turn passes under one spin lock in shared memory. Every task sleeps on a word of its own, so
+// that a turn wakes one task, and the end of a round wakes those that go on.
 //
 // Invariants (guarded by OrderState::lock)
 // 1. running = number of tasks in kRunning that have not arrived; a serial phase begins only when
@@ -7,17 +7,17 @@
 // 2. turn != kNoTask only for one task, which is kArrived (about to go), or executes its event.
 //    (checked in check_counts, start_serial, pass_turn)
 // 3. In a serial phase turns go by rising task number. A task woken in the phase takes part if its
-//    number is still to come, else in the next phase. Nothing here depends on who arrived first.
-//    (not checkable: it is about two runs)
+//    number is still to come, else in the next phase. Nothing here depends on which task arrived
+//    first. (not checkable: it is about two runs)
 // 4. Virtual time moves by kQuantumNs a round, and jumps to the earliest deadline when no task is
 //    active: a timeout comes at the same place of the order in every run. (not checkable: it is
 //    about two runs)
-// 5. Whoever sleeps can be found: state, wait_what and wait_address say what for (report_waits).
-//    (checked in sleep_in_turn)
+// 5. Every sleeping task can be found: state, wait_what and wait_address say what for
+//    (report_waits). (checked in sleep_in_turn)
 //
-// What can go wrong: a task that never arrives (spinning on memory, or computing for ever) holds up
-// all. A sleeper whose time limit passes sends it the probe signal: trap/ then finds out whether it
-// provably spins (token), or lets it publish and go on where it stands (free).
+// What can go wrong: a task that never arrives (it spins on memory, or computes for ever) holds up
+// all others. A sleeping task whose time limit passes sends it the probe signal. trap/ then finds
+// out whether it provably spins (token), or lets it publish and go on where it is (free).
 
 #include "order/rounds.h"
 

@@ -1,8 +1,9 @@
 // The weir command leaves one child behind: the process that fixed AT_RANDOM at execve and has
-// answered the loader's rdtsc since (src/cli/launch/start_tracer.cc). Here, before any other code
-// of the program runs, rdtsc is allowed again and the child is ended and waited for, so that the
-// program never meets it; it is forgotten in the environment, so that a program which this one
-// executes does not look for it. The arguments are the loader's: libc has not set `environ` yet.
+// replaced the results of the loader's rdtsc since (src/cli/launch/start_tracer.cc). Here, before
+// any other code of the program runs, rdtsc is allowed again, and the child is ended and waited
+// for, so the program never meets it. It is taken out of the environment, so that a program which
+// this one executes does not look for it. The arguments are the loader's: libc has not set
+// `environ` yet.
 #include <elf.h>
 #include <signal.h>
 #include <sys/prctl.h>

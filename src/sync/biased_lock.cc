@@ -41,7 +41,7 @@
 // algorithm, hazard pointers, epochs: one task's word, changed by that task alone, read by all),
 // and only an event is one here. A mutex promises no such thing, and neither do the locks that libc
 // makes of words of 32 bits (of stdio, of the loader). The flags in a thread's descriptor do: a
-// thread that ends marks itself there and then looks whether it has been detached.
+// thread that ends marks itself there, and then looks whether it has been detached.
 
 #include "sync/biased_lock.h"
 

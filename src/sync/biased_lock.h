@@ -1,6 +1,6 @@
-// Operations on locks that are no events under View isolated: all
-// on a biased lock, that one task alone uses, since they order nothing between tasks, and the
-// release of one that nobody waits for, since it orders only what comes after it.
+// Operations on locks that are no events under View isolated. All operations on a lock that only
+// one task uses, because they order nothing between tasks. And the release of a lock that no task
+// waits for, because it orders only what comes after it.
 #pragma once
 
 #include <stdint.h>
@@ -52,8 +52,8 @@ inline bool takes_by_bias(Task& task, uint64_t address) {  // the same for a loc
   return operates_by_bias(task, address) && !polls(task, object_at_word(address));
 }
 
-// The same for the release of a lock that the task holds and others may use: they see it with the
-// task's next event.
+// Makes the release of a lock that the task holds and others may use without an event: they see it
+// with the task's next event. Returns whether it did.
 inline bool releases_later(Task& task, uint64_t address) {
   constexpr uint32_t kMax = sizeof task.locks.releases / sizeof task.locks.releases[0];
   const uint64_t object = object_at_word(address);

@@ -72,9 +72,9 @@ inline void note_short_gap(const Task& task) {
   gap.sure = gap.sure < kMaxSure ? gap.sure + 1 : kSure;
 }
 
-// Counting slows program code down, most where it calls and returns. What
-// was always short is counted now and then only; not in a program that looks at memory for what
-// other tasks do: who has the turn would look in vain, and be found out late.
+// Counting slows program code down, most of all calls and returns. So a gap that was always short
+// is counted only now and then. In a program that polls memory for what other tasks do, every gap
+// is counted: the task that has the turn would poll in vain, and that would be noticed late.
 inline bool wants_count(const Task& task) {
   const ComputeGap& gap = shared().order.gaps[task.turn.gap];
   return shared().order.waits_by_looking || gap.sure < kSure || gap.sure % kCountEvery == 0;

@@ -1,4 +1,4 @@
-// Where nothing is logged: sleeps without a turn, in the list of an object's bucket.
+// If nothing is recorded: sleeps without a turn, in the list of an object's bucket.
 #include <errno.h>
 
 #include "control/control.h"

@@ -1,7 +1,7 @@
-// Calls of locks that POSIX leaves undefined, reported to who checks the program: a lock given back
-// by who does not hold it, or destroyed while somebody does, a mutex waited for by its own holder.
-// Where an error number is the answer (recursive and error-checking mutexes) nothing is wrong, and
-// a thread that ends may keep what it holds.
+// Calls of locks that POSIX leaves undefined, reported if the program is checked: a lock that is
+// released by a task which does not hold it, or destroyed while a task does; a mutex that its own
+// holder waits for. If the result is an error number (recursive and error-checking mutexes),
+// nothing is wrong, and a thread that ends may keep what it holds.
 //
 // In program code; nothing here changes what the call does afterwards.
 #pragma once

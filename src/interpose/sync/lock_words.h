@@ -8,7 +8,7 @@ namespace weir::interpose {
 
 using ReadWriteLock = decltype(pthread_rwlock_t::__data);
 
-// Of __readers: the number of readers times kReader, or, with kWritePhase, none.
+// Bits of __readers, which holds the number of readers times kReader or, with kWritePhase, none.
 inline constexpr uint32_t kWritePhase = 1, kWriteLocked = 2, kWritten = kWritePhase | kWriteLocked,
                           kReader = 8;
 

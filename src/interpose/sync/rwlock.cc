@@ -1,10 +1,10 @@
-// Read-write locks, in glibc's words: __readers is the number of readers times 8 with the bits
-// kWritePhase and kWriteLocked, both set while a writer holds the lock; __wrphase_futex and
+// Read-write locks, in glibc's words. __readers is the number of readers times 8 with the bits
+// kWritePhase and kWriteLocked, both set while a writer holds the lock. __wrphase_futex and
 // __writers_futex repeat them for glibc's sleepers, and their addresses are the queues of readers
-// and of writers here. A lock that nobody holds may be left in its write phase.
+// and of writers here. A lock that no task holds may be left in its write phase.
 //
-// Who goes first is glibc's: readers may pass waiting writers, except where the attribute
-// PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP is set; a writer that unlocks wakes a writer first
+// glibc decides who goes first: readers may pass waiting writers, except if the attribute
+// PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP is set. A writer that unlocks wakes a writer first
 // unless readers are preferred, and then all readers.
 
 #include <errno.h>

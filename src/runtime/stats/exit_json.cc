@@ -1,8 +1,9 @@
-// Which process writes FILE: the command (cli/launch/launch.cc) has left an empty FILE.PID.part,
-// PID being its own number, which the program keeps, also where it becomes another program by exec.
-// Whoever ends and finds a part of that name with its own number is the program, fills it, and
-// renames it to FILE: FILE is there as a whole or not at all. All other processes are children of
-// the program. Of these one that had threads of its own writes FILE.PID, the others nothing.
+// Which process writes FILE. The command (cli/launch/launch.cc) has left an empty FILE.PID.part,
+// PID being its own number. The program keeps that number, also if it becomes another program by
+// exec. A process that ends and finds a part of that name with its own number is the program. It
+// fills the part and renames it to FILE: FILE is there as a whole or not at all. All other
+// processes are children of the program. A child that had threads of its own writes FILE.PID, the
+// others nothing.
 
 #include "runtime/stats/exit_json.h"
 

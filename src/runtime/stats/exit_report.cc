@@ -1,9 +1,10 @@
-// What --stat prints: first what the time went to, in a sentence; then two tables, of counts and of
-// times: a line for each task in the order in which they were made (0 is the first thread), of many
-// ended ones one line together, and the sum; and below what follows from the sum.
+// What --stat prints. First a sentence says what the time went to. Then there are two tables, of
+// counts and of times. Each has a line for each task in the order in which they were made (0 is the
+// first thread), one line for many ended tasks together, and the sum. Below is what follows from
+// the sum.
 //
-// Columns are as wide as their sums; those of which nothing was counted are left out. Where the
-// rest does not fit into a line of a hundred columns, a table goes on below itself.
+// Columns are as wide as their sums; those of which nothing was counted are left out. If the rest
+// does not fit into a line of a hundred columns, a table goes on below itself.
 
 #include "runtime/stats/exit_report.h"
 

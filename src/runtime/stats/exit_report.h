@@ -13,7 +13,7 @@ void start_counts();
 void note_first_thread();
 // Nanoseconds of processor time that the task has had. REQUIRES: it has not ended.
 uint64_t processor_time(const Task& task);
-// Once a program: whoever comes later never returns.
+// Called once in a program: a task that comes later never returns.
 void prints_at_exit(int code);
 
 }  // namespace weir::runtime
