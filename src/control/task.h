@@ -66,8 +66,8 @@ extern "C" void weir_site_entry();
 extern "C" long weir_upcall(long (*function)(long, long, long), long a, long b, long c);
 
 // weir_upcall() for what is no event and must not be seen afterwards: neither on the program's
-// stack, nor in its registers, nor in a recording's count of events (TaskRecorded::entries). `kWhat`
-// says what it is (happens::NoticeKind), with three words. REQUIRES: %gs is set.
+// stack, nor in its registers, nor in a recording's count of events (TaskRecorded::entries).
+// `kWhat` says what it is (happens::NoticeKind), with three words. REQUIRES: %gs is set.
 extern "C" void weir_notified();
 template <uint32_t kWhat>
 [[gnu::always_inline]] inline void weir_notify(uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {
