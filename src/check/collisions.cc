@@ -11,7 +11,7 @@
 //
 // Invariants
 // 1. A task has not made its pending access: it withdraws the entry, under the lock of its place,
-//    before it goes on. (checked in linger, end)
+//    before it goes on. (checked in delay_access)
 // 2. No task delays while it holds a lock of the runtime. Others wait only for what is the task's
 //    own. (not checkable: a lock does not say who holds it)
 

@@ -32,7 +32,8 @@ inline constexpr uint64_t kDiffs = 0x302000000000;        // diff buffers
 inline constexpr uint64_t kHeapTable = 0x30f000000000;    // HeapShared
 inline constexpr uint64_t kHeapTableSize = uint64_t{1} << 20;
 inline constexpr uint64_t kFaultLog = 0x30f300000000;  // each process its own (sys/fault_log.h)
-// Each process its own: an instruction that is executed elsewhere (trap/emulate_vector)
+// Each process its own: an instruction that is executed elsewhere
+// (code/emulate/emulate_vector_x86_64.cc)
 inline constexpr uint64_t kRedirected = 0x30f380000000;
 // Arguments of an execve that the monitor makes.
 inline constexpr uint64_t kExecBuffer = 0x30f100000000;

@@ -268,12 +268,12 @@ struct TaskSignals {
 
 // What the probe has seen of a task that may spin (signal/spin_probe.h).
 struct TaskSpin {
-  uint32_t stepping;        // single steps of a spin probe are on
-  uint32_t spinning;        // the probe proved a spin; the task is on its way to that event
-  uint32_t sampled;         // states seen by them (trap/spin), since the event `sampled_event`
-  uint32_t repeats;         // of these, seen before
+  uint32_t stepping;  // single steps of a spin probe are on
+  uint32_t spinning;  // the probe proved a spin; the task is on its way to that event
+  uint32_t sampled;   // states seen by them (signal/spin_probe.cc), since the event `sampled_event`
+  uint32_t repeats;   // of these, seen before
   uint32_t vain_steppings;  // single-stepped without a proof
-  // Wait of a spinning task: the bytes its loop reads (see trap/spin).
+  // Wait of a spinning task: the bytes its loop reads (signal/spin_probe.cc).
   uint32_t read_count;
   uint64_t sampled_at;  // cycles
   uint64_t sampled_event;

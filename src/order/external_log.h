@@ -29,8 +29,8 @@ struct ExternalEvent {
   uint64_t decisions;
 };
 
-// Where events are logged, and where they come from (runtime/). `peek` waits for the next one; it
-// returns false if the recording ends.
+// Where events are logged, and where they come from (keep_order() in record/stream.cc). `peek`
+// waits for the next one; it returns false if the recording ends.
 struct ExternalLog {
   bool recording, replaying;
   void (*put)(const ExternalEvent& entry);

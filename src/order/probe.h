@@ -1,5 +1,5 @@
-// Asking tasks that have not arrived for a while what they are doing: trap/ finds out whether they
-// provably spin (token), or lets them publish and go on where they stand (free).
+// Asking tasks that have not arrived for a while what they are doing: signal/ finds out whether
+// they provably spin (token), or lets them publish and go on where they stand (free).
 #pragma once
 
 #include "control/control.h"

@@ -16,7 +16,7 @@
 //    (report_waits). (checked in sleep_in_turn)
 //
 // What can go wrong: a task that never arrives (it spins on memory, or computes for ever) holds up
-// all others. A sleeping task whose time limit passes sends it the probe signal. trap/ then finds
+// all others. A sleeping task whose time limit passes sends it the probe signal. signal/ then finds
 // out whether it provably spins (token), or lets it publish and go on where it is (free).
 
 #include "order/rounds.h"

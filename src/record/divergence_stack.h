@@ -6,7 +6,7 @@
 
 namespace weir::recording {
 
-// Leaves in the trace's header where the task was called from. The first task does, until the
+// Leaves in the channel's header where the task was called from. The first task does, until the
 // command has taken it.
 void note_place(const Task& task);
 

@@ -13,7 +13,7 @@
 namespace weir::recording {
 
 inline channel::Header& header() { return *reinterpret_cast<channel::Header*>(channel::kChannel); }
-// Maps the trace that WEIR_OPTIONS names, if it names one, and sets input::g_mode. At the start,
+// Maps the channel that WEIR_OPTIONS names, if it names one, and sets input::g_mode. At the start,
 // before any entry.
 void attach();
 // Between the two Weir makes its preparations, for a program (attach() begins them) or for its

@@ -39,7 +39,7 @@ struct Manifest {
   std::vector<std::string> arguments;
   std::vector<std::string> environment;
   std::string directory;  // working directory
-  int descriptor = -1;    // of the trace
+  int descriptor = -1;    // of the channel
   uint64_t stack = 0;     // soft limit: it decides where the kernel maps
   std::string system;     // release of the kernel
   Processor processor;

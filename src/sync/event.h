@@ -46,7 +46,7 @@ void leave_in_place_process();
 // only.
 void see_change(uint64_t address);
 // Instead of end_turn(): program code goes on with the turn until release_turn() (sync/turn.h), or
-// until it does more than `kept_for`, one of TurnState::kKeptFor..., takes.
+// until it does more than `kept_for`, one of TurnState::kHoldFor..., takes.
 void hold_turn(TurnState kept_for);
 // Within a turn: waits until another task wakes this one through wake(), a signal comes or
 // `timeout_ns` (virtual, 0 = none) passes. Passes the turn on; on return the task has it again.

@@ -13,7 +13,7 @@
 //    release_turn)
 // 4. TaskTurn::held > 0 exactly in the states of a section. (checked in forget_turn)
 //
-// Why a signal may come at any instruction. The state changes on the runtime's stack or in an
+// Why a signal may come at any instruction. The state changes on the runtime's stack or in a
 // SoleSection. In both Task::in_runtime is set, so a signal of the program is noted and a probe
 // leaves the task alone. What a handler or a preemption interrupts is program code, and there the
 // state says all: a gap is released before the handler begins (signal/deliver.cc), and a section

@@ -6,7 +6,8 @@
 //    again, so a process in program code is always up to date. (checked in publish)
 // 2. `waiting` counts the entries that still have to apply a record; entries made later start at
 //    the end. (checked in apply_mappings)
-// 3. A entry that is about to be overtaken applies what it has missed where it stands: under a turn
+// 3. An entry that is about to be overtaken applies what it has missed where it stands: under a
+// turn
 //    all others are asleep in the runtime, busy ones with the probe signal open
 //    (signal/signals.cc), idle ones on entry.go. (checked in publish)
 

@@ -1,9 +1,9 @@
 // A task's kernel thread is a *process entry*: its own page table (isolated) or a thread of the one
-// process (direct), with a runtime stack of its own. A entry that has ended its task waits in the
+// process (direct), with a runtime stack of its own. An entry that has ended its task waits in the
 // pool for the next one, since a process costs a hundred microseconds to make and four to wake.
 //
 // Invariants
-// 1. A entry in use has exactly one task; an idle one has none and blocks all signals. Copies that
+// 1. An entry in use has exactly one task; an idle one has none and blocks all signals. Copies that
 //    stay (view/) stay for the next task: it will write most of them too. (checked in run_task)
 // 2. A task's record is not touched by its old process after pass_turn(kFree): the slot number may
 //    be in use again. (not checkable: the entry is another task's by then)

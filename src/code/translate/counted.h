@@ -4,7 +4,7 @@
 // while it holds the turn, under View isolated.
 //
 // 1. A block is a path through the program's text that follows from its first address alone
-//    (trace.h), with the number of its instructions, at most kMaxInstructions. A repeated string
+//    (block.h), with the number of its instructions, at most kMaxInstructions. A repeated string
 //    instruction counts as one. The count of a block is subtracted at its entry. A task that leaves
 //    the path early gets back what was not executed.
 // 2. If a block would bring the count below zero, the task leaves at the block's entry, with all

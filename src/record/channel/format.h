@@ -48,11 +48,11 @@ inline constexpr Kind kLastKind = Kind::kPoints;
 // What comes to a task from outside, between two decisions of the Order.
 enum class OrderKind : uint16_t { kReturns = 1, kTimeJumps = 2, kSignal = 3, kStands = 4 };
 enum class PageKind : uint16_t {
-  kTaken = 1,         // the task has the page from here on: the payload is a Giver and what goes to
-                      // `result`, all else in the page is zero
-  kNoMemory = 2,      // taken, but there is nothing: behind the end of a file
-  kGivenAtEnd = 3,    // it has it no more: given at the end of an event
-  kGivenInSleep = 4,  // while the task waited
+  kTaken = 1,  // the task has the page from here on: the payload is a PreviousHolder and what goes
+               // to `result`, all else in the page is zero
+  kNoMemory = 2,       // taken, but there is nothing: behind the end of a file
+  kGivenAtEnd = 3,     // it has it no more: given at the end of an event
+  kGivenInSleep = 4,   // while the task waited
   kGivenAtAccess = 5,  // while it waited for the page that it is given next
   kGivenAtSpin = 6,    // where it came back to the same state again and again
 };
@@ -107,11 +107,11 @@ static_assert(encoded({3, TurnHow::kSignalled, 15}) == 0xf803 &&
 
 // What was not as expected at a point: a place where a task's operation on an object, or its turn,
 // has its place among those of others (sync/object_order.h). Expected: the operation needs no turn,
-// the same task had the last one in this slot, no turn was given since, no other task has had an
+// the same task had the last one in this bucket, no turn was given since, no other task has had an
 // operation that is not known of.
 enum class PointKind : uint8_t {
   kExpected = 0,  // all was: kMaxSkipped points are no reason for a longer word
-  kNumber = 1,    // another task had the last operation in the slot; value: 12 bits of the slot's
+  kNumber = 1,    // another task had the last operation in the bucket; value: 12 bits of its
                   // index above 32 bits of its number
   kTurn = 2,      // it takes a turn
   kAfter = 3,     // it comes after so many turns

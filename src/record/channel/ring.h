@@ -177,7 +177,7 @@ inline constexpr uint64_t kSharedPagesAt =
     kHoldersAt + ((kMaxStreams * sizeof(Holder) + 4095) & ~uint64_t{4095});
 inline constexpr uint64_t kChannelSize = kSharedPagesAt + kSharedPages * sizeof(SharedPage);
 
-// One side's hold on a ring. `base`: where the trace is mapped.
+// One side's hold on a ring. `base`: where the channel is mapped.
 struct Ring {
   Slot* slot;
   uint8_t* bytes;

@@ -3,12 +3,13 @@
 // mapped without a right; a page with a right need not be mapped.
 //
 // Invariants
-// 1. The table changes in turns only. (checked in take, serve)
+// 1. The table changes in turns only. (checked in take, grant_requests)
 // 2. A task that is in program code (TaskOrder::computes) loses a right only in its own
 //    turn (grant_requests). A task that waits, is in the kernel, or has not come out of its last
 //    turn yet loses its pages to whichever task has the turn and needs them (UPLAY 2.2.1,
 //    initiative preemption). That task writes down what must be unmapped. The loser unmaps it when
-//    it has the turn again, before it touches anything. (checked in note_invalidation, serve)
+//    it has the turn again, before it touches anything. (checked in note_invalidation,
+//    grant_requests)
 // 3. Whether a task computes follows from turns, so what is taken, and from whom, does too. (not
 //    checkable: it is about two runs)
 // 4. A task that must wait for a page has passed the turn on and no longer computes, and no task

@@ -8,8 +8,8 @@
 //    backing. They are again whenever program code goes on, or the runtime reads program memory,
 //    after others may have published (refresh); in between the backing's page is not their twin. A
 //    write to a hole that remembers a mark faults twice: the copy is made marked, then the mark
-//    lifts. A signal can come in between; then there is a copy that nothing reports. trap/ drops it
-//    before anybody publishes (drop_unwritten), or the write would go to a copy that lacks what
+//    lifts. A signal can come in between; then there is a copy that nothing reports. signal/ drops
+//    it before anybody publishes (drop_unwritten), or the write would go to a copy that lacks what
 //    others published meanwhile, and its diff would take that back. (checked in publish)
 // 3. The runtime stack, this buffer and the tables are no memory of the backing: nothing here
 //    writes to what it scans. (checked in add_dirty)
