@@ -327,8 +327,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
         borrow(task, at, true);
       }
     } else {
-      uint8_t byte;
-      (void)trap::from_program(byte, static_cast<long>(at));  // mapped, if it was not
+      trap::read_byte(at);  // mapped, if it was not
     }
   }
 }

@@ -10,6 +10,7 @@
 extern "C" {
 long weir_safe_copy(void* to, const void* from, uint64_t size);
 long weir_safe_string(char* to, const char* from, uint64_t capacity);
+long weir_safe_hash(const void* from, uint64_t size, uint64_t* lanes);
 }
 
 namespace weir::trap {
@@ -28,6 +29,11 @@ template <typename T>
 template <typename T>
 [[nodiscard]] long to_program(long to, const T& from) {
   return to_program(to, &from, sizeof from);
+}
+// Reads a byte, by which memory comes that is not mapped yet. False: none can be read there.
+inline bool read_byte(uint64_t address) {
+  uint8_t byte;
+  return from_program(byte, static_cast<long>(address)) == 0;
 }
 // Copies up to and with the NUL. Its length without it; `capacity` where none lies within; -EFAULT.
 [[nodiscard]] inline long string_from_program(char* to, long from, uint64_t capacity) {

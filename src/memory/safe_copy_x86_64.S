@@ -44,17 +44,17 @@ weir_safe_string:
 2:  ret
     .size weir_safe_string,.-weir_safe_string
 
-# long weir_guarded_hash(from, size, lanes): the bytes go into four hashes side by side, as a
+# long weir_safe_hash(from, size, lanes): the bytes go into four hashes side by side, as a
 # processor multiplies again before it has the last product. 0, or -EFAULT and nothing is changed.
     .macro mix from, lane
     xor \from,\lane
     rol $29,\lane
     imul %rax,\lane
     .endm
-    .globl weir_guarded_hash
-    .hidden weir_guarded_hash
-    .type weir_guarded_hash,@function
-weir_guarded_hash:
+    .globl weir_safe_hash
+    .hidden weir_safe_hash
+    .type weir_safe_hash,@function
+weir_safe_hash:
     movabs $0x9E3779B97F4A7C15,%rax
     mov (%rdx),%r8
     mov 8(%rdx),%r9
@@ -94,7 +94,7 @@ weir_guarded_hash:
     mov %r11,24(%rdx)
     xor %eax,%eax
     ret
-    .size weir_guarded_hash,.-weir_guarded_hash
+    .size weir_safe_hash,.-weir_safe_hash
 
     .globl weir_safe_end
     .hidden weir_safe_end

@@ -11,7 +11,6 @@
 #include "record/input.h"
 
 // Of memory/safe_copy_x86_64.S.
-extern "C" long weir_guarded_hash(const void* from, uint64_t size, uint64_t* lanes);
 
 namespace weir::recording {
 
@@ -149,7 +148,7 @@ int arguments_looked_at(long number) {
 // A hash of what `hash` is a hash of, and of these bytes; of bytes that are not all there, `hash`.
 uint64_t hash_program(uint64_t hash, uint64_t from, uint64_t size) {
   uint64_t lanes[4] = {hash, ~hash, hash << 1, hash >> 1};
-  if (weir_guarded_hash(reinterpret_cast<const void*>(from), size, lanes) != 0) return hash;
+  if (weir_safe_hash(reinterpret_cast<const void*>(from), size, lanes) != 0) return hash;
   return size < 32 ? lanes[0] : hash_words(lanes[0], lanes + 1, 3);
 }
 

@@ -61,11 +61,10 @@ struct Pieces {
 // for the call; to read another page would be an event, and a replay has none there.
 uint64_t writable(uint64_t address, uint64_t size) {
   const bool asks = plan().gives_pages() && g_tasks_active;
-  uint8_t byte;
   for (uint64_t at = address; at < address + size; at = page_down(at) + kPageSize) {
     const bool is_closed =
         asks && page::backing_bytes_at(at) && !page::may_access(page_down(at), true);
-    if (is_closed || trap::from_program(byte, static_cast<long>(at)) != 0) return at - address;
+    if (is_closed || !trap::read_byte(at)) return at - address;
   }
   return size;
 }

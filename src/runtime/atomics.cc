@@ -185,13 +185,12 @@ class CheckedAtomic final : public AtomicInstruction {
     check_atomic(task, frame_, site_, object);
     return AtomicInstruction::make_sole(task);
   }
-  // An address where no memory is may be wrong: it raises its signal in a turn, with no slot held.
-  // Which memory there is, is known of the backing; by protection keys it is found by reading.
+  // An address where no memory is may be wrong: it raises its signal in a turn, with no bucket
+  // held. Which memory there is, is known of the backing; by protection keys it is found by
+  // reading.
   bool may_succeed() const override {
-    uint8_t byte;
     return object &&
-           (page::backing_bytes_at(object) ||
-            (plan().has_keys() && trap::from_program(&byte, static_cast<long>(object), 1) == 0));
+           (page::backing_bytes_at(object) || (plan().has_keys() && trap::read_byte(object)));
   }
   Result make_in_order(Task& task) override {
     make_checked(task);

@@ -10,7 +10,7 @@ FastPath& biased_path();     // in sync/biased_path.cc
 FastPath& recorded_path();   // in sync/object_record.cc
 FastPath& replayed_path();   // in sync/object_replay.cc
 FastPath& turn_free_path();  // in sync/turn_free.cc
-// The same, where nobody watches the program's stack: tries in program code, too.
+// turn_free_path() where nobody watches the program's stack: it tries in program code, too.
 FastPath& keyed_path();  // in sync/turn_free.cc
 
 }  // namespace weir

@@ -41,12 +41,12 @@ inline uint32_t index_of(uint64_t address) {
 }
 
 // The task has the object's bucket from here on; and has it no more.
-inline void lock_slot(Task& task, uint64_t address) {
+inline void acquire_bucket(Task& task, uint64_t address) {
   const uint32_t index = index_of(address);
   objects().buckets[index].lock.lock();
   task.point.object = index + 1;
 }
-inline void unlock_slot(Task& task) {
+inline void release_bucket(Task& task) {
   Bucket& bucket = bucket_of(task);
   task.point.object = 0;
   bucket.lock.unlock();

@@ -17,7 +17,6 @@ namespace {
 using channel::OpenPoints;
 using channel::PointKind;
 
-constexpr uint32_t kBucketMask = 0xfff;  // of its index, as kept
 constexpr uint32_t kMaxInRow = 256;
 constexpr uint64_t kFar = 200'000;  // cycles
 constexpr uint32_t kRoom = 4;       // words that a point may need while a bucket is held
@@ -68,12 +67,6 @@ void keep_operation(OpenPoints& open, const Task& task, const Bucket& bucket) {
   }
 }
 
-void unlock_bucket(Task& task, Bucket& bucket) {
-  bucket.last = task.id + 1;
-  __atomic_store_n(&bucket.number, bucket.number + 1, __ATOMIC_RELEASE);
-  unlock_slot(task);
-}
-
 class Recorded final : public OrderedPath {
  public:
   bool begin(Task& task, uint64_t object) {
@@ -88,7 +81,7 @@ class Recorded final : public OrderedPath {
       put(open, PointKind::kTurn, 0);
       return false;
     }
-    lock_slot(task, object);
+    acquire_bucket(task, object);
     task.point.after = __atomic_load_n(&shared().order.decisions, __ATOMIC_ACQUIRE);
     return true;
   }
@@ -103,16 +96,13 @@ class Recorded final : public OrderedPath {
     } else {
       keep_operation(open, task, bucket);
     }
-    Counter& counter = objects().counters[task.id];
-    // Who counts it comes after it.
-    __atomic_store_n(&counter.done, counter.done + 1, __ATOMIC_RELEASE);
-    task.spent.counters.fast_locks++;
-    unlock_bucket(task, bucket);
+    count_operation(task);
+    pass_bucket(task, bucket);
   }
   void give_up(Task& task, const char*) {
     put(open_points(task), PointKind::kTurn, 0);
     task.point.in_row = 0;
-    unlock_slot(task);
+    release_bucket(task);
   }
 
   // A replay tries it in the runtime, which this counts as having entered.
@@ -123,22 +113,20 @@ class Recorded final : public OrderedPath {
     return result;
   }
   Result try_once(Task& task, Operation& operation) override {
-    if (!operation.may_succeed()) return Result::takes_turn();
-    if (!operation.object) return operation.make_in_order(task);  // a fence needs no order
-    return try_in_order(*this, task, operation);
+    return try_logged_once(*this, task, operation);
   }
 
   bool enter(Task& task, uint64_t object, Logging logging) override {
     if (logging == Logging::kUnlogged) return false;
     WEIR_CHECK(!task.point.object);  // invariant 1 of object_order.h; invariant 2 of fast_path.h
     with_room(task);
-    lock_slot(task, object);
+    acquire_bucket(task, object);
     return true;
   }
   void leave(Task& task) override {
     Bucket& bucket = bucket_of(task);
     keep_operation(open_points(task), task, bucket);
-    unlock_bucket(task, bucket);
+    pass_bucket(task, bucket);
   }
 
   void on_turn(Task& task) override;

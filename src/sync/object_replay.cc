@@ -20,7 +20,6 @@ namespace {
 using channel::Point;
 using channel::PointKind;
 
-constexpr uint32_t kBucketMask = 0xfff;  // of its index, as kept
 constexpr uint64_t kLooks = 200;
 constexpr uint64_t kLookAgain = 1'000'000;  // nanoseconds
 
@@ -146,10 +145,8 @@ bool begin_operation(Task& task, uint64_t address) {
   return true;
 }
 
-void unlock_bucket(Task& task, Bucket& bucket) {
-  bucket.last = task.id + 1;
-  __atomic_store_n(&bucket.number, bucket.number + 1, __ATOMIC_RELEASE);
-  unlock_slot(task);
+void pass_and_wake(Task& task, Bucket& bucket) {
+  pass_bucket(task, bucket);
   // Against wait_until: either it sees the number, or we see that it sleeps.
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   call(bucket.sleepers, bucket.calls);
@@ -162,11 +159,8 @@ class Replayed final : public OrderedPath {
     return begin_operation(task, object);
   }
   void end(Task& task) {
-    Counter& counter = objects().counters[task.id];
-    // Who counts it comes after it.
-    __atomic_store_n(&counter.done, counter.done + 1, __ATOMIC_RELEASE);
-    task.spent.counters.fast_locks++;
-    unlock_bucket(task, bucket_of(task));
+    Counter& counter = count_operation(task);
+    pass_and_wake(task, bucket_of(task));
     call(counter.sleepers, counter.calls);
   }
   [[noreturn]] void give_up(Task& task, const char* why) {
@@ -178,9 +172,7 @@ class Replayed final : public OrderedPath {
     return try_in_order(*this, task, operation);
   }
   Result try_once(Task& task, Operation& operation) override {
-    if (!operation.may_succeed()) return Result::takes_turn();
-    if (!operation.object) return operation.make_in_order(task);  // a fence needs no order
-    return try_in_order(*this, task, operation);
+    return try_logged_once(*this, task, operation);
   }
 
   bool enter(Task& task, uint64_t object, Logging logging) override {
@@ -192,7 +184,7 @@ class Replayed final : public OrderedPath {
     lock_bucket(task, index_of(object), told ? &point : nullptr);
     return true;
   }
-  void leave(Task& task) override { unlock_bucket(task, bucket_of(task)); }
+  void leave(Task& task) override { pass_and_wake(task, bucket_of(task)); }
 
   void on_turn(Task& task) override;
 

@@ -1,4 +1,4 @@
-// Turn-free (weir check): operations on one object exclude each other by its slot, and nothing is
+// Turn-free (weir check): operations on one object exclude each other by its bucket, and nothing is
 // kept of them. Who has to wait looks for a while, then sleeps, and waits in turns at last, where
 // signals, time limits and deadlocks are looked at.
 
@@ -33,19 +33,19 @@ class TurnFree : public OrderedPath {
     WEIR_CHECK(!task.point.object);  // invariant 1 of object_order.h; invariant 2 of fast_path.h
     if (!is_turn_free(task)) return false;
     if (view::current().has_to_catch_up(task)) view::current().catch_up(task);
-    lock_slot(task, object);
+    acquire_bucket(task, object);
     // Signals that another task had sent before it made its last operation on the object are here:
     // they are handled first, as the kernel would have it.
     if (!runtime::lacks_mappings() && !__atomic_load_n(&task.inbox_count, __ATOMIC_ACQUIRE))
       return true;
-    unlock_slot(task);
+    release_bucket(task);
     return false;
   }
   void end(Task& task) {
     task.spent.counters.fast_locks++;
-    unlock_slot(task);
+    release_bucket(task);
   }
-  void give_up(Task& task, const char*) { unlock_slot(task); }
+  void give_up(Task& task, const char*) { release_bucket(task); }
 
   Result try_in_runtime(Task& task, Operation& operation) override {
     Result result = try_in_order(*this, task, operation);
@@ -59,10 +59,10 @@ class TurnFree : public OrderedPath {
 
   bool enter(Task& task, uint64_t object, Logging) override {
     WEIR_CHECK(!task.point.object);  // invariant 1 of object_order.h; invariant 2 of fast_path.h
-    lock_slot(task, object);
+    acquire_bucket(task, object);
     return true;
   }
-  void leave(Task& task) override { unlock_slot(task); }
+  void leave(Task& task) override { release_bucket(task); }
 
   void count_waiting_at_word(Task& task, int by) override { count_waiting(task, by); }
   bool may_wait_in_turns(const Task& task) override { return has_waiting(task); }

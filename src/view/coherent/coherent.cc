@@ -340,8 +340,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
         on_fault(task, page, writes);
         again = page != first;  // a page before it may have gone meanwhile
       } else {  // mapped, if it was not; this process may have to open it to the program first
-        uint8_t byte;
-        (void)trap::from_program(byte, static_cast<long>(page));
+        trap::read_byte(page);
       }
     }
   }
