@@ -378,6 +378,11 @@ void forget(uint64_t start, uint64_t size) {
     Page& page = page_of(at);
     if (page.mode == Mode::kNew || page.mode == Mode::kDeclared) continue;
     const SpinGuard guard(page.lock);
+    if (page::demand::keeps_emptied() && page.holders) {
+      ThreadState& thread = thread_of(self());
+      lose(at, page, page.holders & ~bit_of(thread), thread, false);
+      drop(at, kPageSize);
+    }
     if (page.shadow) give_shadow(page.shadow);
     page.shadow = 0;
     page.mode = Mode::kNew;

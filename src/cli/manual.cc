@@ -147,7 +147,8 @@ std::string page_of_weir(const Model& model) {
       "and $WEIR_RECORDINGS before both.\n"
       ".TP\n.I \\(ti/.cache/weir\nWhat Weir found in large libraries, so that later runs start "
       "faster. "
-      "WEIR_CACHE=off keeps nothing, WEIR_CACHE=FOLDER keeps it there.\n";
+      "WEIR_CACHE=off keeps nothing, WEIR_CACHE=FOLDER keeps it there.\n"
+      "WEIR_PAGES=mprotect tracks pages as on a kernel without userfaultfd.\n";
   text += ".SH SEE ALSO\n";
   for (const CommandModel& command : model.commands)
     text += fmt::format(".BR weir\\-{} (1),\n", escaped(command.name));

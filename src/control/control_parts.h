@@ -256,6 +256,8 @@ struct MemoryState {
   SpinLock lock;
   int32_t backing;         // descriptor of the backing
   uint64_t pages_awaited;  // View coherent. Guarded by: the turn
+  uint32_t tracker;        // page::Tracker (memory/userfault.h), and the error of userfaultfd
+  int32_t tracker_error;
   uint32_t has_made_code;  // there is code of the program's own making, or there may be
   uint32_t text_pending;   // code was mapped whose sites are not patched yet
   uint64_t segment_bump;
@@ -267,7 +269,7 @@ struct MemoryState {
   MemorySegment segments[kMaxMemorySegments];
   Range free_extents[16384];
   uint32_t protected_count;
-  ProtectedRange protected_ranges[kProtectedRanges];  // see memory/protection.h
+  ProtectedRange protected_ranges[kProtectedRanges];  // see memory/backing.h
   // Private mappings of files (page/file_bytes.h): `protection` is the number of one of the
   // sources. Guarded by: the turn
   uint32_t file_range_count, file_source_high;

@@ -93,6 +93,8 @@ void apply(Piece key, Piece value, Options* result) {
     result->domains = static_cast<uint32_t>(number(value));
   } else if (key.is("without")) {
     result->left_out = static_cast<uint32_t>(number(value));
+  } else if (key.is("pages")) {
+    result->without_userfault = value.is("mprotect");
   } else if (key.is("virtual")) {
     result->constant = static_cast<uint32_t>(number(value));
   } else if (key.is("processes")) {
@@ -170,6 +172,7 @@ Options parse_options(const char* text) {
 void take_options(const LateOptions& late) {
   g_options.stat |= late.stat;
   g_options.fingerprint |= late.fingerprint;
+  g_options.without_userfault |= late.without_userfault;
   const auto take = [](const char* path, char* to, size_t room) {
     const size_t length = string_length(path);
     if (length && length < room) copy_bytes(to, path, length + 1);

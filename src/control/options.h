@@ -52,9 +52,10 @@ struct Options {
                        // at each unlock of their lock
   // Of the enforcer by protection keys: another hash function so often, 0 never.
   uint32_t rehash_ms = 1000;
-  uint32_t domains = 0;      // likewise: domains at most, 0 for as many as there are
-  uint32_t left_out = 0;     // base/coherent_features.h
-  uint32_t constant = 0;     // inputs that are made constant (constant/layout.h)
+  uint32_t domains = 0;            // likewise: domains at most, 0 for as many as there are
+  uint32_t left_out = 0;           // base/coherent_features.h
+  bool without_userfault = false;  // as if the kernel had no userfaultfd (memory/userfault.h)
+  uint32_t constant = 0;           // inputs that are made constant (constant/layout.h)
   int constant_memory = -1;  // descriptor of the memory that such a run's processes have together
   uint64_t seed = 0;         // of constant random bytes
   uint64_t start = 0;        // of constant time: seconds since 1970
@@ -85,7 +86,7 @@ inline const Options& options() {
 // What a recording's shared memory says instead, since the environment must be the same in a
 // replay.
 struct LateOptions {
-  bool stat, fingerprint;
+  bool stat, fingerprint, without_userfault;
   const char* log_path;
 };
 void take_options(const LateOptions& late);

@@ -493,8 +493,4 @@ bool is_free_extent(uint64_t start, uint64_t size) {
   return false;
 }
 
-long protect(uint64_t start, uint64_t size, int protection) {
-  return sys::raw(SYS_mprotect, static_cast<long>(start), static_cast<long>(size), protection);
-}
-
 }  // namespace weir::page

@@ -77,6 +77,15 @@ void take_extent(uint64_t start, uint64_t size);
 
 // The only caller of mprotect for program memory.
 long protect(uint64_t start, uint64_t size, int protection);
+// Ranges of pages with a protection other than the usual one, sorted by address; none overlap, and
+// neighbours of one protection are one entry.
+// Notes `protection` for `range`, which cuts or replaces other ranges; `usual` is not noted.
+// Returns false if there is no room; then nothing is changed.
+bool note_protection(ProtectedRange* table, uint32_t& count, uint32_t capacity, Range range,
+                     int protection, int usual);
+// Whether a noted range overlaps `range`.
+bool is_noted(const ProtectedRange* table, uint32_t count, Range range);
+
 // Returns false if there is no room for another range.
 bool remember_protection(uint64_t start, uint64_t size, int protection);
 bool has_protection(uint64_t start, uint64_t size);

@@ -1,14 +1,17 @@
-// How: the backing is mapped shared in every process and registered with userfaultfd for missing
-// pages, minor faults and write protection, with faults as SIGBUS. UFFDIO_CONTINUE maps a page, for
-// reading or for writing; madvise(MADV_DONTNEED) takes it away, from this process alone; neither
-// splits a mapping, as mprotect would.
+// How: the backing is mapped shared in every process. With userfaultfd it is registered with
+// userfaultfd for missing pages, minor faults and write protection, with faults as SIGBUS.
+// UFFDIO_CONTINUE maps a page, for reading or for writing; madvise(MADV_DONTNEED) takes it away,
+// from this process alone; neither splits a mapping, as mprotect would. Without it, see
+// closed_pages.h.
 
 #include "memory/demand.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #include "memory/backing.h"
+#include "memory/closed_pages.h"
 #include "memory/userfault.h"
 #include "memory/windows.h"
 #include "sys/memory.h"
@@ -28,14 +31,18 @@ Userfault g_userfault;  // per process
   die(125);
 }
 
-bool is_open() { return g_userfault.is_open(); }
+bool is_open() { return g_userfault.is_open() || closed::is_open(); }
 
 void drop(uint64_t start, uint64_t size) {
   if (windows::contains(start)) return windows::unmap(start, size);
+  if (closed::is_open()) return closed::drop(start, size);
   sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(size), MADV_DONTNEED);
 }
 
+bool keeps_emptied() { return closed::is_open(); }
+
 void protect(uint64_t start, uint64_t size, bool on) {
+  if (closed::is_open()) return closed::map(start, size, !on);
   uffdio_writeprotect request{};
   request.range = {start, size};
   request.mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0;
@@ -58,6 +65,7 @@ void map(uint64_t start, uint64_t size, bool to_write, bool fills) {
 
 void map_closed(uint64_t start, uint64_t size, bool to_write, bool fills) {
   if (windows::contains(start)) return windows::map(start, size, to_write);
+  if (closed::is_open()) return closed::map(start, size, to_write);
   const uint64_t limit = start + size;
   uint64_t most = size;  // in one call
   while (start < limit) {
@@ -109,25 +117,31 @@ long register_range(uint64_t start, uint64_t size) {
 }  // namespace
 
 bool open(const char* view) {
-  if (!g_userfault.open(view, sys::kSharedMemoryFaults,
-                        "this kernel's userfaultfd does not serve shared memory (Linux 6.4 does), "
-                        "which this View needs")) {
-    return false;
-  }
+  if (!open_tracker(g_userfault, sys::kSharedMemoryFaults, view)) return false;
+  if (!g_userfault.is_open()) closed::open_tracking();
   return_borrowed();
   return true;
 }
 
-void close() { g_userfault.close(); }
+void close() {
+  closed::close_tracking();
+  g_userfault.close();
+}
 
 void track(uint64_t start, uint64_t size) {
+  if (closed::is_open()) return closed::track(start, size);
   if (!g_userfault.is_open()) return;
   const long result = register_range(start, size);
   if (sys::failed(result)) fail("track accesses to memory", start, result);
   drop(start, page_up(size));  // what was mapped before it was tracked
 }
 
-bool is_ours(uint64_t address) { return g_userfault.is_open() && backing_bytes_at(address) != 0; }
+bool is_ours(uint64_t address) { return is_open() && backing_bytes_at(address) != 0; }
+
+bool is_fault(int signal, uint64_t address, uint64_t error) {
+  if (signal == SIGBUS) return true;
+  return signal == SIGSEGV && (windows::contains(address) || closed::is_fault(address, error));
+}
 
 void borrow(uint64_t address) {
   const uint64_t page = page_down(address);
@@ -136,19 +150,21 @@ void borrow(uint64_t address) {
 }
 
 void borrow_all() {
+  windows::map_all();
+  if (closed::is_open()) return closed::open_all();
   each_range([](uint64_t start, uint64_t size) {
     uffdio_range range{start, size};
     g_userfault.control(UFFDIO_UNREGISTER, &range);
   });
-  windows::map_all();
 }
 
 // What was made after this process was is mapped and tracked later (task/mapping_log.cc).
 void return_borrowed() {
+  windows::unmap_all();
+  if (closed::is_open()) return closed::close_all();
   each_range([](uint64_t start, uint64_t size) {
     if (!sys::failed(register_range(start, size))) drop(start, size);
   });
-  windows::unmap_all();
 }
 
 }  // namespace weir::page::demand

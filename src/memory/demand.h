@@ -1,6 +1,6 @@
 // Memory of the backing that is mapped page by page. A task that touches a page which its process
-// has not mapped, or not for such an access, gets SIGBUS, and maps the page. The coherent and
-// checked Views are built on this.
+// has not mapped, or not for such an access, gets a signal (is_fault), and maps the page. The
+// coherent and checked Views are built on this.
 #pragma once
 
 #include <stdint.h>
@@ -8,7 +8,7 @@
 namespace weir::page::demand {
 
 // Per process, once it runs tasks: nothing of the backing is mapped. False with a report for the
-// View `view` where the kernel has no userfaultfd for shared memory.
+// View `view` where that cannot be done.
 bool open(const char* view);
 void close();
 bool is_open();
@@ -16,6 +16,10 @@ bool is_open();
 void track(uint64_t start, uint64_t size);
 // The address is memory of the backing, and this process tracks it.
 bool is_ours(uint64_t address);
+// Whether the kernel sends this signal for a page that is not mapped here: SIGBUS by userfaultfd;
+// SIGSEGV for windows, and for all pages without userfaultfd. `error`: the processor's, of the
+// fault.
+bool is_fault(int signal, uint64_t address, uint64_t error);
 
 [[noreturn]] void fail(const char* what, uint64_t address, long error);
 // Maps pages for reading or writing. `fills`: pages that the backing lacks are made; else they are
@@ -29,6 +33,9 @@ void map_closed(uint64_t start, uint64_t size, bool to_write, bool fills = true)
 // Makes these pages exist in the backing from now on.
 void fill_backing(uint64_t start, uint64_t size);
 void drop(uint64_t start, uint64_t size);
+// Pages that are emptied in the backing (page::zero_pages) stay mapped in the processes that have
+// them. With userfaultfd they are mapped nowhere.
+bool keeps_emptied();
 // Write-protects what is mapped, or takes that back.
 void protect(uint64_t start, uint64_t size, bool on);
 

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/range_table.h"
-#include "memory/protection.h"
+#include "memory/backing.h"
 #include "sys/descriptor.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"

@@ -4,7 +4,6 @@
 
 #include "control/control.h"
 #include "memory/backing.h"
-#include "memory/protection.h"
 #include "memory/reserve.h"
 
 namespace weir::page {

@@ -1,11 +1,13 @@
-#include "memory/protection.h"
+#include "memory/backing.h"
 
 #include <sys/mman.h>
 
 #include "base/range_table.h"
 #include "control/plan.h"
-#include "memory/backing.h"
+#include "memory/closed_pages.h"
+#include "memory/windows.h"
 #include "sys/report.h"
+#include "sys/syscall_x86_64.h"
 
 namespace weir::page {
 
@@ -56,6 +58,12 @@ bool note_protection(ProtectedRange* table, uint32_t& count, uint32_t capacity, 
 bool is_noted(const ProtectedRange* table, uint32_t count, Range range) {
   const uint32_t at = first_above(table, count, range.start);
   return at < count && table[at].range.overlaps(range);
+}
+
+long protect(uint64_t start, uint64_t size, int protection) {
+  if (closed::is_open() && !windows::contains(start))
+    return closed::protect(start, size, protection);
+  return sys::raw(SYS_mprotect, static_cast<long>(start), static_cast<long>(size), protection);
 }
 
 bool remember_protection(uint64_t start, uint64_t size, int protection) {

@@ -1,5 +1,5 @@
 // The table of protections against a model that has one protection a page.
-#include "memory/protection.h"
+#include "memory/backing.h"
 
 #include <gtest/gtest.h>
 

@@ -158,8 +158,8 @@ void attach() {
     die(125);
   }
   page::keep_hidden(descriptor);
-  take_options(
-      {(h.options & channel::kWithStat) != 0, (h.options & channel::kWithFingerprint) != 0, h.log});
+  take_options({(h.options & channel::kWithStat) != 0, (h.options & channel::kWithFingerprint) != 0,
+                (h.options & channel::kWithoutUserfault) != 0, h.log});
   if (h.mode == channel::Mode::kReplay && h.stop.progress) {
     sys::g_probe_signal = sys::kProbeSignalDebugged;
     runtime::begin_process();

@@ -19,6 +19,7 @@
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
+#include "memory/demand.h"
 #include "record/input.h"
 #include "record/signals.h"
 #include "record/stop_point.h"
@@ -215,7 +216,9 @@ bool claim_checked_replay(const Arrived& a) {
 }
 
 bool claim_page(const Arrived& a) {
-  return a.is(SIGBUS) && a.is_fault() && plan().memory == Plan::Memory::kCoherent &&
+  const auto error = static_cast<uint64_t>(a.context->uc_mcontext.gregs[REG_ERR]);
+  return a.is_fault() && plan().memory == Plan::Memory::kCoherent &&
+         page::demand::is_fault(a.signal, a.address(), error) &&
          meet_page(a.task, a.address(), *a.context, false);
 }
 

@@ -46,21 +46,40 @@ long read_maps(char** text) {
   return length;
 }
 
-bool has_most_maps() {
-  constexpr long kNear = 16;
+namespace {
+
+struct MapCount {
+  long now, most;
+};
+
+MapCount count_maps() {
   char digits[24] = {};
   char* text;
   const long length = read_maps(&text);
-  if (length == -ENOSPC) return true;
-  long count = 0, most = 0;
-  for (long i = 0; i < length; i++) count += text[i] == '\n';
+  if (length == -ENOSPC) return {1, 1};
+  MapCount maps{0, 0};
+  for (long i = 0; i < length; i++) maps.now += text[i] == '\n';
   const long file =
       raw(SYS_open, reinterpret_cast<long>("/proc/sys/vm/max_map_count"), O_RDONLY | O_CLOEXEC);
-  if (failed(file)) return false;
+  if (failed(file)) return {0, long{1} << 62};
   raw(SYS_read, file, reinterpret_cast<long>(digits), long{sizeof digits} - 1);
   raw(SYS_close, file);
-  for (const char* at = digits; *at >= '0' && *at <= '9'; at++) most = most * 10 + (*at - '0');
-  return count + kNear >= most;
+  for (const char* at = digits; *at >= '0' && *at <= '9'; at++)
+    maps.most = maps.most * 10 + (*at - '0');
+  return maps;
+}
+
+}  // namespace
+
+bool has_most_maps() {
+  constexpr long kNear = 16;
+  const MapCount maps = count_maps();
+  return maps.now + kNear >= maps.most;
+}
+
+bool has_many_maps() {
+  const MapCount maps = count_maps();
+  return maps.now >= maps.most / 3 * 2;
 }
 
 char* next_map_line(char* cursor, MapLine* line) {

@@ -41,6 +41,8 @@ long read_maps(char** text);
 
 // This process has about as many mappings as the kernel allows (vm.max_map_count).
 bool has_most_maps();
+// Two thirds of that.
+bool has_many_maps();
 
 // The next line at `cursor` of the NUL-terminated text; null at the end, else where the line after
 // it begins.

@@ -15,6 +15,9 @@
 #ifndef UFFD_FEATURE_WP_ASYNC  // Linux 6.7
 #define UFFD_FEATURE_WP_ASYNC (1 << 15)
 #endif
+#ifndef USERFAULTFD_IOC_NEW  // Linux 6.1: of /dev/userfaultfd
+#define USERFAULTFD_IOC_NEW _IO(0xAA, 0x00)
+#endif
 #ifndef UFFDIO_CONTINUE_MODE_WP  // Linux 6.4
 #define UFFDIO_CONTINUE_MODE_WP (uint64_t{1} << 1)
 #endif

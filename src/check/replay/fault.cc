@@ -23,6 +23,7 @@
 #include "code/translate/counted.h"
 #include "control/signals.h"
 #include "memory/backing.h"
+#include "memory/demand.h"
 #include "record/stop_point.h"
 #include "sys/report.h"
 #include "sys/signal.h"
@@ -249,8 +250,10 @@ static bool end_replayed_step(Task& task, ucontext_t& context) {
 }
 
 bool on_replayed_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) {
-  if (signal == SIGBUS && info.si_code > 0 &&
-      on_replayed_fault(task, reinterpret_cast<uint64_t>(info.si_addr), context))
+  const auto address = reinterpret_cast<uint64_t>(info.si_addr);
+  const auto error = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_ERR]);
+  if (info.si_code > 0 && page::demand::is_fault(signal, address, error) &&
+      on_replayed_fault(task, address, context))
     return true;
   return signal == SIGTRAP && end_replayed_step(task, context);
 }

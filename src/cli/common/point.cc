@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdlib>
+#include <string_view>
 
 #include "cli/common/failure.h"
 #include "constant/layout.h"
@@ -58,12 +60,23 @@ ConstantInputs constant_inputs(const std::vector<std::string>& words) {
   return inputs;
 }
 
+bool wants_page_tables() {
+  const char* value = getenv("WEIR_PAGES");
+  const std::string_view pages = value ? value : "";
+  if (pages.empty() || pages == "auto") return false;
+  if (pages == "mprotect") return true;
+  throw Failure(kWeirFailed, fmt::format("WEIR_PAGES={}: it may be auto or mprotect", pages));
+}
+
 std::string to_environment(const RunOptions& options, int tracer) {
   std::string text = fmt::format(
       "order={},view={},stat={:d},fingerprint={:d},delay={:020},tracer={:010}", options.order,
       options.view, options.stat, options.fingerprint, options.delay, tracer);
   if (options.trace >= 0)
     text += fmt::format(",trace={:06},without={:05}", options.trace, options.left_out);
+  // A recording says it itself: its environment is the same in every replay.
+  text +=
+      fmt::format(",pages={}", options.trace < 0 && wants_page_tables() ? "mprotect" : "anything");
   if (options.findings >= 0) {
     text += fmt::format(",findings={:06},enforcer={},policies={}", options.findings,
                         options.enforcer, options.policies);

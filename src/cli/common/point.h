@@ -45,6 +45,10 @@ struct ConstantInputs {
 };
 ConstantInputs constant_inputs(const std::vector<std::string>& words);
 
+// The user wants pages to be tracked without userfaultfd (WEIR_PAGES=mprotect; memory/userfault.h).
+// Throws Failure for another value than that and "auto".
+bool wants_page_tables();
+
 // The value of WEIR_OPTIONS: comma-separated key=value. Numbers have a fixed width, so that
 // switching an option does not move the program's stack: what a deterministic run computes must not
 // depend on whether it is being measured. `tracer` is the child of the new program that must be

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/common/failure.h"
+
 namespace weir::cli {
 namespace {
 
@@ -11,7 +13,19 @@ TEST(ToEnvironment, NamesThePoint) {
   options.view = "isolated";
   EXPECT_EQ(to_environment(options, 0),
             "order=token,view=isolated,stat=0,fingerprint=0,delay=00000000000000000000,tracer="
-            "0000000000");
+            "0000000000,pages=anything");
+}
+
+TEST(ToEnvironment, SaysHowPagesAreTrackedUnlessTheRecordingDoes) {
+  setenv("WEIR_PAGES", "mprotect", 1);
+  RunOptions options;
+  EXPECT_NE(to_environment(options, 0).find(",pages=mprotect"), std::string::npos);
+  options.trace = 700;
+  EXPECT_NE(to_environment(options, 0).find(",pages=anything"), std::string::npos);
+  setenv("WEIR_PAGES", "perhaps", 1);
+  EXPECT_THROW(wants_page_tables(), Failure);
+  unsetenv("WEIR_PAGES");
+  EXPECT_FALSE(wants_page_tables());
 }
 
 TEST(ToEnvironment, HasTheSameLengthWhateverIsMeasured) {

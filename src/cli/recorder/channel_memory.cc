@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cli/common/point.h"
 #include "record/channel/wait.h"
 #include "sys/futex.h"
 
@@ -30,8 +31,9 @@ ChannelMemory::ChannelMemory(channel::Mode mode)
 
 void ChannelMemory::set_run(const std::string& directory, const std::string& log, bool fingerprint,
                             bool stat) {
-  header().options =
-      (fingerprint ? channel::kWithFingerprint : 0) | (stat ? channel::kWithStat : 0);
+  header().options = (fingerprint ? channel::kWithFingerprint : 0) |
+                     (stat ? channel::kWithStat : 0) |
+                     (wants_page_tables() ? channel::kWithoutUserfault : 0);
   snprintf(header().directory, sizeof header().directory, "%s", directory.c_str());
   snprintf(header().log, sizeof header().log, "%s", log.c_str());
   for (int i = 0; i < 2; i++) {

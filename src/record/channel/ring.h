@@ -133,7 +133,7 @@ struct Header {
   uint32_t damaged;    // replaying: something of the recording is missing
   uint32_t cut;     // replaying: that, or the program was killed: streams may end before their time
   uint32_t at_end;  // replaying: tasks that have come to the end of their stream and want no more
-  uint64_t options;     // of this run: kWithFingerprint, kWithStat
+  uint64_t options;     // of this run: kWith…
   char directory[512];  // the recording
   char log[512];  // where Weir's own words go; empty: standard error. Not in the environment, which
                   // must not differ in a replay
@@ -170,7 +170,7 @@ struct Header {
   alignas(64) Slot slot[kMaxStreams];
 };
 
-inline constexpr uint64_t kWithFingerprint = 1, kWithStat = 2;
+inline constexpr uint64_t kWithFingerprint = 1, kWithStat = 2, kWithoutUserfault = 4;
 inline constexpr uint64_t kHeaderSize = (sizeof(Header) + 4095) & ~uint64_t{4095};
 inline constexpr uint64_t kHoldersAt = kHeaderSize + kMaxStreams * kRingSize;
 inline constexpr uint64_t kSharedPagesAt =

@@ -14,6 +14,7 @@
 #include "control/options.h"
 #include "control/process.h"
 #include "memory/backing.h"
+#include "memory/userfault.h"
 #include "runtime/stats/counts.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
@@ -188,6 +189,10 @@ void put_all(File& file, int pid) {
                        : options().order == Order::kRecord ? "record"
                                                            : "free");
   file.string("view", plan().view);
+  const page::Tracker tracker = page::tracker();
+  file.string("pages", tracker == page::Tracker::kUserfault    ? "userfaultfd"
+                       : tracker == page::Tracker::kPageTables ? "mprotect"
+                                                               : "untracked");
   TaskCounters total{}, counters{};
   file.next_line();
   file.open("tasks", "[");

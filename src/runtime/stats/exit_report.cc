@@ -13,6 +13,7 @@
 #include "control/phase_timer.h"
 #include "control/process.h"
 #include "memory/backing.h"
+#include "memory/userfault.h"
 #include "order/waiting.h"
 #include "record/input.h"
 #include "record/stream.h"
@@ -288,6 +289,12 @@ void print_table() {
   line.print();
   report("rounds %u, tasks made %u (%u from the pool), processes made %u", made.rounds,
          made.threads_made, made.from_pool, made.processes_made);
+  if (const char* why = page::why_page_tables()) {
+    Line pages;
+    pages.text("pages are tracked by mprotect and pagemap: ", 0);
+    pages.text(why, 0);
+    pages.print();
+  }
   print_left_out();
 }
 

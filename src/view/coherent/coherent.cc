@@ -438,11 +438,37 @@ void release_all(Task& task, bool stays_mapped) {
   h.request_count = 0;
 }
 
+namespace {
+
+// What is left of the rights to a page that has been emptied, but not unmapped anywhere: a task
+// that computes keeps its right (invariant 2), the others unmap the page when they go on.
+uint64_t kept_after_emptying(uint64_t entry, uint64_t page) {
+  Shared& s = shared();
+  uint64_t kept = 0;
+  const auto look_at = [&](TaskId id, uint64_t right) {
+    Task& other = s.tasks[id];
+    if (id == self().id) return;  // it has just unmapped it
+    if (other.order.computes) kept |= right;
+    else note_invalidation(other, page, true);
+  };
+  if (const uint32_t writer = writer_of(entry)) look_at(writer - 1, writer);
+  for (uint64_t readers = readers_of(entry); readers; readers &= readers - 1) {
+    const auto id = static_cast<TaskId>(__builtin_ctzll(readers));
+    look_at(id, reader_bit(s.tasks[id]));
+  }
+  return kept;
+}
+
+}  // namespace
+
 void forget(uint64_t start, uint64_t size) {
   if (!page::demand::is_open()) return;
   const uint64_t first = index_of(start), count = page_up(size) / kPageSize;
+  const bool stays_mapped = page::demand::keeps_emptied();
+  if (stays_mapped) drop(start, page_up(size));
   for (uint64_t i = 0; i < count; i++) {
-    if (entry_at(first + i)) entry_at(first + i) = 0;
+    uint64_t& entry = entry_at(first + i);
+    if (entry) entry = stays_mapped ? kept_after_emptying(entry, start + i * kPageSize) : 0;
   }
 }
 

@@ -21,6 +21,7 @@
 #include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "view/isolated/copies_by_pagemap.h"
 #include "view/isolated/isolated.h"
 
 #ifndef PAGEMAP_SCAN  // Linux 6.7; Debian 12's headers are older
@@ -132,11 +133,7 @@ void scan(AddPage add, Task& task, uint64_t start, uint64_t limit) {
 bool open_tracking() {
   forget_copies();
   sys::start_fault_log(kFaultLog);
-  if (!g_userfault.open("isolated", sys::kAsynchronousProtection,
-                        "this kernel's userfaultfd has no asynchronous write protection (Linux 6.7 "
-                        "has); View isolated needs it")) {
-    return false;
-  }
+  if (!page::open_tracker(g_userfault, sys::kAsynchronousProtection, "isolated")) return false;
   const long file = sys::open_own([] {
     return page::open_hidden_patiently(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"),
                                        O_RDONLY | O_CLOEXEC);
@@ -157,6 +154,7 @@ void close_tracking() {
 }
 
 void track(uint64_t start, uint64_t size) {
+  if (!g_userfault.is_open()) return;
   const long result = g_userfault.watch(start, size, UFFDIO_REGISTER_MODE_WP);
   if (sys::failed(result)) {
     report("cannot track writes to %x+%x (error %d)", start, size, int64_t{-result});
@@ -251,6 +249,7 @@ void scan_range(AddPage add, Task& task, uint32_t index, uint64_t start, uint64_
 void for_each_copy(Task& task, AddPage add) {
   Shared& s = shared();
   page::dump_used();
+  if (!g_userfault.is_open()) return for_each_copy_by_pagemap(task, add, g_pagemap);
   if (g_ranges.segments_version != s.memory.segments_version ||
       g_ranges.brk_now != s.memory.brk_now)
     refresh_ranges();
@@ -267,16 +266,15 @@ void for_each_copy(Task& task, AddPage add) {
 }
 
 bool is_copy(uint64_t page) {
-  constexpr uint64_t kPresent = uint64_t{1} << 63, kSwapped = uint64_t{1} << 62,
-                     kOfFile = uint64_t{1} << 61;
   uint64_t entry = 0;
   const long got = sys::raw(SYS_pread64, g_pagemap, reinterpret_cast<long>(&entry), sizeof entry,
                             static_cast<long>(page / kPageSize * 8));
-  return got != sizeof entry || (entry & kSwapped) || ((entry & kPresent) && !(entry & kOfFile));
+  return got != sizeof entry || is_entry_of_copy(entry);
 }
 
 void for_each_unwritten(uint64_t start, uint64_t size,
                         void (*found)(uint64_t start, uint64_t size)) {
+  if (!g_userfault.is_open()) return;  // no copy is hidden by a mark
   const uint64_t limit = page_up(start + size);
   for (uint64_t at = page_down(start); at < limit;) {
     page_region regions[16];

@@ -1,6 +1,6 @@
 // View isolated: each task works on its own copy-on-write pages and publishes them at its events
 // (Dthreads).
-// Implemented in find_copies.cc and isolated.cc.
+// Implemented in find_copies.cc, copies_by_pagemap.cc and isolated.cc.
 //
 // No twins are made. While a parallel phase lasts nobody writes to the backing, so the backing's
 // page *is* the twin, and the changed bytes are found on arrival, in parallel. In its turn the task
@@ -11,8 +11,8 @@
 
 namespace weir::view::isolated {
 
-// Per process, once it runs tasks: userfaultfd with asynchronous write protection on all memory
-// of the backing. False with a report where the kernel lacks it.
+// Per process, once it runs tasks: from now on the written pages of all memory of the backing are
+// found (memory/userfault.h). False with a report where the kernel lets nobody look at page tables.
 bool open_tracking();
 // Gives the descriptors of this process back.
 void close_tracking();
