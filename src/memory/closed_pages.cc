@@ -112,13 +112,30 @@ void limit_mappings() {
   if (sys::has_many_maps()) close_all();
 }
 
-void open_as_asked(uint64_t start, uint64_t size, int allowed) {
+void open_within(uint64_t start, uint64_t size, int allowed) {
   const uint64_t limit = start + size;
   for (uint64_t at = start; at < limit;) {
     uint64_t end;
     const int asked = asked_at(at, limit, end);
     set(at, end - at, asked & allowed);
     at = end;
+  }
+}
+
+// What is not readable and writable, by the kernel's list.
+void note_lines(Range range) {
+  char* cursor;
+  if (const long length = sys::read_maps(&cursor); length < 0)
+    demand::fail("read the memory map", range.start, length);
+  for (sys::MapLine line; (cursor = sys::next_map_line(cursor, &line));) {
+    const uint64_t from = line.range.start > range.start ? line.range.start : range.start;
+    const uint64_t to = line.range.limit < range.limit ? line.range.limit : range.limit;
+    if (from >= to) continue;
+    const int protection = (line.readable ? PROT_READ : 0) | (line.writable ? PROT_WRITE : 0) |
+                           (line.executable ? PROT_EXEC : 0);
+    each_part_of(from, to - from, [&](uint64_t start, uint64_t size, bool is_backed) {
+      if (is_backed) note({start, start + size}, protection);
+    });
   }
 }
 
@@ -129,18 +146,7 @@ bool is_open() { return g_is_open; }
 void open_tracking() {
   if (!g_is_open) {  // the mappings are still as the program wants them
     g_asked_count = 0;
-    char* cursor;
-    if (const long length = sys::read_maps(&cursor); length < 0)
-      demand::fail("read the memory map", 0, length);
-    for (sys::MapLine line; (cursor = sys::next_map_line(cursor, &line));) {
-      const int protection = (line.readable ? PROT_READ : 0) | (line.writable ? PROT_WRITE : 0) |
-                             (line.executable ? PROT_EXEC : 0);
-      if (protection == kReadWrite) continue;
-      each_part_of(line.range.start, line.range.size(),
-                   [&](uint64_t start, uint64_t size, bool is_backed) {
-                     if (is_backed) note({start, start + size}, protection);
-                   });
-    }
+    note_lines({0, ~uint64_t{0}});
   }
   g_is_open = true;
   close_all();
@@ -167,13 +173,13 @@ void track(uint64_t start, uint64_t size) {
 
 void map(uint64_t start, uint64_t size, bool to_write) {
   limit_mappings();
-  open_as_asked(start, page_up(size), to_write ? ~0 : ~PROT_WRITE);
+  open_within(start, page_up(size), to_write ? ~0 : ~PROT_WRITE);
 }
 
 void drop(uint64_t start, uint64_t size) { set(start, page_up(size), PROT_NONE); }
 
 void open_all() {
-  each_range([](uint64_t start, uint64_t size) { open_as_asked(start, page_up(size), ~0); });
+  each_range([](uint64_t start, uint64_t size) { open_within(start, page_up(size), ~0); });
 }
 
 void close_all() {
@@ -191,6 +197,17 @@ long protect(uint64_t start, uint64_t size, int protection) {
     if (result == 0 && is_backed) note({at, at + length}, protection);
   });
   return result;
+}
+
+void note_mapped(uint64_t start, uint64_t size) {
+  if (g_is_open) note_lines({start, start + page_up(size)});
+}
+
+void open_as_asked(uint64_t start, uint64_t size) {
+  if (!g_is_open) return;
+  each_part_of(start, page_up(size), [](uint64_t at, uint64_t length, bool is_backed) {
+    if (is_backed) open_within(at, length, ~0);
+  });
 }
 
 bool is_fault(uint64_t address, uint64_t error) {

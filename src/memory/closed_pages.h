@@ -30,6 +30,12 @@ void close_all();
 
 // The program's own mprotect of memory of the backing. Returns 0 or -errno, as the kernel does.
 long protect(uint64_t start, uint64_t size, int protection);
+// The kernel has mapped something else than the backing here, in the arena or where a segment was:
+// it is closed and opened like the rest, as far as its own protection allows.
+void note_mapped(uint64_t start, uint64_t size);
+// The kernel is about to move it: it goes with the protection that the program has asked for.
+void open_as_asked(uint64_t start, uint64_t size);
+
 // A fault at `address` with the processor's `error` bits came from a page that is closed, and not
 // from what the program has asked for.
 bool is_fault(uint64_t address, uint64_t error);

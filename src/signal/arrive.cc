@@ -236,6 +236,15 @@ bool claim_safe_copy(const Arrived& a) {
   return true;
 }
 
+// Checked tasks see each other's memory without an event in between. What another task has mapped
+// or opened may not be so in this process yet: then the access is made once more.
+bool claim_late_mapping(const Arrived& a) {
+  if (!(a.is(SIGSEGV) || a.is(SIGBUS)) || !a.is_fault() || !g_tasks_active) return false;
+  if (!plan().checks_races() || !plan().has_processes() || !runtime::lacks_mappings()) return false;
+  runtime::apply_mappings(a.task);
+  return true;
+}
+
 bool claim_trap_site(const Arrived& a) {
   return a.is(SIGTRAP) && on_trap(a.task, a.info, *a.context);
 }
@@ -327,7 +336,8 @@ constexpr Claim kClaims[] = {
     claim_page,
     claim_cpuid,
     claim_closed_page,
-    claim_safe_copy,  // after pages: a copy may touch one that its task can have
+    claim_safe_copy,     // after pages: a copy may touch one that its task can have
+    claim_late_mapping,  // before what the program has done wrong
     claim_trap_site,
     claim_for_own_process,  // after what any process can do for the task
     claim_probe,

@@ -25,6 +25,7 @@
 #include "code/translate/seek.h"
 #include "control/process.h"
 #include "memory/backing.h"
+#include "memory/closed_pages.h"
 #include "memory/file_bytes.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
@@ -66,10 +67,12 @@ void repeat_move(const MappingRecord& r) {
   if (is_shared_memory) shared_memory::give_range(r.start, old_size ? old_size : kPageSize);
   if (!is_shared_memory || !input::replaying()) {
     const bool stays = r.offset == r.start;
+    page::closed::open_as_asked(r.start, old_size);
     const long flags = stays ? 0 : MREMAP_MAYMOVE | MREMAP_FIXED;
     const long to = sys::raw(SYS_mremap, static_cast<long>(r.start), static_cast<long>(old_size),
                              static_cast<long>(r.size), flags, static_cast<long>(r.offset));
     if (sys::failed(to)) cannot_repeat(r, -to);
+    page::closed::note_mapped(r.offset, r.size);
   }
   if (is_shared_memory)
     shared_memory::on_move({r.start, r.start + old_size}, {r.offset, r.offset + r.size});
@@ -83,6 +86,7 @@ void apply(const MappingRecord& r) {
       long at = sys::raw(SYS_mmap, static_cast<long>(r.start), static_cast<long>(r.size),
                          r.protection, r.flags, r.descriptor, static_cast<long>(r.offset));
       if (sys::failed(at)) cannot_repeat(r, -at);
+      page::closed::note_mapped(r.start, r.size);
       if (r.protection & PROT_EXEC) forget_text(Range{r.start, r.start + r.size});
       break;
     }

@@ -15,6 +15,7 @@
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
+#include "memory/closed_pages.h"
 #include "memory/file_bytes.h"
 #include "memory/forked.h"
 #include "memory/reserve.h"
@@ -193,6 +194,7 @@ long map_plain(const Call& call, uint64_t size, int protection) {
     page::close_hidden(static_cast<int>(kept));
   } else {
     page::remove_memory_segment(address(start), size);
+    page::closed::note_mapped(address(start), size);
     const int fixed =
         static_cast<int>((flags & ~long{MAP_FIXED_NOREPLACE | MAP_POPULATE}) | MAP_FIXED);
     record_mapping({MappingKind::kMapFile, protection, fixed, static_cast<int>(kept),

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "control/process.h"
 #include "memory/backing.h"
+#include "memory/closed_pages.h"
 #include "memory/file_bytes.h"
 #include "memory/reserve.h"
 #include "record/input.h"
@@ -26,6 +27,7 @@ namespace {
 // A range of that many pages, as the program had it, is now `to`.
 long moved(uint64_t start, uint64_t old_size, long to, uint64_t size) {
   if (sys::failed(to) || !g_tasks_active || !plan().has_processes()) return to;
+  page::closed::note_mapped(address(to), size);
   const auto pages = static_cast<int32_t>(old_size / kPageSize);
   runtime::record_mapping({MappingKind::kMove, pages, 0, -1, start, size, address(to), 0, 0});
   return to;
@@ -35,6 +37,7 @@ bool is_movable(uint64_t old_size) { return old_size / kPageSize <= INT32_MAX; }
 
 long move_shared_memory(const Call& call, uint64_t start, uint64_t old_size, uint64_t size) {
   shared_memory::give_range(start, old_size ? old_size : kPageSize);
+  page::closed::open_as_asked(start, old_size);
   const long to = input::log_value(input::What::kShared, [&] {
     return sys::raw(SYS_mremap, call.a, call.b, call.c, call.d, call.e);
   });
