@@ -16,6 +16,11 @@ size_t string_length(const char* text) {
   return length;
 }
 
+bool ends_with(const char* text, const char* suffix) {
+  const uint64_t length = string_length(text), least = string_length(suffix);
+  return length >= least && equal_strings(text + (length - least), suffix);
+}
+
 bool starts_with(const char* text, const char* prefix) {
   while (*prefix) {
     if (*text++ != *prefix++) return false;

@@ -14,6 +14,7 @@ void copy_bytes(void* to, const void* from, size_t size);
 void zero_bytes(void* at, size_t size);
 size_t string_length(const char* text);
 bool starts_with(const char* text, const char* prefix);
+bool ends_with(const char* text, const char* suffix);
 bool contains_text(const char* text, const char* part);
 bool equal_strings(const char* a, const char* b);
 // Write at `to`, with a NUL behind, and return where the NUL is. REQUIRES: there is room.

@@ -258,6 +258,7 @@ struct MemoryState {
   uint64_t pages_awaited;  // View coherent. Guarded by: the turn
   uint32_t tracker;        // page::Tracker (memory/userfault.h), and the error of userfaultfd
   int32_t tracker_error;
+  uint32_t maps_are_read;  // the program has opened a list of its mappings. Only rises
   uint32_t has_made_code;  // there is code of the program's own making, or there may be
   uint32_t text_pending;   // code was mapped whose sites are not patched yet
   uint64_t segment_bump;

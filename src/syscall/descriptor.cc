@@ -163,6 +163,7 @@ bool rewrite_path(long given, char* out, uint64_t capacity) {
   const long length = trap::string_from_program(path, given, sizeof path);
   if (length < 0 || length == static_cast<long>(sizeof path) || !starts_with(path, "/proc/self/"))
     return false;
+  if (ends_with(path, "maps")) shared().memory.maps_are_read = 1;
   return rewrite_task_path(path, out, capacity) || rewrite_self_path(path, out);
 }
 

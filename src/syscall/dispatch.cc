@@ -8,6 +8,7 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
+#include "base/bytes.h"
 #include "check/attach.h"
 #include "check/happens_before.h"
 #include "code/patch/cancel_site.h"
@@ -17,6 +18,7 @@
 #include "control/options.h"
 #include "control/process.h"
 #include "memory/backing.h"
+#include "memory/closed_pages.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
 #include "signal/signals.h"
@@ -133,11 +135,44 @@ bool is_same_anywhere(uint64_t number) {
   }
 }
 
+namespace {
+
+// Without userfaultfd the kernel's list of mappings shows which pages Weir has closed. While the
+// program reads that list, they are as the program wants them.
+class MappingsShown {
+ public:
+  explicit MappingsShown(const Call& call) : is_on_(shows(call)) {
+    if (is_on_) page::closed::open_all();
+  }
+  ~MappingsShown() {
+    if (is_on_) page::closed::close_all();
+  }
+  MappingsShown(const MappingsShown&) = delete;
+  MappingsShown& operator=(const MappingsShown&) = delete;
+
+ private:
+  static bool shows(const Call& call) {
+    if (!shared().memory.maps_are_read || !page::closed::is_open()) return false;
+    if (call.number != SYS_read && call.number != SYS_pread64) return false;
+    char link[48], target[64] = {};
+    *append_number(append_text(link, "/proc/self/fd/"), static_cast<uint64_t>(call.a)) = 0;
+    sys::raw(SYS_readlink, reinterpret_cast<long>(link), reinterpret_cast<long>(target),
+             long{sizeof target} - 1);
+    return starts_with(target, "/proc/") && ends_with(target, "maps");
+  }
+
+  bool is_on_;
+};
+
+}  // namespace
+
 long call_kernel(const Call& call) {
+  const MappingsShown shown(call);
   return input::call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
 }
 
 long sleep_in_kernel(Call& call, const char* what) {
+  const MappingsShown shown(call);
   if (g_tasks_active) {
     input::note_written(call.number, call.a, call.b, call.c);
     outside_begin(what);
