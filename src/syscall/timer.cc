@@ -54,9 +54,7 @@ long watched_clock(clockid_t clock) {
 }
 
 void say_watched(const char* what) {
-  if (input::replaying() ||
-      __atomic_exchange_n(&shared().program.cpu_timer_told, 1u, __ATOMIC_RELAXED))
-    return;
+  if (__atomic_exchange_n(&shared().program.cpu_timer_told, 1u, __ATOMIC_RELAXED)) return;
   report(
       "a timer of timer_create() on the program's CPU time watches only %s: setitimer(ITIMER_PROF) "
       "watches all threads",
