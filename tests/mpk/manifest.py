@@ -10,21 +10,10 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent / "emulated"))
 sys.dont_write_bytecode = True
 import machine  # noqa: E402
-
-SIGNALS = {"HUP": 1, "INT": 2, "QUIT": 3, "ILL": 4, "TRAP": 5, "ABRT": 6, "BUS": 7, "FPE": 8, "KILL": 9, "USR1": 10, "SEGV": 11, "USR2": 12, "PIPE": 13, "ALRM": 14, "TERM": 15}
-
-
-def programs():
-    """(name, arguments, mode, status)"""
-    for line in (HERE.parent / "programs" / "MANIFEST").read_text().splitlines():
-        fields = [field.strip() for field in line.split("|")]
-        if line.startswith("#") or len(fields) < 4:
-            continue
-        kind, _, value = fields[3].partition("=")
-        yield fields[0], fields[1], fields[2], int(value) if kind == "exit" else 128 + SIGNALS[value]
+import test_programs  # noqa: E402
 
 
 def exceptions():
@@ -41,7 +30,7 @@ def main():
     wanted = sys.argv[2:]
     machine.need()
     left_out = exceptions()
-    cases = [case for case in programs() if (not wanted and case[0] not in left_out) or case[0] in wanted]
+    cases = [case for case in test_programs.lines() if (not wanted and case[0] not in left_out) or case[0] in wanted]
     failed = native_failed = 0
     with machine.folder() as folder:
         vm = machine.Machine(folder)

@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent / "emulated"))
 sys.path.insert(0, str(HERE.parent / "declared"))
 sys.dont_write_bytecode = True
 import machine  # noqa: E402
