@@ -34,5 +34,8 @@ endforeach()
 if(TEST fresh.package.bookworm)
   set_property(TEST fresh.package.bookworm APPEND PROPERTY LABELS rest)
 endif()
+# The oldest C library: Debian 11's.
+add_test(NAME fresh.libc.bullseye COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/old_libc_test.sh ${PROJECT_BINARY_DIR})
+set_tests_properties(fresh.libc.bullseye PROPERTIES TIMEOUT 1800 LABELS "fresh;rest" RUN_SERIAL ON)
 add_test(NAME fresh.bites COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fresh_test.sh)
 set_tests_properties(fresh.bites PROPERTIES TIMEOUT 600 LABELS fresh RUN_SERIAL ON)

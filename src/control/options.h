@@ -26,6 +26,9 @@ enum class Policies : uint8_t {
 // What the command adds to GLIBC_TUNABLES: 64 stacks of ended threads are kept for new ones, as
 // many as processes in the pool.
 inline constexpr char kStackTunable[] = "glibc.pthread.stack_cache_size=536870912";
+// What stands behind libweir.so in LD_PRELOAD if the C library is older than glibc 2.34, which has
+// threads and dlsym() in libraries of their own: not every program is linked with them.
+inline constexpr char kThreadsApart[] = ":libpthread.so.0:libdl.so.2";
 // What the command adds as LD_BIND_NOW, if the order promises sameness and the user has not set it.
 // Otherwise the loader would bind functions when they are first called, by code that saves the
 // processor's state on the stack. Which parts of that state the processor takes for unused depends

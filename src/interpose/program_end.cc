@@ -29,14 +29,14 @@ __attribute__((visibility("default"))) int __libc_start_main(Main main, int argc
                                                              void (*init)(), void (*fini)(),
                                                              void (*rtld_fini)(), void* stack_end) {
   using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
-  auto real = reinterpret_cast<Start>(dlsym(RTLD_NEXT, "__libc_start_main"));
+  auto real = reinterpret_cast<Start>(weir::libc::find("__libc_start_main"));
   g_main = main;
   return real(run_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
 __attribute__((visibility("default"))) void exit(int status) {
   note_end();
-  auto real = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "exit"));
+  auto real = reinterpret_cast<void (*)(int)>(weir::libc::find("exit"));
   real(status);
   __builtin_unreachable();
 }

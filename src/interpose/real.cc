@@ -12,16 +12,16 @@ constinit Real g_real{};
 constinit bool g_real_found = false;
 
 void find_real() {
-#define WEIR_FIND(name) g_real.name = reinterpret_cast<decltype(&::name)>(dlsym(RTLD_NEXT, #name));
+#define WEIR_FIND(name) g_real.name = reinterpret_cast<decltype(&::name)>(libc::find(#name));
   WEIR_REAL_FUNCTIONS(WEIR_FIND)
   WEIR_FIND(pthread_cond_clockwait)
 #undef WEIR_FIND
   g_real.cleanup_push =
-      reinterpret_cast<decltype(g_real.cleanup_push)>(dlsym(RTLD_NEXT, "_pthread_cleanup_push"));
+      reinterpret_cast<decltype(g_real.cleanup_push)>(libc::find("_pthread_cleanup_push"));
   g_real.cleanup_pop =
-      reinterpret_cast<decltype(g_real.cleanup_pop)>(dlsym(RTLD_NEXT, "_pthread_cleanup_pop"));
+      reinterpret_cast<decltype(g_real.cleanup_pop)>(libc::find("_pthread_cleanup_pop"));
 #define WEIR_FIND(name) \
-  g_real.name = reinterpret_cast<decltype(&::name)>(dlvsym(RTLD_NEXT, #name, "GLIBC_2.3.2"));
+  g_real.name = reinterpret_cast<decltype(&::name)>(libc::find(#name, "GLIBC_2.3.2"));
   WEIR_REAL_CONDITION_FUNCTIONS(WEIR_FIND)
 #undef WEIR_FIND
   __atomic_store_n(&g_real_found, true, __ATOMIC_RELEASE);  // who sees it sees the pointers

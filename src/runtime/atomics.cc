@@ -45,7 +45,7 @@ bool is_own_word(Task& task, const Site& site, uint64_t address) {
 // libc's own locks may be biased; sync/biased_lock.cc says why no other locked word may, nor the
 // flags in the thread's own descriptor.
 bool is_lock_of_libc(const Site& site, uint64_t address) {
-  return libc_text().contains(site.address) && site.atomic.size == 4 &&
+  return is_libc_text(site.address) && site.atomic.size == 4 &&
          address - sys::fs_base() >= libc::layout().thread_size;
 }
 
@@ -105,8 +105,7 @@ class AtomicInstruction : public Operation {
   bool may_succeed() const override {
     if (!object) return true;
     uint32_t word = 0;
-    if (!is_lock() && libc_text().contains(site_.address) && site_.atomic.size != sizeof word)
-      return false;
+    if (!is_lock() && is_libc_text(site_.address) && site_.atomic.size != sizeof word) return false;
     const size_t size = is_lock() ? sizeof word : 1;
     return trap::from_program(&word, static_cast<long>(object), size) == 0;
   }

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "constant/layout.h"
 #include "control/options.h"
+#include "sys/libc.h"
 #include "sys/syscall_x86_64.h"
 #include "task/exec/environment.h"
 
@@ -52,7 +53,8 @@ long take_number(char* options, const char* key) {
 }
 
 // A program that another one has executed has had no tracer. Nothing is guarded yet: the loader
-// itself uses neither guard.
+// itself uses neither guard. Old C libraries may have guarded pointers: there that guard stays as
+// the kernel gave it.
 void fix_random_bytes(char** environment) {
   constexpr uint64_t kStackGuard = 0x28, kPointerGuard = 0x30;  // from the thread's base
   const uint64_t seed = options().seed;
@@ -66,7 +68,7 @@ void fix_random_bytes(char** environment) {
   }
   const uint64_t base = sys::fs_base_untouched();
   *reinterpret_cast<uint64_t*>(base + kStackGuard) = words[0];
-  *reinterpret_cast<uint64_t*>(base + kPointerGuard) = words[1];
+  if (!libc::has_guarded_pointers()) *reinterpret_cast<uint64_t*>(base + kPointerGuard) = words[1];
 }
 
 [[gnu::constructor(101)]] void at_first(int, char**, char** environment) {

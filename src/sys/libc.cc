@@ -1,8 +1,11 @@
 // How each fact is found:
 //
 // - The version: gnu_get_libc_version(), which other C libraries lack.
-// - A thread's record: _thread_db_*, the constants that glibc keeps for debuggers. Compared with
-//   the id of this thread.
+// - Its functions: by dlsym(). Before glibc 2.34 that was in libdl.so.2, and threads were in
+//   libpthread.so.0; there the command has the loader load both with libweir.so (kThreadsApart).
+// - A thread's record: _thread_db_*, the constants that glibc keeps for debuggers; before 2.34 they
+//   are not to be found, and all releases from 2.31 on have it alike. Compared with the id of this
+//   thread.
 // - A condition's word: pthread_cond_init() with attributes sets bits in it, and in no other. The
 //   version does not tell: distributions have taken the change of 2.41 into older releases.
 // - Mutexes, read-write locks, barriers, semaphores and spin locks: Weir works on their words
@@ -11,6 +14,7 @@
 
 #include "sys/libc.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -27,7 +31,15 @@ extern const unsigned int __rseq_size __attribute__((weak));
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 // Weak: glibc's alone.
 const char* gnu_get_libc_version() __attribute__((weak));
+// Weak, so that a program without libdl.so.2 comes as far as here.
+extern decltype(dlopen) dlopen __attribute__((weak));
+extern decltype(dlsym) dlsym __attribute__((weak));
+extern decltype(dlvsym) dlvsym __attribute__((weak));
 }
+// The versions before glibc 2.34.
+__asm__(".symver dlopen,dlopen@GLIBC_2.2.5");
+__asm__(".symver dlsym,dlsym@GLIBC_2.2.5");
+__asm__(".symver dlvsym,dlvsym@GLIBC_2.2.5");
 
 namespace weir::libc {
 
@@ -35,12 +47,13 @@ constinit Layout g_layout{};
 
 namespace {
 
-constexpr unsigned kOldest = 34;  // before, threads were in a library of their own
+constexpr unsigned kOldest = 31;
+constexpr unsigned kOneLibrary = 34;  // before, threads were in a library of their own
 constexpr unsigned kOneCancellableCall = 41;
 
 template <typename Function>
-Function* find(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+Function* find_function(const char* name) {
+  return reinterpret_cast<Function*>(find(name));
 }
 
 // "2.41" gives 41; 0: it is no such version.
@@ -66,8 +79,8 @@ bool is_empty(const void* object, unsigned words, unsigned except) {
 
 // For debuggers: size in bits, count, offset.
 bool find_thread_record() {
-  const auto* size = find<const uint32_t>("_thread_db_sizeof_pthread");
-  const auto* id = find<const uint32_t>("_thread_db_pthread_tid");
+  const auto* size = find_function<const uint32_t>("_thread_db_sizeof_pthread");
+  const auto* id = find_function<const uint32_t>("_thread_db_pthread_tid");
   if (size) g_layout.thread_size = *size;
   if (id && id[0] == 32) g_layout.thread_id = id[2];
   return word_of(reinterpret_cast<const void*>(sys::fs_base() + g_layout.thread_id), 0) ==
@@ -76,11 +89,12 @@ bool find_thread_record() {
 
 bool find_condition_flags() {
   constexpr uint32_t kShared = 1, kMonotonic = 2;
-  const auto set_clock = find<decltype(pthread_condattr_setclock)>("pthread_condattr_setclock");
+  const auto set_clock =
+      find_function<decltype(pthread_condattr_setclock)>("pthread_condattr_setclock");
   const auto set_shared =
-      find<decltype(pthread_condattr_setpshared)>("pthread_condattr_setpshared");
-  const auto init = reinterpret_cast<decltype(&pthread_cond_init)>(
-      dlvsym(RTLD_NEXT, "pthread_cond_init", "GLIBC_2.3.2"));
+      find_function<decltype(pthread_condattr_setpshared)>("pthread_condattr_setpshared");
+  const auto init =
+      reinterpret_cast<decltype(&pthread_cond_init)>(find("pthread_cond_init", "GLIBC_2.3.2"));
   if (!set_clock || !set_shared || !init) return false;
   pthread_condattr_t attributes{};
   pthread_cond_t condition{};
@@ -98,8 +112,8 @@ bool find_condition_flags() {
 }
 
 bool knows_mutexes() {
-  const auto lock = find<decltype(pthread_mutex_lock)>("pthread_mutex_lock");
-  const auto unlock = find<decltype(pthread_mutex_unlock)>("pthread_mutex_unlock");
+  const auto lock = find_function<decltype(pthread_mutex_lock)>("pthread_mutex_lock");
+  const auto unlock = find_function<decltype(pthread_mutex_unlock)>("pthread_mutex_unlock");
   pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
   constexpr unsigned kLock = 0, kCount = 1, kOwner = 2, kUsers = 3, kKind = 4;
   if (!lock || !unlock || word_of(&mutex, kKind) != PTHREAD_MUTEX_RECURSIVE_NP || lock(&mutex) != 0)
@@ -112,12 +126,12 @@ bool knows_mutexes() {
 }
 
 bool knows_read_write_locks() {
-  const auto read = find<decltype(pthread_rwlock_rdlock)>("pthread_rwlock_rdlock");
-  const auto write = find<decltype(pthread_rwlock_wrlock)>("pthread_rwlock_wrlock");
-  const auto unlock = find<decltype(pthread_rwlock_unlock)>("pthread_rwlock_unlock");
-  const auto init = find<decltype(pthread_rwlock_init)>("pthread_rwlock_init");
+  const auto read = find_function<decltype(pthread_rwlock_rdlock)>("pthread_rwlock_rdlock");
+  const auto write = find_function<decltype(pthread_rwlock_wrlock)>("pthread_rwlock_wrlock");
+  const auto unlock = find_function<decltype(pthread_rwlock_unlock)>("pthread_rwlock_unlock");
+  const auto init = find_function<decltype(pthread_rwlock_init)>("pthread_rwlock_init");
   const auto set_shared =
-      find<decltype(pthread_rwlockattr_setpshared)>("pthread_rwlockattr_setpshared");
+      find_function<decltype(pthread_rwlockattr_setpshared)>("pthread_rwlockattr_setpshared");
   constexpr unsigned kReaders = 0, kWriters = 1, kPhase = 2, kWritersWait = 3, kOwner = 6,
                      kShared = 7;
   constexpr uint32_t kOneReader = 8, kWritten = 3;
@@ -139,9 +153,9 @@ bool knows_read_write_locks() {
 }
 
 bool knows_other_objects() {
-  const auto init_barrier = find<decltype(pthread_barrier_init)>("pthread_barrier_init");
-  const auto init_semaphore = find<decltype(sem_init)>("sem_init");
-  const auto init_spin = find<decltype(pthread_spin_init)>("pthread_spin_init");
+  const auto init_barrier = find_function<decltype(pthread_barrier_init)>("pthread_barrier_init");
+  const auto init_semaphore = find_function<decltype(sem_init)>("sem_init");
+  const auto init_spin = find_function<decltype(pthread_spin_init)>("pthread_spin_init");
   constexpr unsigned kCount = 2;  // of a barrier, behind those that have come and the current round
   constexpr uint32_t kSome = 5;
   pthread_barrier_t barrier{};
@@ -156,17 +170,30 @@ bool knows_other_objects() {
 
 // Before all constructors that look functions up.
 [[gnu::constructor(101)]] void need_names() {
-  if (dlsym && dlvsym && dlopen) return;
+  if (dlopen && dlsym && dlvsym) return;
   refuse("threads");
   die(125);
 }
 
 }  // namespace
 
+bool has_guarded_pointers() {
+  return gnu_get_libc_version && minor_of(gnu_get_libc_version()) < kOneLibrary;
+}
+
+void* find(const char* name) { return dlsym(RTLD_NEXT, name); }
+
+void* find(const char* name, const char* version) { return dlvsym(RTLD_NEXT, name, version); }
+
+void* find_in(const char* library, const char* name) {
+  void* found = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+  return found ? dlsym(found, name) : nullptr;
+}
+
 bool refuse(const char* what) {
   const char* version = gnu_get_libc_version ? gnu_get_libc_version() : nullptr;
   report(
-      "this program's C library is %s%s, and Weir does not know its %s: it runs with glibc 2.34 to "
+      "this program's C library is %s%s, and Weir does not know its %s: it runs with glibc 2.31 to "
       "2.41, and with later ones that are alike. "
       "Take a Weir that is made for it, or run the program where the C library is one of these.",
       version ? "glibc " : "not glibc", version ? version : "", what);
@@ -178,7 +205,11 @@ bool learn() {
   g_layout.minor = minor_of(gnu_get_libc_version());
   if (g_layout.minor < kOldest) return refuse("threads");
   // The library's own, whoever else has one of that name: __libc_malloc is mimalloc's, too.
-  g_layout.code = reinterpret_cast<uint64_t>(find<const char*()>("gnu_get_libc_version"));
+  g_layout.code = reinterpret_cast<uint64_t>(find_function<const char*()>("gnu_get_libc_version"));
+  g_layout.threads =
+      g_layout.minor >= kOneLibrary
+          ? g_layout.code
+          : reinterpret_cast<uint64_t>(find_function<decltype(pthread_create)>("pthread_create"));
   if (!find_thread_record()) return refuse("record of a thread");
   if (!find_condition_flags()) return refuse("condition variables");
   if (!knows_mutexes()) return refuse("mutexes");
@@ -187,6 +218,7 @@ bool learn() {
 }
 
 uint64_t code() { return g_layout.code; }
+uint64_t threads_code() { return g_layout.threads; }
 
 bool has_one_cancellable_call() { return g_layout.minor >= kOneCancellableCall; }
 

@@ -8,20 +8,8 @@
 // locks fix, and the thread block's pointer to itself (%fs:0x10).
 #pragma once
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
-
-// The versions of these functions before glibc 2.34, where they were in a library of their own.
-// Weak, so that a program without that library comes as far as learn(), which refuses.
-extern "C" {
-extern decltype(dlopen) dlopen __attribute__((weak));
-extern decltype(dlsym) dlsym __attribute__((weak));
-extern decltype(dlvsym) dlvsym __attribute__((weak));
-}
-__asm__(".symver dlopen,dlopen@GLIBC_2.2.5");
-__asm__(".symver dlsym,dlsym@GLIBC_2.2.5");
-__asm__(".symver dlvsym,dlvsym@GLIBC_2.2.5");
 
 namespace weir {
 
@@ -37,7 +25,8 @@ struct Layout {
   uint32_t thread_size = 4096;  // of the record, at most
   // In a pthread_cond_t: the word with its attributes and the number of waiters.
   uint32_t condition_flags = 36;
-  uint64_t code = 0;  // an address in the library's code
+  uint64_t code = 0;     // an address in the library's code
+  uint64_t threads = 0;  // one in the code of its threads: another library before glibc 2.34
 };
 extern Layout g_layout __attribute__((visibility("hidden")));
 
@@ -47,11 +36,22 @@ inline const Layout& layout() { return g_layout; }
 // libraries.
 inline constexpr uint64_t kScopeFlag = 0x1c;
 
+// What a program without libweir.so would find by that name, also of that version; null: nothing.
+void* find(const char* name);
+void* find(const char* name, const char* version);
+// The same in one library, if it is loaded.
+void* find_in(const char* library, const char* name);
+
+// Whether there may be pointers by the guard of pointers (%fs:0x30) before a constructor has run:
+// libpthread.so.0 writes some, before glibc 2.34.
+bool has_guarded_pointers();
+
 // Fills the layout. False: the C library is unknown, and report() has said so.
 // REQUIRES: the program has one thread, and is not yet intercepted.
 [[nodiscard]] bool learn();
-// An address in the library's code. REQUIRES: learn() has succeeded.
+// Addresses in the library's code, and in that of its threads. REQUIRES: learn() has succeeded.
 uint64_t code();
+uint64_t threads_code();
 // Says that this library is unknown, because of `what`. Always false.
 bool refuse(const char* what);
 

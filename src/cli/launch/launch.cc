@@ -16,6 +16,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -35,8 +37,17 @@ constexpr const char* kUnquotable = " :\t\n$";
 
 constexpr size_t kPathMax = 511;  // what the library keeps
 
+// Whether this machine's C library is older than glibc 2.34. Its loader says so: it has the names
+// of its versions in it.
+bool has_threads_apart() {
+  std::ifstream loader("/lib64/ld-linux-x86-64.so.2", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(loader), {}};
+  return !bytes.empty() && bytes.find("GLIBC_2.34") == std::string::npos;
+}
+
 // libweir first, then what the user preloads.
-std::string preload_list(const std::string& library) {
+std::string preload_list(const std::string& file) {
+  const std::string library = has_threads_apart() ? file + kThreadsApart : file;
   const char* previous = getenv("LD_PRELOAD");
   if (!previous || !*previous) return library;
   std::string list = previous;

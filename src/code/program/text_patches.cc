@@ -26,7 +26,7 @@ namespace weir::runtime {
 
 namespace {
 
-Range g_libc;
+Range g_libc, g_libc_threads;
 
 // Mappings of an object's file, as far as they are in its place.
 struct Pieces {
@@ -98,6 +98,10 @@ void note_patched(Range text, PatchKinds kinds) {
 }  // namespace
 
 Range libc_text() { return g_libc; }
+
+bool is_libc_text(uint64_t address) {
+  return g_libc.contains(address) || g_libc_threads.contains(address);
+}
 
 void forget_text(Range text) {
   forget_sites(text);
@@ -177,6 +181,7 @@ void patch_all(PatchKinds kinds) {
     if (!is_data && line.readable && pieces.count < Pieces::kMax)
       pieces.piece[pieces.count++] = {line.range, line.offset};
     if (line.executable && line.range.contains(libc::code())) g_libc = line.range;
+    if (line.executable && line.range.contains(libc::threads_code())) g_libc_threads = line.range;
     if (line.executable && !line.writable && line.range.overlaps(page::own_image()))
       translate::note_text(line.range);
     if (!is_data && line.executable && !line.shared && !line.range.overlaps(page::own_image()) &&

@@ -21,7 +21,8 @@ void forget_text(Range text);
 // mapped (patch_pending_text()), because the tables that say what is code lie behind the text.
 void note_library(Range text);
 
-// libc's own executable segment.
+// libc's own executable segment; whether an address lies in it, or in that of libc's threads.
 Range libc_text();
+bool is_libc_text(uint64_t address);
 
 }  // namespace weir::runtime

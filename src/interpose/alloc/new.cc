@@ -33,7 +33,7 @@ struct Operator {
 
   void* find() {
     if (!is_known) {
-      function = dlsym(RTLD_NEXT, name);
+      function = libc::find(name);
       is_known = true;
     }
     return function;
@@ -82,8 +82,7 @@ void* allocate(Operator& real, size_t size) {
   if (void* function = real.find()) return reinterpret_cast<void* (*)(size_t)>(function)(size);
   if (void* object = malloc(size ? size : 1)) return object;
   // Only a C++ library can throw: the one that was loaded later, by whoever calls.
-  void* library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
-  if (void* function = library ? dlsym(library, real.name) : nullptr)
+  if (void* function = libc::find_in("libstdc++.so.6", real.name))
     return reinterpret_cast<void* (*)(size_t)>(function)(size);
   report("no memory for operator new");
   abort();

@@ -18,9 +18,9 @@ constinit Floats g_floats{};
 
 const Floats& floats() {
   if (__builtin_expect(!g_floats.strtold, 0)) {
-    g_floats.strtod = reinterpret_cast<decltype(g_floats.strtod)>(dlsym(RTLD_NEXT, "strtod"));
-    g_floats.strtof = reinterpret_cast<decltype(g_floats.strtof)>(dlsym(RTLD_NEXT, "strtof"));
-    g_floats.strtold = reinterpret_cast<decltype(g_floats.strtold)>(dlsym(RTLD_NEXT, "strtold"));
+    g_floats.strtod = reinterpret_cast<decltype(g_floats.strtod)>(libc::find("strtod"));
+    g_floats.strtof = reinterpret_cast<decltype(g_floats.strtof)>(libc::find("strtof"));
+    g_floats.strtold = reinterpret_cast<decltype(g_floats.strtold)>(libc::find("strtold"));
   }
   return g_floats;
 }

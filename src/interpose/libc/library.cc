@@ -18,7 +18,7 @@ namespace {
 
 [[gnu::cold, gnu::noinline]] void find_library() {
 #define WEIR_FIND(result, name, parameters, arguments) \
-  g_library.name = reinterpret_cast<result(*) parameters>(dlsym(RTLD_NEXT, #name));
+  g_library.name = reinterpret_cast<result(*) parameters>(libc::find(#name));
   WEIR_LIBRARY_CALLS(WEIR_FIND)
 #undef WEIR_FIND
 }

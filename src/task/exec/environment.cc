@@ -89,6 +89,7 @@ void keep(char** environment) {
   each(environment, kPreload, [](char**, char* value) {
     const char* limit;
     const char* name = find_library(value, &limit);
+    if (name && starts_with(limit, kThreadsApart)) limit += sizeof kThreadsApart - 1;
     const auto length = static_cast<size_t>(name ? limit - name : 0);
     if (!name || length >= sizeof g_library) return false;
     copy_bytes(g_library, name, length);
