@@ -164,7 +164,7 @@ ends 125 'its sum is wrong' "$weir" replay edited
 
 # --- a program that changed, and one that only was touched
 cp "$(command -v sh)" shell
-ends 0 '' "$weir" record -o of_shell -- ./shell -c 'echo told'
+ends 0 '' "$weir" record --files name -o of_shell -- ./shell -c 'echo told'
 touch shell
 ends 0 '' "$weir" replay of_shell
 (cd / && ends 0 '' "$weir" replay "$work/of_shell") 2>/dev/null
@@ -311,7 +311,7 @@ if mount -t tmpfs -o size=20k none small 2>/dev/null; then
   rm small/filler
   # A file that the program maps does not fit: the reason is the disk's.
   head -c 100k /dev/urandom >mapped
-  "$weir" record -o small/two -- python3 -c 'import mmap
+  "$weir" record --files name -o small/two -- python3 -c 'import mmap
 mmap.mmap(open("mapped").fileno(), 0, prot=mmap.PROT_READ)' >/dev/null 2>stderr
   grep -q 'cannot be copied: No space left' stderr || fail "a full disk: $(cat stderr)"
   umount small
@@ -391,7 +391,7 @@ for mask in 000 022 077; do
   (umask $mask; "$weir" record --quiet -- python3 maps.py; "$weir" record --quiet -o open -- true; WEIR_RECORDINGS=$work/deep/er/all "$weir" record --quiet -- true)
   ls all/*/end all/*/streams/0-0 open/end deep/er/all/*/end >/dev/null && grep -q own/mapped all/*/files/list && grep -q own_program all/*/files/list ||
     fail "umask $mask: not recorded"
-  for found in $(find all open deep -type d ! -perm 0700) $(find all open deep -type f ! -perm 0600 ! -path '*/files/*') $(find all/*/files -type f -perm /0077); do
+  for found in $(find all open deep -type d ! -perm 0700) $(find all open deep -type f ! -perm 0600 ! -path '*/files/*' ! -path '*/kept/*') $(find all/*/{files,kept} open/kept -type f -perm /0277 ! -path '*/files/*') $(find all/*/files -type f -perm /0077); do
     fail "umask $mask: $(stat -c '%A %n' "$found")"
   done
   ends 0 '' "$weir" replay --verify open

@@ -51,6 +51,12 @@ Command add_record(CLI::App& app) {
   command->add_option("--view", options->view, "What memory a task sees between events")
       ->capture_default_str();
   command
+      ->add_option("--files", options->files,
+                   "What becomes of the program, its libraries and what it executes: keep their "
+                   "content, so that a replay needs none of them; or name them")
+      ->check(CLI::IsMember({"keep", "name"}))
+      ->capture_default_str();
+  command
       ->add_option("--without", options->without,
                    "Experiments: leave out these optimizations of View coherent")
       ->delimiter(',')

@@ -124,7 +124,8 @@ int remove(const std::vector<std::string>& named, bool is_all) {
       const std::string name = entry.path().filename().string();
       const bool ours = name == recording::kManifest || name == recording::kEndFile ||
                         name == recording::kImages || name == recording::kStreams ||
-                        name == recording::kFiles || name.ends_with(".part");
+                        name == recording::kFiles || name == recording::kKept ||
+                        name.ends_with(".part");
       if (!ours)
         throw Failure(
             kWeirFailed,

@@ -17,7 +17,7 @@
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
 #include "cli/launch/child.h"
-#include "cli/launch/identity.h"
+#include "cli/launch/kept_files.h"
 #include "cli/launch/launch.h"
 #include "cli/launch/loader_files.h"
 #include "cli/launch/processor_x86_64.h"
@@ -58,11 +58,6 @@ void refuse_other_world(const recording::Recording& recording) {
     refuse(fmt::format("it was recorded on another kind of processor ({}; this is {})",
                        manifest.processor.name, processor.name));
   }
-  for (const auto* files : {&manifest.files, &recording.images}) {
-    for (const recording::Identity& file : *files) {
-      if (const std::string change = change_of(file); !change.empty()) refuse(change);
-    }
-  }
   if (manifest.order != "token" && manifest.order != "record")
     refuse(fmt::format("order {}: this version does not replay it", manifest.order));
   refuse_view(manifest.view, "replay");
@@ -76,8 +71,8 @@ void refuse_other_world(const recording::Recording& recording) {
 
 // In the child, before it becomes the program: what of a process's state the program's addresses
 // depend on.
-void restore(const recording::Manifest& manifest) {
-  if (chdir(manifest.directory.c_str()) != 0 && !manifest.program.starts_with("/")) {
+void restore(const recording::Manifest& manifest, bool is_kept) {
+  if (chdir(manifest.directory.c_str()) != 0 && !manifest.program.starts_with("/") && !is_kept) {
     throw Failure(kWeirFailed, fmt::format("the recorded working directory {}: {}",
                                            manifest.directory, strerror(errno)));
   }
@@ -229,10 +224,11 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
   const size_t told = damages.size();
   feeder.put();
   const Program program{manifest.program, manifest.arguments};
-  LoaderFiles loader_files(memory, recording);
+  KeptFiles kept(recording);
+  LoaderFiles loader_files(memory, recording, kept);
   Child child(
       [&] {
-        restore(manifest);
+        restore(manifest, kept.is_used());
         if (this_run.is_quiet) hide_output();
         setrlimit(RLIMIT_NOFILE, &descriptors);
         if (!memory.pass_on(run.trace)) {
@@ -242,7 +238,7 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
                           run.trace, strerror(errno)));
         }
         loader_files.install();
-        execute(program, manifest.environment, run);
+        execute(kept.is_used() ? kept.program() : program, manifest.environment, run);
       },
       Child::Signals::kEnd);
   Standing stands(recording.end);

@@ -66,7 +66,7 @@ bool make(const std::string& path, bool may_exist) {
       return false;
     if (chmod(path.c_str(), kOwn) != 0) fail(path, errno);
   }
-  for (const char* name : {kStreams, kFiles}) {
+  for (const char* name : {kStreams, kFiles, kKept}) {
     const std::string inner = path + "/" + name;
     if (mkdir(inner.c_str(), kOwn) != 0) fail(inner, errno);
   }
@@ -226,19 +226,42 @@ std::string recording_named(const std::string& name) {
   return is_there ? path : name;
 }
 
+std::string damage_of(const File& file, uint64_t size, uint64_t sum) {
+  if (!file.is_open()) return strerror(errno);
+  if (file.size() != size)
+    return "has " + std::to_string(file.size()) + " bytes instead of " + std::to_string(size);
+  return sum_of_file(file) == sum ? "" : "the sum is wrong";
+}
+
 void verify_copies(const Recording& recording, std::vector<std::string>* damages) {
   std::set<uint64_t> seen;
   for (const Copy& copy : recording.copies) {
     const std::string name = std::string(kFiles) + "/" + std::to_string(copy.number);
     const File file = File::reading(recording.path(name));
-    if (!file.is_open()) damages->push_back(name + ": " + strerror(errno));
-    else if (file.size() != copy.size)
-      damages->push_back(name + ": has " + std::to_string(file.size()) + " bytes instead of " +
-                         std::to_string(copy.size));
-    else if (sum_of_file(file) != copy.sum) damages->push_back(name + ": the sum is wrong");
+    const bool is_listed =
+        !file.is_open() && access(recording.path(kept_name(copy.sum)).c_str(), F_OK) == 0;
+    const std::string damage = is_listed ? "" : damage_of(file, copy.size, copy.sum);
+    if (!damage.empty()) damages->push_back(name + ": " + damage);
     if (!seen.insert(copy.number).second) damages->push_back(name + ": is listed twice");
   }
 }
+
+namespace {
+
+void verify_kept(const Recording& recording, std::vector<std::string>* damages) {
+  std::set<uint64_t> seen;
+  for (const auto* files : {&recording.manifest.files, &recording.images}) {
+    for (const Identity& file : *files) {
+      if (!file.is_kept || !seen.insert(file.sum).second) continue;
+      const std::string name = kept_name(file.sum);
+      const std::string damage =
+          damage_of(File::reading(recording.path(name)), file.size, file.sum);
+      if (!damage.empty()) damages->push_back(name + " (" + file.path + "): " + damage);
+    }
+  }
+}
+
+}  // namespace
 
 Report verify(const Recording& recording) {
   Report report{recording.damages, 0, 0, 0};
@@ -272,6 +295,7 @@ Report verify(const Recording& recording) {
     }
   }
   verify_copies(recording, &report.damages);
+  verify_kept(recording, &report.damages);
   return report;
 }
 

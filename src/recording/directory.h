@@ -59,6 +59,9 @@ struct Report {
 // Reads everything: all sums, all entries, and that what the end says is there.
 Report verify(const Recording& recording);
 
+// Empty: the file holds what has this size and sum. REQUIRES: if it is not open, errno says why.
+std::string damage_of(const File& file, uint64_t size, uint64_t sum);
+
 // The part of verify() that a replay needs before it starts: the sums of the copied files.
 void verify_copies(const Recording& recording, std::vector<std::string>* damages);
 

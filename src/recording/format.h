@@ -10,13 +10,16 @@ namespace weir::recording {
 // The format of the directory as a whole. The manifest names it, and a reader of another number
 // refuses. Raise it with every change of the files, of the entries (channel::kFormatVersion is part
 // of it), or of what the runtime records.
-inline constexpr uint32_t kFormat = 5;
+inline constexpr uint32_t kFormat = 6;
+// The oldest that is read. Recordings of format 5 keep no files by content.
+inline constexpr uint32_t kOldestFormat = 5;
 
 inline constexpr const char* kManifest = "manifest";
 inline constexpr const char* kEndFile = "end";
 inline constexpr const char* kImages = "images";
 inline constexpr const char* kStreams = "streams";
 inline constexpr const char* kFiles = "files";
+inline constexpr const char* kKept = "kept";
 inline constexpr const char* kFileList = "files/list";
 
 inline constexpr uint32_t kChunkMagic = 0x314b4357;  // "WCK1"

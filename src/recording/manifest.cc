@@ -14,6 +14,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormatKey = "weir recording";
 constexpr const char* kSumKey = "sum";
+constexpr size_t kFacts = 13;  // facts_of()
 
 // The text with its sum at the end. The sum is of the text without spaces and without it.
 std::string sealed(Json json) {
@@ -29,7 +30,7 @@ Json opened(const std::string& text, const char* what) {
     throw Damage(std::string("the ") + what + " is none of a recording, or damaged");
   }
   const auto format = json[kFormatKey].get<uint64_t>();
-  if (format != kFormat) {
+  if (format < kOldestFormat || format > kFormat) {
     const std::string which = format < kFormat ? "an older" : "a newer";
     throw Damage("it was recorded by " + which + " version of Weir (format " +
                  std::to_string(format) + ", this one reads " + std::to_string(kFormat) +
@@ -77,7 +78,9 @@ Json json_of(const std::vector<Identity>& files) {
                     {"size", file.size},
                     {"modified", file.modified},
                     {"build", file.build},
-                    {"sum", hex(file.sum)}});
+                    {"sum", hex(file.sum)},
+                    {"kept", file.is_kept},
+                    {"stat", file.facts}});
   }
   return list;
 }
@@ -87,12 +90,48 @@ std::vector<Identity> files_of(const Json& json) {
   for (const Json& file : json.at("files")) {
     files.push_back({bytes_at(file, "path"), file.at("size").get<uint64_t>(),
                      file.at("modified").get<int64_t>(), file.at("build").get<std::string>(),
-                     from_hex(file.at("sum").get<std::string>())});
+                     from_hex(file.at("sum").get<std::string>()), file.value("kept", false),
+                     file.value("stat", std::vector<int64_t>())});
+    if (const size_t size = files.back().facts.size(); size != 0 && size != kFacts)
+      throw Damage("the facts of a file are not " + std::to_string(kFacts));
   }
   return files;
 }
 
 }  // namespace
+
+std::string kept_name(uint64_t sum) { return std::string(kKept) + "/" + hex(sum); }
+
+std::vector<int64_t> facts_of(const struct stat& status) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  const auto number = [](auto value) { return static_cast<int64_t>(value); };
+  const auto time = [](const timespec& at) { return at.tv_sec * kSecond + at.tv_nsec; };
+  return {number(status.st_dev),  number(status.st_ino),  number(status.st_nlink),
+          number(status.st_mode), number(status.st_uid),  number(status.st_gid),
+          number(status.st_rdev), number(status.st_size), number(status.st_blksize),
+          status.st_blocks,       time(status.st_atim),   time(status.st_mtim),
+          time(status.st_ctim)};
+}
+
+struct stat status_of(const std::vector<int64_t>& facts) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  const auto time = [](int64_t ns) { return timespec{ns / kSecond, ns % kSecond}; };
+  struct stat status {};
+  status.st_dev = static_cast<dev_t>(facts[0]);
+  status.st_ino = static_cast<ino_t>(facts[1]);
+  status.st_nlink = static_cast<nlink_t>(facts[2]);
+  status.st_mode = static_cast<mode_t>(facts[3]);
+  status.st_uid = static_cast<uid_t>(facts[4]);
+  status.st_gid = static_cast<gid_t>(facts[5]);
+  status.st_rdev = static_cast<dev_t>(facts[6]);
+  status.st_size = facts[7];
+  status.st_blksize = facts[8];
+  status.st_blocks = facts[9];
+  status.st_atim = time(facts[10]);
+  status.st_mtim = time(facts[11]);
+  status.st_ctim = time(facts[12]);
+  return status;
+}
 
 std::string text_of_images(const std::vector<Identity>& files) {
   return sealed({{kFormatKey, kFormat}, {"files", json_of(files)}});

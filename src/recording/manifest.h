@@ -3,6 +3,8 @@
 // sum over what it says.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -20,7 +22,16 @@ struct Identity {
   int64_t modified = 0;  // nanoseconds
   std::string build;     // GNU build id in hex; empty: none
   uint64_t sum = 0;      // XXH64 of the content
+  bool is_kept = false;  // the recording has its content: kept_name()
+  // What stat(2) says of it, as the loader leaves that in the program's memory; empty: unknown.
+  std::vector<int64_t> facts;
 };
+
+// Of the kept content with this sum, in a recording's folder.
+std::string kept_name(uint64_t sum);
+std::vector<int64_t> facts_of(const struct stat& status);
+// REQUIRES: `facts` are not empty.
+struct stat status_of(const std::vector<int64_t>& facts);
 
 // What of a processor a program can see: a replay elsewhere would take other paths.
 struct Processor {
@@ -44,6 +55,9 @@ struct Manifest {
   std::string system;     // release of the kernel
   Processor processor;
   std::vector<Identity> files;
+
+  // Whether the recording has the content of its files.
+  bool has_kept() const { return !files.empty() && files.front().is_kept; }
 
   // Throws Damage: no recording, another format, a wrong sum, or something missing.
   static Manifest from_text(const std::string& text);

@@ -19,6 +19,7 @@
 #include "check/replay/attach.h"
 #include "check/replay/replay.h"
 #include "code/patch/cancel_site.h"
+#include "code/patch/interpreter.h"
 #include "code/patch/patch.h"
 #include "code/program/text_patches.h"
 #include "code/sites/site_table.h"
@@ -221,6 +222,7 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   runtime::ensure_memory();
   input::use_table();
   recording::attach();
+  if (!restore_interpreter()) report("the name of the loader cannot be put back"), die(125);
   if (!view::checked::replay::attach()) checking::attach();
   runtime::use_view();
   if (plan().has_keys() && !view::checked::keys::take_keys()) die(125);

@@ -26,6 +26,8 @@ using recording::Identity;
 using recording::modified;
 
 constexpr const char* kChannel = "LD_TRACE_LOADED_OBJECTS=1";
+// It maps these itself.
+constexpr const char* kLoaderFiles[] = {"/etc/ld.so.preload", "/etc/ld.so.cache"};
 
 // Of the note with the GNU build id; empty where there is none.
 std::string build_id(const File& file) {
@@ -75,32 +77,70 @@ std::string loaded_objects(const Program& program, const std::vector<std::string
   return output_of([&] { execve(program.path.c_str(), arguments.data(), variables.data()); });
 }
 
-// The first lines of scripts.
+// Of each script in turn, the program first.
 void add_interpreters(std::vector<std::string>& paths) {
   for (int depth = 0; depth < 5; depth++) {
-    const std::string head = File::reading(paths.back()).read(0, 256);
-    if (!head.starts_with("#!")) return;
-    const size_t start = head.find_first_not_of(" \t", 2);
-    if (start == std::string::npos) return;
-    paths.push_back(head.substr(start, head.find_first_of(" \t\r\n", start) - start));
+    const std::vector<std::string> line = interpreter_line(File::reading(paths.back()));
+    if (line.empty()) return;
+    paths.push_back(line.front());
   }
 }
 
 }  // namespace
 
-Identity identity_of(const std::string& path) {
+std::vector<std::string> interpreter_line(const File& file) {
+  std::string line = file.read(0, 256);
+  if (!line.starts_with("#!")) return {};
+  line = line.substr(2, line.find('\n') - 2);
+  const auto trim = [](std::string& text) {
+    text.erase(0, std::min(text.find_first_not_of(" \t"), text.size()));
+    text.erase(text.find_last_not_of(" \t") + 1);
+  };
+  trim(line);
+  const size_t end = std::min(line.find_first_of(" \t"), line.size());
+  std::vector<std::string> words = {line.substr(0, end)};
+  line.erase(0, end);
+  trim(line);
+  if (!line.empty()) words.push_back(line);
+  return words.front().empty() ? std::vector<std::string>{} : words;
+}
+
+Identity identity_of(const std::string& path, const Keeping& keeping) {
   const File file = File::reading(path);
   struct stat status;
   if (!file.is_open() || fstat(file.descriptor(), &status) != 0) {
     throw Failure(kCannotRun, fmt::format("{}: {}, so a recording could not say what it was", path,
                                           strerror(errno)));
   }
-  return {path, static_cast<uint64_t>(status.st_size), modified(status), build_id(file),
-          sum_of_file(file)};
+  auto known = keeping.store.known(status);
+  const bool is_new = !known;
+  const bool is_kept = !keeping.folder.empty();
+  if (is_new) known.emplace(0, build_id(file));
+  if (is_kept) {
+    const auto sum =
+        keeping.store.keep(file, is_new ? std::nullopt : std::optional(known->sum), keeping.folder);
+    if (!sum) {
+      throw Failure(kWeirFailed,
+                    fmt::format("{}: the recording cannot keep it: {}; --files name keeps no files",
+                                path, strerror(errno)));
+    }
+    known->sum = *sum;
+  } else if (is_new) {
+    known->sum = sum_of_file(file);
+  }
+  if (is_new) keeping.store.learn(status, *known);
+  return {path,
+          static_cast<uint64_t>(status.st_size),
+          modified(status),
+          known->build,
+          known->sum,
+          is_kept,
+          recording::facts_of(status)};
 }
 
 std::vector<Identity> identities(const Program& program,
-                                 const std::vector<std::string>& environment) {
+                                 const std::vector<std::string>& environment,
+                                 const Keeping& keeping) {
   std::vector<std::string> paths = {program.path};
   add_interpreters(paths);
   const std::string text = loaded_objects(program, environment);
@@ -117,9 +157,13 @@ std::vector<Identity> identities(const Program& program,
         std::find(paths.begin(), paths.end(), line) == paths.end())
       paths.push_back(line);
   }
+  for (const char* path : kLoaderFiles) {
+    if (access(path, R_OK) == 0) paths.emplace_back(path);
+  }
   std::vector<Identity> files;
   for (const std::string& path : paths)
-    files.push_back(identity_of(std::filesystem::absolute(path).lexically_normal().string()));
+    files.push_back(
+        identity_of(std::filesystem::absolute(path).lexically_normal().string(), keeping));
   return files;
 }
 

@@ -92,42 +92,6 @@ std::string prepared_json(const std::string& name) {
   return path;
 }
 
-// Where plans of patches are kept (code/patch/plan.h): WEIR_CACHE, else the user's cache folder.
-// Empty where there is none that only this user can write to, or none is wanted (WEIR_CACHE=off).
-std::string cache_folder() {
-  const auto variable = [](const char* name) {
-    const char* value = getenv(name);
-    return std::string(value ? value : "");
-  };
-  // Not in a folder of somebody else's, who would find ours in it (sudo with the user's HOME).
-  const auto is_own = [](const std::string& folder) {
-    struct stat status;
-    return folder.starts_with("/") && stat(folder.c_str(), &status) == 0 &&
-           status.st_uid == geteuid();
-  };
-  std::string path = variable("WEIR_CACHE");
-  if (path == "off") return "";
-  if (path.empty()) {
-    path = variable("XDG_CACHE_HOME");
-    if (!path.starts_with("/")) {
-      const std::string home = variable("HOME");
-      if (!is_own(home)) return "";
-      path = home + "/.cache";
-      mkdir(path.c_str(), 0700);
-    }
-    if (!is_own(path)) return "";
-    path += "/weir";
-  }
-  if (!path.starts_with("/") || path.size() > kPathMax) return "";
-  struct stat status;
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return "";
-  if (lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return "";
-  if (status.st_uid != geteuid() || (status.st_mode & 022) != 0 ||
-      access(path.c_str(), W_OK | X_OK) != 0)
-    return "";
-  return path;
-}
-
 using Environment = std::vector<std::string>;
 
 // The value of a variable, where it stands in its string; null: it is not there.
@@ -213,6 +177,40 @@ std::string library_path() {
             library));
   }
   return library;
+}
+
+std::string cache_folder() {
+  const auto variable = [](const char* name) {
+    const char* value = getenv(name);
+    return std::string(value ? value : "");
+  };
+  // Not in a folder of somebody else's, who would find ours in it (sudo with the user's HOME).
+  const auto is_own = [](const std::string& folder) {
+    struct stat status;
+    return folder.starts_with("/") && stat(folder.c_str(), &status) == 0 &&
+           status.st_uid == geteuid();
+  };
+  std::string path = variable("WEIR_CACHE");
+  if (path == "off") return "";
+  if (path.empty()) {
+    path = variable("XDG_CACHE_HOME");
+    if (!path.starts_with("/")) {
+      const std::string home = variable("HOME");
+      if (!is_own(home)) return "";
+      path = home + "/.cache";
+      mkdir(path.c_str(), 0700);
+    }
+    if (!is_own(path)) return "";
+    path += "/weir";
+  }
+  if (!path.starts_with("/") || path.size() > kPathMax) return "";
+  struct stat status;
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return "";
+  if (lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return "";
+  if (status.st_uid != geteuid() || (status.st_mode & 022) != 0 ||
+      access(path.c_str(), W_OK | X_OK) != 0)
+    return "";
+  return path;
 }
 
 std::string prepared_log(const std::string& name) {

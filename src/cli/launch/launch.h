@@ -18,6 +18,10 @@ std::string library_path();
 // after the program has changed its directory. Throws Failure.
 std::string prepared_log(const std::string& name);
 
+// The folder for what Weir may lose: WEIR_CACHE, else one in the user's cache folder. Empty where
+// there is none that only this user can write to, or none is wanted (WEIR_CACHE=off).
+std::string cache_folder();
+
 // This process's environment with what the library needs in it. LD_PRELOAD and WEIR_OPTIONS keep
 // their places in it.
 std::vector<std::string> environment_for(const RunOptions& options);

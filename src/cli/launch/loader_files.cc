@@ -43,8 +43,8 @@ sock_filter unless_equal(long value, uint8_t skipped) {
 
 // The descriptor by which the kernel asks, or -1 with errno.
 int install_filter() {
-  constexpr long kAsked[] = {SYS_open,       SYS_openat,   SYS_stat,
-                             SYS_newfstatat, SYS_readlink, SYS_readlinkat};
+  constexpr long kAsked[] = {SYS_open,       SYS_openat, SYS_stat,   SYS_newfstatat, SYS_readlink,
+                             SYS_readlinkat, SYS_fstat,  SYS_access, SYS_getcwd};
   std::vector<sock_filter> program = {
       statement(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
       unless_equal(AUDIT_ARCH_X86_64, 1 + 2 * std::size(kAsked)),
@@ -123,15 +123,21 @@ bool write_to(pid_t process, uint64_t address, const void* bytes, size_t size) {
 
 }  // namespace
 
-LoaderFiles::LoaderFiles(const ChannelMemory& memory, const recording::Recording& recording)
-    : memory_(memory), directory_(recording.directory) {
+LoaderFiles::LoaderFiles(const ChannelMemory& memory, const recording::Recording& recording,
+                         KeptFiles& kept)
+    : memory_(memory), directory_(recording.directory), kept_(kept) {
   for (const recording::Copy& copy : recording.copies) {
     struct stat status;
+    errno = 0;
     const std::string name = fmt::format("{}/{}/{}", directory_, recording::kFiles, copy.number);
     if (stat(name.c_str(), &status) == 0 && (status.st_mode & S_IXUSR))
       names_[copy.number] = copy.path;
+    else if (kept_.is_used() && errno == ENOENT && kept_.named(copy.path)) {
+      names_[copy.number] = copy.path;
+      sums_[copy.number] = copy.sum;
+    }
   }
-  if (names_.empty()) return;
+  if (names_.empty() && !kept_.is_used()) return;
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends_) != 0)
     throw Failure(kWeirFailed, fmt::format("socketpair: {}", strerror(errno)));
   thread_ = thread_without_signals([this] { serve(); });
@@ -146,7 +152,7 @@ LoaderFiles::~LoaderFiles() {
 }
 
 void LoaderFiles::install() {
-  if (names_.empty()) return;
+  if (!thread_.joinable()) return;
   const int listener = install_filter();
   if (listener < 0) {
     throw Failure(kWeirFailed, fmt::format("the recorded program executed files that it had made, "
@@ -214,14 +220,73 @@ bool LoaderFiles::answer_open(const seccomp_notif& request, const channel::Image
   for (auto name = names_.lower_bound(image.first);
        name != names_.end() && name->first < image.first + image.count; ++name) {
     if (name->second != path) continue;
+    const auto kept = sums_.find(name->first);
     const recording::File file = recording::File::reading(
-        fmt::format("{}/{}/{}", directory_, recording::kFiles, name->first));
-    if (!file.is_open()) return false;
-    seccomp_notif_addfd added{request.id, SECCOMP_ADDFD_FLAG_SEND,
-                              static_cast<uint32_t>(file.descriptor()), 0, O_CLOEXEC};
-    return ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &added) >= 0;
+        kept == sums_.end() ? fmt::format("{}/{}/{}", directory_, recording::kFiles, name->first)
+                            : fmt::format("{}/{}", directory_, recording::kept_name(kept->second)));
+    return file.is_open() && give(request, file.descriptor());
   }
   return false;
+}
+
+bool LoaderFiles::give(const seccomp_notif& request, int descriptor) const {
+  seccomp_notif_addfd added{request.id, SECCOMP_ADDFD_FLAG_SEND, static_cast<uint32_t>(descriptor),
+                            0, O_CLOEXEC};
+  return ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &added) >= 0;
+}
+
+// What has the name of a recorded file is the kept one, for the loader and for libweir, which reads
+// them too. The program itself opens nothing in a replay.
+bool LoaderFiles::answer_kept(const seccomp_notif& request, const std::string& path) {
+  const std::string copies = fmt::format("{}/{}/", directory_, recording::kFiles);
+  if (path.starts_with(copies)) {  // libweir executes a program
+    const auto sum = sums_.find(strtoull(path.c_str() + copies.size(), nullptr, 10));
+    return sum != sums_.end() && give(request, kept_.executable(sum->second));
+  }
+  if (kept_.is_new(path)) {
+    respond(request, -ENOENT, 0);
+    return true;
+  }
+  const recording::Identity* const file = kept_.named(path);
+  if (!file || request.data.nr == SYS_access) return false;
+  const recording::File content = kept_.opened(*file);
+  opened_[request.pid] = file;
+  return content.is_open() && give(request, content.descriptor());
+}
+
+// The loader makes absolute names of relative ones.
+bool LoaderFiles::answer_getcwd(const seccomp_notif& request) {
+  const std::string& directory = kept_.directory();
+  if (directory.empty()) {  // it was gone
+    respond(request, -ENOENT, 0);
+    return true;
+  }
+  const size_t size = directory.size() + 1;
+  if (request.data.args[1] < size ||
+      !write_to(static_cast<pid_t>(request.pid), request.data.args[0], directory.c_str(), size))
+    return false;
+  respond(request, static_cast<int64_t>(size), 0);
+  return true;
+}
+
+// The loader leaves what it is told of a file in the program's memory, and knows the file by it.
+bool LoaderFiles::answer_facts(const seccomp_notif& request) {
+  const bool at = request.data.nr == SYS_newfstatat;
+  const auto opened = opened_.find(request.pid);
+  if (opened == opened_.end() || opened->second->facts.empty() ||
+      (at && !(request.data.args[3] & AT_EMPTY_PATH)))
+    return false;
+  const std::string place = fmt::format("/proc/{}/fd/{}", request.pid, request.data.args[0]);
+  struct stat asked, kept;
+  if (stat(place.c_str(), &asked) != 0 ||
+      fstat(kept_.opened(*opened->second).descriptor(), &kept) != 0 ||
+      asked.st_dev != kept.st_dev || asked.st_ino != kept.st_ino)
+    return false;
+  const struct stat then = recording::status_of(opened->second->facts);
+  if (!write_to(static_cast<pid_t>(request.pid), request.data.args[at ? 2 : 1], &then, sizeof then))
+    return false;
+  respond(request, 0, 0);
+  return true;
 }
 
 void LoaderFiles::answer(const seccomp_notif& request) {
@@ -233,20 +298,29 @@ void LoaderFiles::answer(const seccomp_notif& request) {
                                     static_cast<int32_t>(request.pid))
     process++;
   const channel::Image image = process < processes ? header.image[process] : channel::Image{};
-  const bool at = request.data.nr == SYS_openat || request.data.nr == SYS_newfstatat ||
-                  request.data.nr == SYS_readlinkat;
+  const long call = request.data.nr;
+  const bool at = call == SYS_openat || call == SYS_newfstatat || call == SYS_readlinkat;
+  const bool links = call == SYS_readlink || call == SYS_readlinkat;
+  const bool opens = call == SYS_open || call == SYS_openat;
+  const bool is_first = kept_.is_used() && processes == 0;
   bool answered = false;
-  if (image.count != 0) {
+  if (call == SYS_getcwd) {
+    answered = is_first && answer_getcwd(request);
+  } else if (call == SYS_fstat) {
+    answered = kept_.is_used() && answer_facts(request);
+  } else if (image.count != 0 || kept_.is_used()) {
     const std::string path =
         text_at(static_cast<pid_t>(request.pid), request.data.args[at ? 1 : 0]);
-    const bool links = request.data.nr == SYS_readlink || request.data.nr == SYS_readlinkat;
-    const bool opens = request.data.nr == SYS_open || request.data.nr == SYS_openat;
     if (path.empty()) {
-      // A descriptor's own.
+      answered = call == SYS_newfstatat && kept_.is_used() && answer_facts(request);
     } else if (links) {
-      answered = path == kProgram && answer_readlink(request, image.first);
+      answered = path == kProgram && (image.count != 0 || is_first) &&
+                 answer_readlink(request, image.first);
+    } else if (opens || call == SYS_access) {
+      answered = (opens && answer_open(request, image, path)) ||
+                 (kept_.is_used() && answer_kept(request, path));
     } else {
-      answered = opens ? answer_open(request, image, path) : answer_stat(request, image, path);
+      answered = answer_stat(request, image, path);
     }
   }
   if (!answered) respond(request, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);

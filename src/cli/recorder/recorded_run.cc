@@ -54,7 +54,7 @@ uint64_t random_number() {
 }
 
 recording::Manifest manifest_of(const Program& program, const RecordOptions& options,
-                                const RunOptions& run) {
+                                const RunOptions& run, const Keeping& keeping) {
   recording::Manifest manifest;
   manifest.recording = random_number();
   manifest.weir = WEIR_VERSION;
@@ -77,8 +77,19 @@ recording::Manifest manifest_of(const Program& program, const RecordOptions& opt
   uname(&system);
   manifest.system = system.release;
   manifest.processor = this_processor();
-  manifest.files = identities(program, manifest.environment);
+  manifest.files = identities(program, manifest.environment, keeping);
   return manifest;
+}
+
+// Where contents are kept for all recordings: it must be on the recording's file system. Empty:
+// nowhere.
+std::string store_folder(const std::string& directory) {
+  struct stat there, here;
+  const std::string cache = cache_folder();
+  if (cache.empty() || stat(cache.c_str(), &here) != 0 || stat(directory.c_str(), &there) != 0 ||
+      here.st_dev != there.st_dev)
+    return "";
+  return cache + "/files";
 }
 
 // With an error instead of a signal where a limit on file sizes forbids it.
@@ -97,20 +108,29 @@ void write_or_fail(const std::string& path, const std::string& text) {
 // copy, as the program may have made it itself, or make another in its place.
 class Images {
  public:
-  Images(const std::string& path, const recording::Manifest& manifest)
-      : path_(path), started_(manifest.started), known_(manifest.files) {}
+  Images(const std::string& path, const recording::Manifest& manifest, const Keeping& keeping)
+      : path_(path), started_(manifest.started), known_(manifest.files), keeping_(keeping) {}
 
   // Throws Failure where it cannot be read.
-  bool wants_copy(const std::string& path, const struct stat& status) {
+  Recorder::Need need(const std::string& path, const struct stat& status, recording::Copy& kept) {
+    const auto list = [&](const recording::Identity& file) {
+      kept.size = file.size;
+      kept.sum = file.sum;
+      return file.is_kept ? Recorder::Need::kListed : Recorder::Need::kNothing;
+    };
     const auto same = [&](const recording::Identity& file) {
       return file.path == path && file.size == static_cast<uint64_t>(status.st_size) &&
              file.modified == recording::modified(status);
     };
-    if (std::ranges::any_of(known_, same) || std::ranges::any_of(files_, same)) return false;
-    if (!is_loader(path) && !(is_installed(path) && was_there(status))) return true;
-    files_.push_back(identity_of(path));
+    for (const auto* files : {&known_, &static_cast<const Files&>(files_)}) {
+      const auto found = std::ranges::find_if(*files, same);
+      if (found != files->end()) return list(*found);
+    }
+    if (!is_loader(path) && !(is_installed(path) && was_there(status)))
+      return Recorder::Need::kCopy;
+    files_.push_back(identity_of(path, keeping_));
     write_or_fail(path_, recording::text_of_images(files_));
-    return false;
+    return list(files_.back());
   }
 
  private:
@@ -129,10 +149,13 @@ class Images {
     return status.st_ctim.tv_sec * kSecond + status.st_ctim.tv_nsec < started_ - kSecond;
   }
 
+  using Files = std::vector<recording::Identity>;
+
   const std::string path_;
   const int64_t started_;
-  const std::vector<recording::Identity>& known_;
-  std::vector<recording::Identity> files_;
+  const Files& known_;
+  const Keeping& keeping_;
+  Files files_;
 };
 
 // Says once that a signal has waited long: the program may be waiting for its handler in a loop
@@ -214,11 +237,14 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
   run.view = options.view;
   run.left_out = left_out(options);
   run.trace = descriptor_number();
-  const recording::Manifest manifest = manifest_of(program, options, run);
   ChannelMemory memory(channel::Mode::kRecord);
   RecordedRun result;
   const std::string directory = result.directory =
       recording::make_directory(program.path, options.directory);
+  const Keeping keeping{
+      recording::Store(store_folder(directory)),
+      options.files == "keep" ? directory + "/" + recording::kKept : std::string()};
+  recording::Manifest manifest;
   memory.set_run(directory, log, options.fingerprint, options.stat);
 
   const auto started = std::chrono::steady_clock::now();
@@ -226,6 +252,7 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   };
   try {
+    manifest = manifest_of(program, options, run, keeping);
     write_or_fail(directory + "/" + recording::kManifest, manifest.text());
     result.child = std::make_unique<Child>(
         [&] {
@@ -240,10 +267,10 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
     throw;
   }
   Child& child = *result.child;
-  Images images(directory + "/" + recording::kImages, manifest);
+  Images images(directory + "/" + recording::kImages, manifest, keeping);
   Recorder recorder(memory, directory, manifest.recording,
-                    [&](const std::string& path, const struct stat& status) {
-                      return images.wants_copy(path, status);
+                    [&](const std::string& path, const struct stat& status, recording::Copy& kept) {
+                      return images.need(path, status, kept);
                     });
   recording::End end;
   WaitingSignals waiting;

@@ -11,7 +11,8 @@
 namespace weir::cli {
 
 struct RecordOptions {
-  std::string directory, log, view = "coherent";
+  std::string directory, log, view = "coherent",
+                              files = "keep";  // or "name"
   std::vector<std::string> without;
   unsigned until_fail = 0;  // runs at most; 0: one run, however it ends
   bool stat = false, fingerprint = false, quiet = false, keep_failing = false;

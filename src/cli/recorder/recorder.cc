@@ -16,8 +16,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/fs.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,6 +28,7 @@
 #include "base/atomic_enum.h"
 #include "cli/common/thread.h"
 #include "record/channel/wait.h"
+#include "recording/store.h"
 
 namespace weir::cli {
 namespace {
@@ -43,43 +42,14 @@ constexpr uint64_t kMaxQueued = 128ull << 20;  // bytes; then the rings fill and
 constexpr uint64_t kMinLeased = 1 << 20;       // bytes
 constexpr unsigned kMaxLeased = 16;            // each has a descriptor
 
-// All of the piece, or false with errno. A disk that is full takes a part first, and says so when
-// it is asked for the rest.
-bool write_at(const File& to, std::string_view piece, uint64_t at) {
-  while (!piece.empty()) {
-    const ssize_t n = pwrite(to.descriptor(), piece.data(), piece.size(), static_cast<off_t>(at));
-    if (n < 0 && errno == EINTR) continue;
-    if (n == 0) errno = ENOSPC;
-    if (n <= 0) return false;
-    piece.remove_prefix(static_cast<size_t>(n));
-    at += static_cast<uint64_t>(n);
-  }
-  return true;
-}
-
-// The bytes of `from` at `to`, which is empty, holes left out; their sum. False with errno. A file
-// that is made shorter meanwhile has zeros behind what there is.
-bool copy_content(const File& from, const File& to, uint64_t size, uint64_t& sum) {
-  if (ftruncate(to.descriptor(), static_cast<off_t>(size)) != 0) return false;
-  recording::PieceSum summed;
-  const bool whole = recording::each_piece(from, size, [&](uint64_t at, std::string_view piece) {
-    summed.add(at, piece);
-    return write_at(to, piece, at);
-  });
-  sum = summed.value();
-  return whole;
-}
-
 // Shared with the file where the file system can. False with errno.
 bool make_copy(const File& from, const std::string& name, uint64_t size, mode_t mode,
                recording::Copy& copy) {
   const File to(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!from.is_open() || !to.is_open()) return false;
-  if (ioctl(to.descriptor(), FICLONE, from.descriptor()) == 0) {
-    copy.sum = sum_of_file(to);
-  } else if (!copy_content(from, to, size, copy.sum)) {
-    return false;
-  }
+  const auto sum = recording::copy_content(from, to, size);
+  if (!sum) return false;
+  copy.sum = *sum;
   copy.size = to.size();
   return true;
 }
@@ -107,11 +77,8 @@ bool lease(const File& file) {
 }  // namespace
 
 Recorder::Recorder(ChannelMemory& memory, const std::string& directory, uint64_t recording,
-                   WantsCopy wants_copy)
-    : memory_(memory),
-      directory_(directory),
-      recording_(recording),
-      wants_copy_(std::move(wants_copy)) {
+                   Needs needs)
+    : memory_(memory), directory_(directory), recording_(recording), needs_(std::move(needs)) {
   writer_ = thread_without_signals([this] { write_all(); });
 }
 
@@ -307,7 +274,11 @@ void Recorder::keep_image_file(uint64_t number, const channel::MappedFile& wante
         fmt::format("{}: is executed, and has changed or gone before it could be copied", path));
   }
   try {
-    if (!wants_copy_ || !wants_copy_(path, status)) return;
+    if (!needs_) return;
+    recording::Copy kept{number, 0, 0, path};
+    const Need need = needs_(path, status, kept);
+    if (need == Need::kListed) add_to_list(kept);
+    if (need != Need::kCopy) return;
   } catch (const std::exception& error) { return fail(error.what()); }
   const std::string name = path_of_copy(number);
   const auto key = std::tuple(wanted.device, wanted.inode, wanted.size, wanted.modified);

@@ -24,13 +24,16 @@ namespace weir::cli {
 
 class Recorder {
  public:
-  // Whether the recording needs a copy of a file that a program consists of. It may throw, which
-  // ends the recording.
-  using WantsCopy = std::function<bool(const std::string& path, const struct stat& status)>;
+  // What the recording needs of a file that a program consists of: nothing, a line in its list of
+  // copies for content that it has already, or a copy.
+  enum class Need { kNothing, kListed, kCopy };
+  // Fills `kept` for kListed. It may throw, which ends the recording.
+  using Needs = std::function<Need(const std::string& path, const struct stat& status,
+                                   recording::Copy& kept)>;
 
   // The recording's directory exists.
   Recorder(ChannelMemory& memory, const std::string& directory, uint64_t recording,
-           WantsCopy wants_copy = {});
+           Needs needs = {});
   ~Recorder();
 
   // Takes all that is there. Returns true if there was something.
@@ -78,7 +81,7 @@ class Recorder {
   ChannelMemory& memory_;
   const std::string directory_;
   const uint64_t recording_;
-  const WantsCopy wants_copy_;
+  const Needs needs_;
   std::map<recording::Key, std::unique_ptr<Stream>> streams_;
   std::map<uint32_t, Stream*> by_slot_;
   std::map<uint32_t, uint64_t> turns_;   // in the entries of each process
