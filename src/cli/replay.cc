@@ -173,10 +173,10 @@ int how_recorded(const recording::Recording& recording) {
 // The task has come to where it was to stand: says where that is, and starts gdb, or the replay
 // ends there.
 void look(Look& look, const ChannelMemory& memory, Child& child, const std::string& log,
-          bool with_gdb) {
+          bool with_gdb, const KeptFiles& kept) {
   const channel::Stop& stop = memory.header().stop;
   say(log, fmt::format("task {} is at event {}", name_of(stop), stop.at));
-  for (const std::string& line : stack_lines(memory.header())) say(log, "  in " + line);
+  for (const std::string& line : stack_lines(memory.header(), kept)) say(log, "  in " + line);
   memory.header().stack_frames = memory.header().stack_is_taken = 0;  // for one that differs later
   if (!with_gdb) {
     child.end_here(0);
@@ -211,7 +211,10 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
                                    ? channel::Stop{}
                                    : place_to_stop(options.stop.empty() ? "1" : options.stop);
   std::optional<Look> stand;
-  if (wanted.progress) stand.emplace(memory, wanted, manifest.program);
+  KeptFiles kept(recording);
+  if (wanted.progress) {
+    stand.emplace(memory, wanted, kept.program_file(), options.gdb ? kept.debugger_root() : "");
+  }
   std::vector<std::string> damages = recording.damages;
   // A file for each stream: as many as may be, but the program has what it had.
   rlimit descriptors{};
@@ -224,7 +227,6 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
   const size_t told = damages.size();
   feeder.put();
   const Program program{manifest.program, manifest.arguments};
-  KeptFiles kept(recording);
   LoaderFiles loader_files(memory, recording, kept);
   Child child(
       [&] {
@@ -238,7 +240,8 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
                           run.trace, strerror(errno)));
         }
         loader_files.install();
-        execute(kept.is_used() ? kept.program() : program, manifest.environment, run);
+        execute(kept.is_used() ? kept.program() : program, manifest.environment, run,
+                manifest.user);
       },
       Child::Signals::kEnd);
   Standing stands(recording.end);
@@ -251,7 +254,7 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
     if (!child.attend()) break;
     if (stand && !looked && stand->is_there()) {
       progress.reset();
-      look(*stand, memory, child, log, options.gdb);
+      look(*stand, memory, child, log, options.gdb, kept);
       looked = true;
     }
     if (stand && stand->is_over()) child.end_here(0);
@@ -274,7 +277,7 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
   if (looked) return child.is_interrupted() ? child.end_alike() : 0;
   if (stand)
     say(log, fmt::format("task {} never came to event {}", name_of(wanted), wanted.progress));
-  for (const std::string& line : stack_lines(memory.header())) say(log, "  in " + line);
+  for (const std::string& line : stack_lines(memory.header(), kept)) say(log, "  in " + line);
   for (size_t i = told; i < damages.size(); i++)
     say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damages[i]));
   const std::string different =

@@ -148,6 +148,22 @@ void put_image(Task& task, int argc, char** argv) {
   wait_until_taken(task);
 }
 
+void log_user(char** argv, int argc) {
+  char** end = argv + argc + 1;
+  while (*end) end++;  // of the environment
+  for (auto* entry = reinterpret_cast<Elf64_auxv_t*>(end + 1); entry->a_type != AT_NULL; entry++) {
+    switch (entry->a_type) {
+      case AT_UID:
+      case AT_EUID:
+      case AT_GID:
+      case AT_EGID:
+      case AT_SECURE:
+        entry->a_un.a_val = static_cast<uint64_t>(
+            input::log_number(input::What::kUser, static_cast<int64_t>(entry->a_un.a_val)));
+    }
+  }
+}
+
 void take_image(Task& task) {
   const Entry& entry = next(task);
   if (entry.kind != Kind::kImage) diverged(task, entry, "a program began", 0);

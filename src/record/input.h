@@ -46,6 +46,7 @@ enum class What : uint16_t {
   kVisibleOutput = 17,
   kShared = 18,
   kSignalBefore = 19,
+  kUser = 20,
 };
 
 // Makes a system call of the program. The recording has its result, and what it writes to memory.

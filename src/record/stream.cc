@@ -200,6 +200,7 @@ void begin_image(int argc, char** argv) {
   } else {
     take_image(task);
   }
+  log_user(argv, argc);
   task.identity.virtual_tid =
       static_cast<int>(input::log_number(input::What::kTid, task.identity.tid));
   s.program.shown_pid = task.identity.virtual_tid;

@@ -26,6 +26,8 @@ void begin_image(int argc, char** argv);
 // replay: checks that it is that program, which has its recorded name from here on.
 void put_image(Task& task, int argc, char** argv);
 void take_image(Task& task);
+// The user's ids that the kernel has put on the new program's stack: a replay may be another's.
+void log_user(char** argv, int argc);
 // Replay only. Returns the entry with which the program begins that the task's process executes
 // next, when its other tasks have come to where that ended them. Null: it executes none.
 const channel::Entry* await_image(const Task& task);

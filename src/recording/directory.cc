@@ -1,5 +1,6 @@
 #include "recording/directory.h"
 
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -123,6 +124,13 @@ Recording::Recording(const std::string& name) : directory(absolute(name)) {
   struct stat status;
   if (stat(directory.c_str(), &status) != 0) throw Damage(name + ": " + strerror(errno));
   if (!S_ISDIR(status.st_mode)) throw Damage(name + " is no recording: it is not a directory");
+  if (access(path(kManifest).c_str(), R_OK) != 0 && errno == EACCES) {
+    const passwd* const owner = getpwuid(status.st_uid);
+    throw Damage(name + ": it belongs to " +
+                 (owner ? owner->pw_name : "user " + std::to_string(status.st_uid)) +
+                 ", and only its owner may read a recording: it replays from a copy that is yours "
+                 "(cp -r and chown -R as root)");
+  }
   if (access(path(kManifest).c_str(), F_OK) != 0)
     throw Damage(name + " is no recording: it has no file 'manifest'");
   try {
@@ -234,12 +242,16 @@ std::string damage_of(const File& file, uint64_t size, uint64_t sum) {
 }
 
 void verify_copies(const Recording& recording, std::vector<std::string>* damages) {
-  std::set<uint64_t> seen;
+  std::set<uint64_t> seen, kept;  // what is kept is looked at by its own name
+  for (const auto* files : {&recording.manifest.files, &recording.images}) {
+    for (const Identity& file : *files) {
+      if (file.is_kept) kept.insert(file.sum);
+    }
+  }
   for (const Copy& copy : recording.copies) {
     const std::string name = std::string(kFiles) + "/" + std::to_string(copy.number);
     const File file = File::reading(recording.path(name));
-    const bool is_listed =
-        !file.is_open() && access(recording.path(kept_name(copy.sum)).c_str(), F_OK) == 0;
+    const bool is_listed = !file.is_open() && errno == ENOENT && kept.contains(copy.sum);
     const std::string damage = is_listed ? "" : damage_of(file, copy.size, copy.sum);
     if (!damage.empty()) damages->push_back(name + ": " + damage);
     if (!seen.insert(copy.number).second) damages->push_back(name + ": is listed twice");

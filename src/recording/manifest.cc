@@ -157,6 +157,7 @@ std::string Manifest::text() const {
                  {"directory", escaped(directory)},
                  {"descriptor", descriptor},
                  {"stack", stack},
+                 {"user", user},
                  {"system", escaped(system)},
                  {"processor", escaped(processor.name)},
                  {"features", features},
@@ -178,6 +179,9 @@ Manifest Manifest::from_text(const std::string& text) {
     manifest.directory = bytes_at(json, "directory");
     manifest.descriptor = json.at("descriptor").get<int>();
     manifest.stack = json.at("stack").get<uint64_t>();
+    manifest.user = json.value("user", std::vector<uint64_t>());
+    if (!manifest.user.empty() && manifest.user.size() != 4)
+      throw Damage("the manifest has not four ids of its user");
     manifest.system = bytes_at(json, "system");
     manifest.processor.name = bytes_at(json, "processor");
     for (const Json& word : json.at("features"))

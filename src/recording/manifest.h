@@ -52,7 +52,9 @@ struct Manifest {
   std::string directory;  // working directory
   int descriptor = -1;    // of the channel
   uint64_t stack = 0;     // soft limit: it decides where the kernel maps
-  std::string system;     // release of the kernel
+  // Ids: user, effective user, group, effective group. Empty: unknown.
+  std::vector<uint64_t> user;
+  std::string system;  // release of the kernel
   Processor processor;
   std::vector<Identity> files;
 

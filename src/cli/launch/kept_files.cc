@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -32,6 +33,9 @@ using recording::Identity;
 constexpr size_t kMaxProgram = size_t{4} << 30;
 // The loader looks for it before it looks for libraries.
 constexpr const char* kPreloads = "/etc/ld.so.preload";
+
+// The names of programs in memory; their sums follow.
+const std::string kInMemory = "weir-";
 
 // Where PT_INTERP's text lies in the file; of size 0: there is none.
 Elf64_Phdr interpreter_of(const File& file) {
@@ -123,12 +127,12 @@ int KeptFiles::executable(uint64_t sum) {
   if (known != executables_.end()) return known->second;
   File program = File::reading(path_of(sum));
   if (!program.is_open()) refuse(fmt::format("{}: {}", recording::kept_name(sum), strerror(errno)));
-  const int changed = with_interpreter(program);
+  const int changed = with_interpreter(program, sum);
   return executables_[sum] = changed >= 0 ? changed : program.release();
 }
 
 // -1: the program's own will do.
-int KeptFiles::with_interpreter(const File& program) {
+int KeptFiles::with_interpreter(const File& program, uint64_t sum) {
   const Elf64_Phdr segment = interpreter_of(program);
   if (segment.p_filesz == 0) return -1;
   const std::string text = program.read(segment.p_offset, segment.p_filesz);
@@ -148,8 +152,9 @@ int KeptFiles::with_interpreter(const File& program) {
   std::string content = program.read(0, std::min<uint64_t>(program.size(), kMaxProgram));
   content.replace(segment.p_offset, segment.p_filesz, name);
   content += text;
-  int memory = memfd_create("weir-program", MFD_CLOEXEC | MFD_EXEC);
-  if (memory < 0) memory = memfd_create("weir-program", MFD_CLOEXEC);
+  const std::string label = kInMemory + recording::hex(sum);
+  int memory = memfd_create(label.c_str(), MFD_CLOEXEC | MFD_EXEC);
+  if (memory < 0) memory = memfd_create(label.c_str(), MFD_CLOEXEC);
   const File writable(memory);
   // What is open to be written cannot be executed.
   const int result =
@@ -158,6 +163,64 @@ int KeptFiles::with_interpreter(const File& program) {
           : open(fmt::format("/proc/self/fd/{}", memory).c_str(), O_RDONLY | O_CLOEXEC);
   if (result < 0) refuse(fmt::format("a copy of the program in memory: {}", strerror(errno)));
   return result;
+}
+
+KeptFiles::Shown KeptFiles::shown(const std::string& mapped) const {
+  const std::string folder = recording_.path(recording::kKept) + "/",
+                    memory = "/memfd:" + kInMemory;
+  const size_t start = mapped.starts_with(folder)   ? folder.size()
+                       : mapped.starts_with(memory) ? memory.size()
+                                                    : mapped.size();
+  const std::string sum = mapped.substr(start, 16);
+  for (const auto& [path, file] : by_path_) {
+    if (file->is_kept && recording::hex(file->sum) == sum) return {path_of(file->sum), path};
+  }
+  return {mapped, mapped};
+}
+
+std::string KeptFiles::debugger_root() {
+  namespace fs = std::filesystem;
+  if (!root_.empty()) return root_;
+  // What the program has loaded later is a copy.
+  bool is_wanted = is_used_;
+  for (const recording::Copy& copy : recording_.copies) {
+    if (is_wanted) break;
+    is_wanted = copy.path.starts_with("/") &&
+                !recording::damage_of(File::reading(copy.path), copy.size, copy.sum).empty();
+  }
+  if (!is_wanted) return "";
+  try {
+    root_ = (fs::temp_directory_path() / "weir-files-XXXXXX").string();
+    if (!mkdtemp(root_.data()))
+      throw Failure(kWeirFailed, fmt::format("{}: {}", root_, strerror(errno)));
+    fs::create_directory(root_ + kByLastPart);
+    const auto add = [&](const std::string& path, const std::string& content) {
+      std::error_code exists;
+      const fs::path name = (fs::path(directory()) / path).lexically_normal();
+      fs::create_directories(root_ + name.parent_path().string());
+      fs::create_symlink(content, root_ + name.string(), exists);
+      fs::create_symlink(content, root_ + kByLastPart + "/" + name.filename().string(), exists);
+    };
+    for (const auto& [path, file] : by_path_) {
+      if (file->is_kept) add(path, path_of(file->sum));
+    }
+    for (const recording::Copy& copy : recording_.copies) {
+      const std::string content =
+          recording_.path(fmt::format("{}/{}", recording::kFiles, copy.number));
+      if (access(content.c_str(), R_OK) == 0) add(copy.path, content);
+    }
+  } catch (const fs::filesystem_error& error) { throw Failure(kWeirFailed, error.what()); }
+  return root_;
+}
+
+std::string KeptFiles::program_file() const {
+  const Identity* const file = is_used_ ? named(recording_.manifest.program) : nullptr;
+  return file ? path_of(file->sum) : recording_.manifest.program;
+}
+
+KeptFiles::~KeptFiles() {
+  std::error_code error;
+  if (!root_.empty()) std::filesystem::remove_all(root_, error);
 }
 
 Program KeptFiles::program() {

@@ -240,7 +240,7 @@ std::vector<std::string> environment_for(const RunOptions& options) {
 }
 
 void execute(const Program& program, std::vector<std::string> environment,
-             const RunOptions& options) {
+             const RunOptions& options, const std::vector<uint64_t>& user) {
   const bool recorded = options.trace >= 0;
   if (!fix_addresses() && options.deterministic()) {
     const int error = errno;
@@ -258,7 +258,7 @@ void execute(const Program& program, std::vector<std::string> environment,
                strerror(error));
   }
   const ConstantInputs inputs = constant_inputs(options.constant);
-  const pid_t tracer = options.deterministic() ? start_tracer(inputs.seed) : 0;
+  const pid_t tracer = options.deterministic() ? start_tracer(inputs.seed, user) : 0;
   if (recorded && tracer == 0) {
     throw Failure(kWeirFailed,
                   "this machine forbids ptrace, so that the program's random bytes could not be "

@@ -1,6 +1,7 @@
 // Replaces this process by the program, with Weir's library inside it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,9 @@ std::vector<std::string> environment_for(const RunOptions& options);
 // Replaces this process by the program, with this environment; only the number of the tracer is put
 // into it. Throws Failure where the program could not be started, or where it is recorded or
 // replayed and would not start alike.
+// `user`: of start_tracer.
 [[noreturn]] void execute(const Program& program, std::vector<std::string> environment,
-                          const RunOptions& options);
+                          const RunOptions& options, const std::vector<uint64_t>& user = {});
 
 // Does not return. Throws Failure if the program could not be started.
 [[noreturn]] void launch(const Program& program, const RunOptions& options);

@@ -56,7 +56,8 @@ pid_t quiet_fork() {
 // The process that becomes the program, and its children where libweir was not loaded.
 class Tracer {
  public:
-  Tracer(pid_t process, uint64_t seed) : process_(process), seed_(seed) {}
+  Tracer(pid_t process, uint64_t seed, const std::vector<uint64_t>& user)
+      : process_(process), seed_(seed), user_(user) {}
 
   // Until nothing is traced any more.
   [[noreturn]] void run() {
@@ -83,6 +84,7 @@ class Tracer {
       started_ = true;
       read_addresses(stopped);
       fix_random_bytes();
+      fix_user();
       proceed(stopped, 0);
     } else if (event != 0) {
       if (event == PTRACE_EVENT_EXEC) read_addresses(stopped);
@@ -124,6 +126,25 @@ class Tracer {
     if (random_ == 0) return;
     ptrace(PTRACE_POKEDATA, process_, random_, constant::image_random(seed_, kRandomBytes, 0));
     ptrace(PTRACE_POKEDATA, process_, random_ + 8, constant::image_random(seed_, kRandomBytes, 1));
+  }
+
+  // The four entries of the auxiliary vector, which lies a little below the random bytes, follow
+  // each other (create_elf_tables in the kernel).
+  void fix_user() {
+    if (user_.empty() || random_ == 0) return;
+    constexpr uint64_t kTypes[] = {AT_UID, AT_EUID, AT_GID, AT_EGID}, kRoom = 4096;
+    static uint64_t words[kRoom / 8];
+    const uint64_t start = (random_ & ~uint64_t{7}) - kRoom;
+    iovec here{words, sizeof words}, there{reinterpret_cast<void*>(start), sizeof words};
+    if (process_vm_readv(process_, &here, 1, &there, 1, 0) != ssize_t{sizeof words}) return;
+    for (size_t at = 0; at + 8 <= kRoom / 8; at++) {
+      for (size_t i = 0; i < 4 && words[at + 2 * i] == kTypes[i]; i++) {
+        if (i < 3) continue;
+        for (size_t k = 0; k < 4; k++)
+          ptrace(PTRACE_POKEDATA, process_, start + (at + 2 * k + 1) * 8, user_[k]);
+        return;
+      }
+    }
   }
 
   // Bytes of the rdtsc or rdtscp that has just faulted, or 0. Leaves its registers in registers_.
@@ -193,6 +214,7 @@ class Tracer {
 
   const pid_t process_;
   const uint64_t seed_;
+  const std::vector<uint64_t>& user_;
   bool started_ = false;  // the program is there: execve has succeeded
   bool leaving_ = false;
   uint64_t loader_ = 0, vdso_ = 0, random_ = 0;  // where they lie in the program
@@ -201,7 +223,8 @@ class Tracer {
 };
 
 // In the child. `ready` is where it reports, `go` where it learns that it may start.
-[[noreturn]] void trace(pid_t process, uint64_t seed, int ready, int go) {
+[[noreturn]] void trace(pid_t process, uint64_t seed, const std::vector<uint64_t>& user, int ready,
+                        int go) {
   char answer = 'n';
   if (read(go, &answer, 1) != 1) _exit(0);
   long events = PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
@@ -210,7 +233,7 @@ class Tracer {
   if (write(ready, &answer, 1) != 1 || !seized) _exit(0);
   close(ready);
   close(go);
-  Tracer(process, seed).run();
+  Tracer(process, seed, user).run();
 }
 
 // A fault whose signal is blocked or ignored makes the kernel change that, and the program would
@@ -224,7 +247,7 @@ bool faults_leave_no_mark() {
 
 }  // namespace
 
-pid_t start_tracer(uint64_t seed) {
+pid_t start_tracer(uint64_t seed, const std::vector<uint64_t>& user) {
   int ready[2], go[2];
   if (pipe2(ready, O_CLOEXEC) != 0) return 0;
   if (pipe2(go, O_CLOEXEC) != 0) {
@@ -242,7 +265,7 @@ pid_t start_tracer(uint64_t seed) {
     int report = fcntl(ready[1], F_DUPFD, 10), start = fcntl(go[0], F_DUPFD, 10);
     if (report < 0 || start < 0 || dup2(report, 0) < 0 || dup2(start, 1) < 0) _exit(0);
     close_range(2, ~0u, 0);
-    trace(process, seed, 0, 1);
+    trace(process, seed, user, 0, 1);
   }
   close(ready[1]);
   bool traced = false;

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace weir::cli {
 
@@ -17,8 +18,10 @@ namespace weir::cli {
 // Starts a process that waits for the next successful execve of this process. It then overwrites
 // the bytes by a constant, and replaces the results of rdtsc by a fixed sequence, until libweir's
 // first constructor (runtime/tracer.cc) ends it. Returns its pid, or 0 if ptrace is refused.
-// `seed`: of constant random bytes, 0 for none. The new program inherits the process as a child.
-pid_t start_tracer(uint64_t seed = 0);
+// `seed`: of constant random bytes, 0 for none. `user`: the ids that the kernel is to have handed
+// to the program: user, effective user, group, effective group; empty: those that it does. The new
+// program inherits the process as a child.
+pid_t start_tracer(uint64_t seed = 0, const std::vector<uint64_t>& user = {});
 
 // To be called right before execve: lets rdtsc trap. Nothing where `tracer` is 0.
 void hide_time(pid_t tracer);

@@ -16,6 +16,7 @@
 
 #include "cli/common/failure.h"
 #include "cli/launch/child.h"
+#include "cli/launch/kept_files.h"
 #include "recording/bytes.h"
 #include "sys/futex.h"
 
@@ -162,8 +163,8 @@ std::string name_of(const channel::Stop& stop) {
   return fmt::format("{}-{}", stop.process, stop.task);
 }
 
-Look::Look(ChannelMemory& memory, const channel::Stop& stop, std::string program)
-    : memory_(memory), program_(std::move(program)) {
+Look::Look(ChannelMemory& memory, const channel::Stop& stop, std::string program, std::string root)
+    : memory_(memory), program_(std::move(program)), root_(std::move(root)) {
   memory_.header().stop = stop;
 }
 
@@ -195,7 +196,11 @@ void Look::start_gdb(const std::vector<pid_t>& processes, const std::function<bo
     for (const int signal : {SIGINT, SIGQUIT, SIGTTOU, SIGPIPE, SIGXFSZ})
       std::signal(signal, SIG_DFL);
     const int file = memfd_create("weir-gdb", 0);
-    recording::File(dup(file)).write(commands);
+    const std::string files = root_.empty()
+                                  ? ""
+                                  : fmt::format("set sysroot {0}\nset solib-search-path {0}{1}\n",
+                                                root_, KeptFiles::kByLastPart);
+    recording::File(dup(file)).write(files + commands);
     const std::string name = fmt::format("/proc/self/fd/{}", file);
     execlp("gdb", "gdb", "-q", program_.c_str(), "-x", name.c_str(), static_cast<char*>(nullptr));
     fmt::print(stderr, "weir: gdb: {}\n", strerror(errno));

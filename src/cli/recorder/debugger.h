@@ -20,8 +20,9 @@ std::string name_of(const channel::Stop& stop);
 
 class Look {
  public:
-  // `program`: the file that gdb reads.
-  Look(ChannelMemory& memory, const channel::Stop& stop, std::string program);
+  // `program`: the file that gdb reads. `root`: the folder in which it finds libraries by their
+  // names (KeptFiles::debugger_root); empty: they are where they are.
+  Look(ChannelMemory& memory, const channel::Stop& stop, std::string program, std::string root);
   // Gives the terminal back.
   ~Look();
   Look(const Look&) = delete;
@@ -40,7 +41,7 @@ class Look {
 
  private:
   ChannelMemory& memory_;
-  std::string program_;
+  std::string program_, root_;
   pid_t gdb_ = 0;
 };
 

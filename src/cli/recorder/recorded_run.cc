@@ -73,6 +73,7 @@ recording::Manifest manifest_of(const Program& program, const RecordOptions& opt
   rlimit stack{};
   getrlimit(RLIMIT_STACK, &stack);
   manifest.stack = stack.rlim_cur;
+  manifest.user = {getuid(), geteuid(), getgid(), getegid()};
   utsname system;
   uname(&system);
   manifest.system = system.release;

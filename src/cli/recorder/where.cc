@@ -20,10 +20,11 @@ std::string asked(const std::string& object, uint64_t address) {
   });
 }
 
-std::string words(const channel::StackFrame& frame) {
+std::string words(const channel::StackFrame& frame, const KeptFiles& kept) {
   const std::string object(frame.object, strnlen(frame.object, sizeof frame.object));
-  const std::string there = fmt::format("{}+{:#x}", object, frame.address);
-  const std::string text = asked(object, frame.address - 1);  // in the call, not behind it
+  const KeptFiles::Shown shown = kept.shown(object);
+  const std::string there = fmt::format("{}+{:#x}", shown.name, frame.address);
+  const std::string text = asked(shown.file, frame.address - 1);  // in the call, not behind it
   const size_t middle = text.find('\n');
   if (middle == std::string::npos) return there;
   const std::string function = text.substr(0, middle);
@@ -37,11 +38,11 @@ std::string words(const channel::StackFrame& frame) {
 
 }  // namespace
 
-std::vector<std::string> stack_lines(const channel::Header& header) {
+std::vector<std::string> stack_lines(const channel::Header& header, const KeptFiles& kept) {
   std::vector<std::string> all;
   const uint32_t count =
       std::min(__atomic_load_n(&header.stack_frames, __ATOMIC_ACQUIRE), channel::kMaxStackFrames);
-  for (uint32_t i = 0; i < count; i++) all.push_back(words(header.stack_frame[i]));
+  for (uint32_t i = 0; i < count; i++) all.push_back(words(header.stack_frame[i], kept));
   return all;
 }
 
