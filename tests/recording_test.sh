@@ -152,6 +152,7 @@ ends 7 '' "$weir" replay edited
 edited 'an older version of Weir (format 0' 'weir recording' 0
 edited 'a newer version of Weir (format 99' 'weir recording' 99
 edited 'another kind of processor' features '["0000000000000001"]'
+edited 'with another vDSO' vdso 4096
 edited 'No such file' files '[{"path": "/nowhere/lib.so", "size": 1, "modified": 2, "build": "", "sum": "0000000000000003"}]'
 edited 'has changed since: it has' files '[{"path": "/bin/sh", "size": 1, "modified": 2, "build": "", "sum": "0000000000000003"}]'
 edited 'there is no such view' view '"copied"'

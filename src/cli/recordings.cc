@@ -12,7 +12,9 @@
 #include "cli/commands.h"
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
+#include "cli/launch/launch.h"
 #include "recording/directory.h"
+#include "recording/store.h"
 
 namespace weir::cli {
 namespace {
@@ -137,6 +139,8 @@ int remove(const std::vector<std::string>& named, bool is_all) {
     fs::remove_all(path, error);
     if (error) throw Failure(kWeirFailed, fmt::format("{}: {}", path, error.message()));
   }
+  if (const std::string cache = cache_folder(); !cache.empty())
+    recording::Store(cache + "/files").prune();
   return 0;
 }
 

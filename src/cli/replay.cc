@@ -17,6 +17,7 @@
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
 #include "cli/launch/child.h"
+#include "cli/launch/identity.h"
 #include "cli/launch/kept_files.h"
 #include "cli/launch/launch.h"
 #include "cli/launch/loader_files.h"
@@ -57,6 +58,13 @@ void refuse_other_world(const recording::Recording& recording) {
   if (!(processor == manifest.processor)) {
     refuse(fmt::format("it was recorded on another kind of processor ({}; this is {})",
                        manifest.processor.name, processor.name));
+  }
+  if (const uint64_t vdso = vdso_size(); manifest.vdso != 0 && manifest.vdso != vdso) {
+    refuse(
+        fmt::format("it was recorded with another vDSO, that of Linux {}, which takes {} bytes; "
+                    "that of this kernel takes {}, so that libraries lie elsewhere: replay it "
+                    "on that kernel",
+                    manifest.system, manifest.vdso, vdso));
   }
   if (manifest.order != "token" && manifest.order != "record")
     refuse(fmt::format("order {}: this version does not replay it", manifest.order));

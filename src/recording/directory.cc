@@ -180,10 +180,13 @@ Recording::Recording(const std::string& name) : directory(absolute(name)) {
 
 uint64_t size_of(const std::string& directory) {
   uint64_t sum = 0;
+  std::set<ino_t> counted;
   std::error_code error;
   for (const auto& entry : fs::recursive_directory_iterator(directory, error)) {
     struct stat status;
-    if (lstat(entry.path().c_str(), &status) == 0 && S_ISREG(status.st_mode))
+    const bool is_file = lstat(entry.path().c_str(), &status) == 0 && S_ISREG(status.st_mode);
+    const bool is_shared = status.st_nlink > 1 && entry.path().parent_path().filename() == kKept;
+    if (is_file && !is_shared && counted.insert(status.st_ino).second)
       sum += static_cast<uint64_t>(status.st_size);
   }
   return sum;
@@ -251,7 +254,9 @@ void verify_copies(const Recording& recording, std::vector<std::string>* damages
   for (const Copy& copy : recording.copies) {
     const std::string name = std::string(kFiles) + "/" + std::to_string(copy.number);
     const File file = File::reading(recording.path(name));
-    const bool is_listed = !file.is_open() && errno == ENOENT && kept.contains(copy.sum);
+    const bool is_listed =
+        !file.is_open() && errno == ENOENT &&
+        (kept.contains(copy.sum) || access(recording.path(kept_name(copy.sum)).c_str(), F_OK) == 0);
     const std::string damage = is_listed ? "" : damage_of(file, copy.size, copy.sum);
     if (!damage.empty()) damages->push_back(name + ": " + damage);
     if (!seen.insert(copy.number).second) damages->push_back(name + ": is listed twice");

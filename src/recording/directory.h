@@ -40,7 +40,8 @@ class Recording {
   std::string path(const std::string& name) const { return directory + "/" + name; }
 };
 
-uint64_t size_of(const std::string& directory);  // bytes of all files in it
+// Bytes of all files in it, without kept contents that the store or other recordings have too.
+uint64_t size_of(const std::string& directory);
 
 // Whether there is something that calls itself a recording, of whatever version.
 bool is_recording(const std::string& directory);

@@ -157,6 +157,7 @@ std::string Manifest::text() const {
                  {"directory", escaped(directory)},
                  {"descriptor", descriptor},
                  {"stack", stack},
+                 {"vdso", vdso},
                  {"user", user},
                  {"system", escaped(system)},
                  {"processor", escaped(processor.name)},
@@ -179,6 +180,7 @@ Manifest Manifest::from_text(const std::string& text) {
     manifest.directory = bytes_at(json, "directory");
     manifest.descriptor = json.at("descriptor").get<int>();
     manifest.stack = json.at("stack").get<uint64_t>();
+    manifest.vdso = json.value("vdso", uint64_t{0});
     manifest.user = json.value("user", std::vector<uint64_t>());
     if (!manifest.user.empty() && manifest.user.size() != 4)
       throw Damage("the manifest has not four ids of its user");

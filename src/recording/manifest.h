@@ -24,7 +24,7 @@ struct Identity {
   uint64_t sum = 0;      // XXH64 of the content
   bool is_kept = false;  // the recording has its content: kept_name()
   // What stat(2) says of it, as the loader leaves that in the program's memory; empty: unknown.
-  std::vector<int64_t> facts;
+  std::vector<int64_t> facts = {};
 };
 
 // Of the kept content with this sum, in a recording's folder.
@@ -52,6 +52,7 @@ struct Manifest {
   std::string directory;  // working directory
   int descriptor = -1;    // of the channel
   uint64_t stack = 0;     // soft limit: it decides where the kernel maps
+  uint64_t vdso = 0;      // bytes of the kernel's vDSO and its data; 0: unknown
   // Ids: user, effective user, group, effective group. Empty: unknown.
   std::vector<uint64_t> user;
   std::string system;  // release of the kernel

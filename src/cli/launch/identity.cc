@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -87,6 +88,28 @@ void add_interpreters(std::vector<std::string>& paths) {
 }
 
 }  // namespace
+
+bool is_installed(const std::string& path) {
+  constexpr const char* kFolders[] = {"/usr/",   "/bin/", "/sbin/",      "/lib/",       "/lib64/",
+                                      "/lib32/", "/opt/", "/nix/store/", "/gnu/store/", "/snap/"};
+  return std::ranges::any_of(kFolders,
+                             [&](const char* folder) { return path.starts_with(folder); });
+}
+
+uint64_t vdso_size() {
+  const std::string maps = recording::rest_of(File::reading("/proc/self/maps").descriptor());
+  uint64_t size = 0;
+  for (size_t start = 0; start < maps.size();) {
+    const size_t end = std::min(maps.find('\n', start), maps.size());
+    const std::string line = maps.substr(start, end - start);
+    unsigned long first, limit;
+    const bool is_vdso =
+        line.ends_with("[vdso]") || line.ends_with("[vvar]") || line.ends_with("[vvar_vclock]");
+    if (is_vdso && sscanf(line.c_str(), "%lx-%lx", &first, &limit) == 2) size += limit - first;
+    start = end + 1;
+  }
+  return size;
+}
 
 std::vector<std::string> interpreter_line(const File& file) {
   std::string line = file.read(0, 256);

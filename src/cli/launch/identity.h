@@ -26,6 +26,12 @@ std::vector<recording::Identity> identities(const Program& program,
 // Returns the identity of one file, and keeps its content. Throws Failure if that cannot be done.
 recording::Identity identity_of(const std::string& path, const Keeping& keeping);
 
+// Whether it lies where a system installs programs and libraries.
+bool is_installed(const std::string& path);
+
+// Bytes that the kernel maps into each program for its vDSO: what is mapped later lies below.
+uint64_t vdso_size();
+
 // The first line of a script as the kernel takes it: the interpreter, and its argument if there is
 // one. Empty: it is no script.
 std::vector<std::string> interpreter_line(const recording::File& file);

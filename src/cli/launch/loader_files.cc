@@ -130,7 +130,9 @@ LoaderFiles::LoaderFiles(const ChannelMemory& memory, const recording::Recording
     struct stat status;
     errno = 0;
     const std::string name = fmt::format("{}/{}/{}", directory_, recording::kFiles, copy.number);
-    if (stat(name.c_str(), &status) == 0 && (status.st_mode & S_IXUSR))
+    // A kept content, which nobody may write, is of a file that the program mapped itself.
+    constexpr mode_t kExecuted = S_IWUSR | S_IXUSR;
+    if (stat(name.c_str(), &status) == 0 && (status.st_mode & kExecuted) == kExecuted)
       names_[copy.number] = copy.path;
     else if (kept_.is_used() && errno == ENOENT && kept_.named(copy.path)) {
       names_[copy.number] = copy.path;

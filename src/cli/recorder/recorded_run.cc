@@ -73,6 +73,7 @@ recording::Manifest manifest_of(const Program& program, const RecordOptions& opt
   rlimit stack{};
   getrlimit(RLIMIT_STACK, &stack);
   manifest.stack = stack.rlim_cur;
+  manifest.vdso = vdso_size();
   manifest.user = {getuid(), geteuid(), getgid(), getegid()};
   utsname system;
   uname(&system);
@@ -135,12 +136,6 @@ class Images {
   }
 
  private:
-  static bool is_installed(const std::string& path) {
-    constexpr const char* kFolders[] = {"/usr/",   "/bin/", "/sbin/",      "/lib/",       "/lib64/",
-                                        "/lib32/", "/opt/", "/nix/store/", "/gnu/store/", "/snap/"};
-    return std::ranges::any_of(kFolders,
-                               [&](const char* folder) { return path.starts_with(folder); });
-  }
   // The kernel finds it by the name in the program.
   static bool is_loader(const std::string& path) {
     return path.substr(path.rfind('/') + 1).starts_with("ld-linux-");

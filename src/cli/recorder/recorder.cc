@@ -26,6 +26,7 @@
 #include <memory>
 
 #include "base/atomic_enum.h"
+#include "cli/common/failure.h"
 #include "cli/common/thread.h"
 #include "record/channel/wait.h"
 #include "recording/store.h"
@@ -77,8 +78,12 @@ bool lease(const File& file) {
 }  // namespace
 
 Recorder::Recorder(ChannelMemory& memory, const std::string& directory, uint64_t recording,
-                   Needs needs)
-    : memory_(memory), directory_(directory), recording_(recording), needs_(std::move(needs)) {
+                   Needs needs, const Keeping* keeping)
+    : memory_(memory),
+      directory_(directory),
+      recording_(recording),
+      needs_(std::move(needs)),
+      keeping_(keeping) {
   writer_ = thread_without_signals([this] { write_all(); });
 }
 
@@ -318,6 +323,7 @@ void Recorder::copy_file(const channel::Entry& entry, const char* payload) {
                 wanted,
                 {number, 0, 0, path}};
   File& from = leased.file;
+  if (keep_installed(wanted, leased.copy)) return;
   if (!is_the_one(from, wanted)) from = File::reading(path);
   // Before the last look.
   const bool is_leased = wanted.size >= kMinLeased && from.is_open() && lease(from);
@@ -326,6 +332,25 @@ void Recorder::copy_file(const channel::Entry& entry, const char* payload) {
         fmt::format("{}: is mapped, and has changed or gone before it could be copied", path));
   if (is_leased && enqueue(std::move(leased))) return;
   keep_copy(from, wanted, leased.copy);
+}
+
+// A content that many recordings have: a library that is loaded later, a locale.
+bool Recorder::keep_installed(const channel::MappedFile& wanted, recording::Copy& copy) {
+  struct stat status;
+  if (!keeping_ || !is_installed(copy.path) || stat(copy.path.c_str(), &status) != 0 ||
+      !is_the_one(status, wanted))
+    return false;
+  try {
+    const recording::Identity kept = identity_of(copy.path, *keeping_);
+    const std::string content = fmt::format("{}/{}", directory_, recording::kept_name(kept.sum));
+    if (!is_the_one(recording::status_of(kept.facts), wanted) ||
+        link(content.c_str(), path_of_copy(copy.number).c_str()) != 0)
+      return false;
+    copy.size = kept.size;
+    copy.sum = kept.sum;
+  } catch (const Failure&) { return false; }
+  add_to_list(copy);
+  return true;
 }
 
 void Recorder::keep_copy(const File& from, const channel::MappedFile& wanted,

@@ -16,6 +16,7 @@
 #include <tuple>
 #include <variant>
 
+#include "cli/launch/identity.h"
 #include "cli/recorder/channel_memory.h"
 #include "recording/directory.h"
 #include "recording/stream.h"
@@ -31,9 +32,10 @@ class Recorder {
   using Needs = std::function<Need(const std::string& path, const struct stat& status,
                                    recording::Copy& kept)>;
 
-  // The recording's directory exists.
+  // The recording's directory exists. `keeping`: installed files that are mapped are kept by it;
+  // null: they are copied.
   Recorder(ChannelMemory& memory, const std::string& directory, uint64_t recording,
-           Needs needs = {});
+           Needs needs = {}, const Keeping* keeping = nullptr);
   ~Recorder();
 
   // Takes all that is there. Returns true if there was something.
@@ -68,6 +70,7 @@ class Recorder {
   void keep_image_file(uint64_t number, const channel::MappedFile& wanted, const std::string& path);
   std::string path_of_copy(uint64_t number) const;
   void copy_leased(Leased& leased);
+  bool keep_installed(const channel::MappedFile& wanted, recording::Copy& copy);
   void keep_copy(const recording::File& from, const channel::MappedFile& wanted,
                  recording::Copy& copy);
   void add_to_list(const recording::Copy& copy);
@@ -82,6 +85,7 @@ class Recorder {
   const std::string directory_;
   const uint64_t recording_;
   const Needs needs_;
+  const Keeping* const keeping_;
   std::map<recording::Key, std::unique_ptr<Stream>> streams_;
   std::map<uint32_t, Stream*> by_slot_;
   std::map<uint32_t, uint64_t> turns_;   // in the entries of each process

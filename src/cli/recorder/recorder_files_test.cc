@@ -131,13 +131,18 @@ TEST(Recorder, CopiesFilesOfProgramsThatAreWanted) {
     return good && drain_waiting(memory.header(), memory.ring(slot));
   });
   Recorder recorder(memory, folder.directory, kNumber,
-                    [&](const std::string& path, const struct stat&) { return path == made; });
+                    [&](const std::string& path, const struct stat&, recording::Copy& kept) {
+                      kept.size = 14;
+                      return path == made ? Recorder::Need::kCopy : Recorder::Need::kListed;
+                    });
   EXPECT_EQ(serve(memory, child, [&] { recorder.take(); }), 0);
   recording::End end;
   recorder.finish(end);
   EXPECT_EQ(recorder.failure(), "");
   EXPECT_EQ(recording::content_of(folder.directory + "/files/3", 100), "made here");
   EXPECT_FALSE(fs::exists(folder.directory + "/files/4"));
+  const std::string list = recording::content_of(folder.directory + "/files/list", 4096);
+  EXPECT_NE(list.find(" 4 14 0000000000000000 " + installed), std::string::npos) << list;
   EXPECT_TRUE(fs::equivalent(folder.directory + "/files/3", folder.directory + "/files/5"));
   EXPECT_EQ(fs::status(folder.directory + "/files/3").permissions() & fs::perms::owner_exec,
             fs::perms::owner_exec);
