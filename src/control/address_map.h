@@ -13,13 +13,16 @@
 
 namespace weir {
 
-inline constexpr uint64_t kArena = 0x100000000000;
+// Above the shadow memory of a program that is built with the address sanitizer, which ends at
+// 0x10007fff8000.
+inline constexpr uint64_t kArena = 0x108000000000;
 inline constexpr uint64_t kHeapSize = uint64_t{768} << 30;
 inline constexpr uint64_t kMapSize = uint64_t{256} << 30;
 inline constexpr uint64_t kArenaSize = kHeapSize + kMapSize;
 // Offset in the backing where converted segments begin.
 inline constexpr uint64_t kSegmentsInBacking = kArenaSize;
-inline constexpr uint64_t kSegmentsInBackingSize = uint64_t{64} << 30;
+// Sparse: a sanitizer's shadow memory alone is 14 TiB.
+inline constexpr uint64_t kSegmentsInBackingSize = uint64_t{29} << 39;
 inline constexpr uint64_t kBackingSize = kArenaSize + kSegmentsInBackingSize;
 inline constexpr uint64_t kWindows = 0x1c0000000000;  // memory/windows.h
 inline constexpr uint64_t kWindowsSize = uint64_t{1} << 30;
@@ -42,7 +45,7 @@ inline constexpr uint64_t kBiasTable = 0x30f200000000;  // BiasTable
 inline constexpr uint64_t kBiasTableSize = uint64_t{4} << 20;
 inline constexpr uint64_t kMoved = 0x30f400000000;  // MovedState of each task
 // Who has which page (view/coherent): a word for each of the backing's.
-inline constexpr uint64_t kPageDirectory = 0x30f500000000;
+inline constexpr uint64_t kPageDirectory = 0x340000000000;
 inline constexpr uint64_t kPageDirectorySize = kBackingSize / kPageSize * 8;
 inline constexpr uint64_t kContendedBlocks = 0x30f5c0000000;  // view/coherent/coherent.cc
 inline constexpr uint64_t kContendedBlocksSize = kBackingSize / kPageSize / 16 / 8;
@@ -57,7 +60,7 @@ inline constexpr uint64_t kFindings = 0x30f700000000;    // check/findings/findi
 inline constexpr uint64_t kCheckState = 0x30f760000000;  // check/state.h
 inline constexpr uint64_t kCheckStateSize = uint64_t{512} << 20;
 // What the checked View knows of each of the backing's pages.
-inline constexpr uint64_t kCheckPages = 0x30f800000000;
+inline constexpr uint64_t kCheckPages = 0x350000000000;
 inline constexpr uint64_t kCheckPagesSize = kBackingSize / kPageSize * 56;
 inline constexpr uint64_t kShadows = 0x30fc00000000;  // of pages on which accesses are looked at
 inline constexpr uint64_t kShadowsSize = uint64_t{4} << 30;
@@ -86,5 +89,11 @@ inline constexpr uint64_t kCountTargetsSize = uint64_t{512} << 10;
 inline constexpr uint64_t kCountState = 0x555504800000;
 inline constexpr uint64_t kCountBlocks = 0x555505000000;  // translate::Cache
 inline constexpr uint64_t kCountBlocksSize = uint64_t{16} << 20;
+
+static_assert(kSharedView + kBackingSize <= kControl &&
+              kPageDirectory + kPageDirectorySize <= kCheckPages);
+// Everything of the runtime's from the arena on, but translated code, lies below this.
+inline constexpr uint64_t kRuntimeLimit = 0x400000000000;
+static_assert(kCheckPages + kCheckPagesSize <= kRuntimeLimit);
 
 }  // namespace weir

@@ -32,6 +32,7 @@
 #include "sys/memory.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "sys/touched_pages.h"
 
 extern "C" {
 extern char __ehdr_start __attribute__((visibility("hidden")));
@@ -69,7 +70,7 @@ uint64_t take_segment_space(uint64_t size) {
 
 bool ours(const Range& range) {
   Range image = own_image();
-  return range.overlaps(image) || range.overlaps(Range{kArena, kStacks + (uint64_t{1} << 44)});
+  return range.overlaps(image) || range.overlaps(Range{kArena, kRuntimeLimit});
 }
 
 uint64_t record_segment(uint64_t start, uint64_t size, int protection) {
@@ -105,29 +106,10 @@ void copy_into_backing(uint64_t start, uint64_t size, uint64_t offset) {
 
 // As copy_into_backing, for a range of which most was perhaps never touched: asks the kernel first.
 void copy_touched(uint64_t start, uint64_t size, uint64_t offset) {
-  static uint8_t present[4096];
-  for (uint64_t at = 0; at < size;) {
-    uint64_t pages = (size - at) / kPageSize;
-    if (pages > sizeof present) pages = sizeof present;
-    long pagemap = sys::open_own("/proc/self/pagemap");
-    if (sys::failed(pagemap)) {
-      copy_into_backing(start, size, offset);
-      return;
-    }
-    static uint64_t entries[512];
-    for (uint64_t done = 0; done < pages;) {
-      uint64_t count = pages - done < 512 ? pages - done : 512;
-      sys::raw(SYS_pread64, pagemap, reinterpret_cast<long>(entries), static_cast<long>(count * 8),
-               static_cast<long>((start + at) / kPageSize * 8 + done * 8));
-      for (uint64_t i = 0; i < count; i++) {
-        if (entries[i] >> 62)
-          copy_into_backing(start + at + (done + i) * kPageSize, kPageSize,
-                            offset + at + (done + i) * kPageSize);
-      }
-      done += count;
-    }
-    sys::raw(SYS_close, pagemap);
-    at += pages * kPageSize;
+  const uint64_t limit = start + size;
+  for (Range part{start, 0}; part.start < limit; part.start = part.limit) {
+    part = sys::next_touched({part.start, limit});
+    if (!part.empty()) copy_into_backing(part.start, part.size(), offset + (part.start - start));
   }
 }
 

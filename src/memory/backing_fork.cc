@@ -12,12 +12,15 @@
 #include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "sys/touched_pages.h"
 
 namespace weir::page {
 
 namespace {
 
 constexpr int kSeekData = 3, kSeekHole = 4;
+// To read what was never touched would fill it, and take for ever.
+constexpr uint64_t kMostlyUntouched = uint64_t{1} << 30;
 
 // Calls `visit(offset, size)` for every stretch of the backing that holds data.
 template <typename Visit>
@@ -178,14 +181,24 @@ uint64_t fingerprint() {
   }
   char* maps;
   if (sys::read_maps(&maps) < 0) return 0;
+  const auto hash_range = [&hash, pid](Range range, Range dead) {
+    for (uint64_t at = range.start; at < range.limit; at += kPageSize)
+      hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(at), pid, dead_bytes(dead, at));
+  };
   sys::MapLine line;
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
     const bool arena = in_arena(line.range.start);
     if (!line.writable || !line.readable || arena || line.range.overlaps(own_image())) continue;
-    if (line.shared || line.range.overlaps(Range{kArena, uint64_t{0x400000000000}})) continue;
+    if (line.shared || line.range.overlaps(Range{kArena, kRuntimeLimit})) continue;
     const Range dead = starts_with(line.name, "[stack]") ? dead_stack(line.range) : Range{};
-    for (uint64_t at = line.range.start; at < line.range.limit; at += kPageSize) {
-      hash = hash_page(hash, at, reinterpret_cast<const uint32_t*>(at), pid, dead_bytes(dead, at));
+    if (line.range.size() > kMostlyUntouched) {
+      for (Range part{line.range.start, 0}; part.start < line.range.limit;
+           part.start = part.limit) {
+        part = sys::next_touched({part.start, line.range.limit});
+        hash_range(part, dead);
+      }
+    } else {
+      hash_range(line.range, dead);
     }
   }
   if (s.memory.backing > 0) {

@@ -22,9 +22,7 @@ inline bool has_region(const Range& range) {
 // runtime's own may be part of it.
 inline bool is_converted(const sys::MapLine& line) {
   if (line.shared || !line.writable || starts_with(line.name, "[v")) return true;
-  if (line.range.overlaps(own_image()) ||
-      line.range.overlaps({kArena, kStacks + (uint64_t{1} << 44)}))
-    return true;
+  if (line.range.overlaps(own_image()) || line.range.overlaps({kArena, kRuntimeLimit})) return true;
   uint64_t at = line.range.start;
   while (const uint64_t extent = at < line.range.limit ? backing_bytes_at(at) : 0) at += extent;
   return at >= line.range.limit;
