@@ -20,6 +20,7 @@ struct Shared {
   MonitorCall monitor_call;
   ExecRequest exec;
   HeapState heap;
+  StoppedWorld stopped_world;
   InPlaceProcess in_place_process;
   RecordingState recording;
   ProgramSpent spent;

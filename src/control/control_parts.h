@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "base/frame.h"
 #include "base/types.h"
 #include "control/address_map.h"
 #include "control/task.h"
@@ -383,6 +384,16 @@ struct HeapState {
   uint8_t reserved[kMaxTasks];
   uint32_t user;  // task + 1 that works on the heap, where all have one
                   // (interpose/alloc/heap_scope.h). Guarded by: the turn
+};
+
+// A child that stops the world (syscall/stop_world.h). Guarded by: `task` alone uses it
+struct StoppedWorld {
+  enum class State : uint32_t { kNone, kMade, kRuns, kEnded };
+  State state;
+  TaskId task;
+  uint32_t listed;     // of what it reads of threads, what it has read
+  int32_t status;      // as wait4 has it
+  Frame maker, child;  // where the task goes on as the one and the other
 };
 
 // A recording that is made or replayed (record/stream.h).

@@ -14,6 +14,7 @@
 #include "record/input.h"
 #include "sync/event.h"
 #include "sys/report.h"
+#include "syscall/stop_world.h"
 #include "task/fork.h"
 #include "task/spawn.h"
 
@@ -57,6 +58,7 @@ long clone_process(Call& call, const tasks::ForkRequest& request) {
   const uint64_t flags = request.flags;
   const bool borrows = flags & CLONE_VM;
   if ((flags & CLONE_SIGHAND) && !borrows) return -EINVAL;  // as the kernel
+  if (stops_world(flags)) return make_stopping_child(call);
   if (borrows && !(flags & CLONE_VFORK))
     return refuse("CLONE_VM but neither CLONE_THREAD nor CLONE_VFORK", -ENOSYS);
   // The runtime has descriptors of its own in each process.

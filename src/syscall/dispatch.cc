@@ -27,6 +27,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/constant.h"
+#include "syscall/stop_world.h"
 #include "syscall/syscall.h"
 #include "syscall/transfer.h"
 #include "task/mapping_log.h"
@@ -317,6 +318,7 @@ void on_syscall(Frame& frame, const Site& site) {
             static_cast<long>(frame.r10),
             static_cast<long>(frame.r8),
             static_cast<long>(frame.r9)};
+  if (is_made_in_stopped_world(call, site)) return;
   Task& task = self();
   const bool uses_shared_memory = shared_memory::g_active;
   const bool has_keys = plan().has_keys() && g_tasks_active && !task.identity.in_vfork;
