@@ -87,7 +87,7 @@ int check(const Words& words, const CheckOptions& options) {
   run.findings = descriptor_number();
   const FindingsMemory memory;
   memory.findings().suggests = options.suggest;
-  const std::vector<std::string> environment = environment_for(run);
+  const std::vector<std::string> environment = environment_for(run, program);
   Child child(
       [&] {
         if (!memory.pass_on(run.findings))

@@ -150,7 +150,9 @@ long on_execute(Call& call) {
   long result;
   {
     // Until the turn ends: then the task may go on in another process (control/in_place_process.h).
-    const tasks::ExecutedEnvironment environment(self(), at ? call.d : call.c);
+    const tasks::ExecutedEnvironment environment(self(), at ? call.d : call.c,
+                                                 at ? static_cast<int>(call.a) : AT_FDCWD,
+                                                 at ? call.b : call.a);
     (at ? call.d : call.c) = environment.variables();
     result = monitored ? execute_by_monitor(call) : call_kernel(call);
   }

@@ -28,12 +28,14 @@
 #include "cli/launch/start_tracer.h"
 #include "constant/layout.h"
 #include "control/options.h"
+#include "sys/sanitizer.h"
 
 namespace weir::cli {
 namespace {
 
 // The loader splits LD_PRELOAD at these and expands the last one; there is no way to quote.
 constexpr const char* kUnquotable = " :\t\n$";
+constexpr const char* kSeparators = " :\t\n";
 
 constexpr size_t kPathMax = 511;  // what the library keeps
 
@@ -45,15 +47,24 @@ bool has_threads_apart() {
   return !bytes.empty() && bytes.find("GLIBC_2.34") == std::string::npos;
 }
 
-// libweir first, then what the user preloads.
+// libweir first, then what the user preloads; but a sanitizer's library stays in front of it.
 std::string preload_list(const std::string& file) {
   const std::string library = has_threads_apart() ? file + kThreadsApart : file;
   const char* previous = getenv("LD_PRELOAD");
   if (!previous || !*previous) return library;
-  std::string list = previous;
-  if (list == library || list.starts_with(library + ":") || list.starts_with(library + " "))
+  const std::string list = previous;
+  const size_t end = std::min(list.find_first_of(kSeparators), list.size());
+  const std::string first = list.substr(0, end);
+  const std::string others = end < list.size() ? list.substr(end) : "";
+  if (first == library) return list;
+  if (!sys::sanitizer::must_be_first(first.c_str() + first.rfind('/') + 1))
+    return library + ":" + list;
+  const size_t next = others.find_first_not_of(kSeparators);
+  const std::string rest = next == std::string::npos ? "" : others.substr(next);
+  if (rest == library || (rest.starts_with(library) &&
+                          rest.find_first_of(kSeparators, library.size()) == library.size()))
     return list;
-  return library + ":" + list;
+  return first + ":" + library + others;
 }
 
 // Returns false where this machine does not allow it.
@@ -112,6 +123,12 @@ void set_variable(Environment& environment, const std::string& name, const std::
   environment.push_back(name + "=" + value);
 }
 
+// `first`: the library of a sanitizer with which the program is built (task/exec/environment.h).
+void set_preload(Environment& environment, const std::string& library, const std::string& first) {
+  const std::string list = preload_list(library);
+  set_variable(environment, "LD_PRELOAD", first.empty() ? list : first + ":" + list);
+}
+
 // The C library keeps stacks of threads that have ended for new ones, 40 MB of them: five. Each one
 // more is mapped, closed and unmapped for every thread, and under Weir all processes repeat that.
 // The library takes this out again.
@@ -135,6 +152,16 @@ void set_tracer(Environment& environment, pid_t tracer) {
   }
   set_variable(environment, "WEIR_OPTIONS",
                options.replace(at + kKey.size(), digits.size(), digits));
+}
+
+void refuse_sanitizer(const Program& program, const RunOptions& options) {
+  const sys::Sanitizer sanitizer = sys::sanitizer_of(AT_FDCWD, program.path.c_str());
+  if (!sanitizer.refused || options.passive()) return;
+  throw Failure(
+      kCannotRun,
+      fmt::format("{} is built with the {}, which needs the addresses that Weir has: build it "
+                  "without, or use --order free --view direct",
+                  program.path, sanitizer.refused));
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
@@ -224,11 +251,12 @@ std::string prepared_log(const std::string& name) {
   return path;
 }
 
-std::vector<std::string> environment_for(const RunOptions& options) {
+std::vector<std::string> environment_for(const RunOptions& options, const Program& program) {
   RunOptions passed = options;
   Environment environment;
   for (char** variable = environ; *variable; variable++) environment.push_back(*variable);
-  set_variable(environment, "LD_PRELOAD", preload_list(library_path()));
+  const sys::Sanitizer sanitizer = sys::sanitizer_of(AT_FDCWD, program.path.c_str());
+  set_preload(environment, library_path(), sanitizer.first);
   if (!passed.passive()) {
     passed.cache = cache_folder();
     keep_more_stacks(environment);
@@ -236,12 +264,14 @@ std::vector<std::string> environment_for(const RunOptions& options) {
   if ((passed.deterministic() || passed.view == "guarded") && !value_in(environment, "LD_BIND_NOW"))
     environment.push_back(kBindNow);
   set_variable(environment, "WEIR_OPTIONS", to_environment(passed, 0));
+  if (sanitizer.first[0]) environment.push_back(kPutSanitizer);
   return environment;
 }
 
 void execute(const Program& program, std::vector<std::string> environment,
              const RunOptions& options, const std::vector<uint64_t>& user) {
   const bool recorded = options.trace >= 0;
+  refuse_sanitizer(program, options);
   if (!fix_addresses() && options.deterministic()) {
     const int error = errno;
     if (recorded) {
@@ -312,7 +342,7 @@ void launch(const Program& program, const RunOptions& options) {
   if (!passed.log.empty()) passed.log = prepared_log(passed.log);
   if (!passed.json.empty()) passed.json = prepared_json(passed.json);
   try {
-    execute(program, environment_for(passed), passed);
+    execute(program, environment_for(passed, program), passed);
   } catch (const Failure&) {
     if (!passed.json.empty()) unlink(part_of(passed.json).c_str());
     throw;

@@ -25,7 +25,7 @@ std::string cache_folder();
 
 // This process's environment with what the library needs in it. LD_PRELOAD and WEIR_OPTIONS keep
 // their places in it.
-std::vector<std::string> environment_for(const RunOptions& options);
+std::vector<std::string> environment_for(const RunOptions& options, const Program& program);
 
 // Replaces this process by the program, with this environment; only the number of the tracer is put
 // into it. Throws Failure where the program could not be started, or where it is recorded or

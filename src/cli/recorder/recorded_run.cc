@@ -66,7 +66,7 @@ recording::Manifest manifest_of(const Program& program, const RecordOptions& opt
   manifest.fingerprint = options.fingerprint;
   manifest.program = program.path;
   manifest.arguments = program.argv;
-  manifest.environment = environment_for(run);
+  manifest.environment = environment_for(run, program);
   std::error_code error;
   manifest.directory = std::filesystem::current_path(error).string();
   manifest.descriptor = run.trace;

@@ -14,12 +14,14 @@
 //    one process may execute at the same time, and a child of vfork leaves it to its maker.
 #include "task/exec/environment.h"
 
+#include <limits.h>
 #include <sys/mman.h>
 
 #include "base/bytes.h"
 #include "control/control.h"
 #include "control/options.h"
 #include "memory/program_memory.h"
+#include "sys/sanitizer.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::tasks {
@@ -33,8 +35,9 @@ constexpr char kLibraryName[] = "/libweir.so";
 enum : char {
   kPutPreload = 1,
   kPutBeforePreload = 2,
-  kPutOptions = 4
-};  // in one digit behind kPut
+  kPutOptions = 4,
+  kPutSanitizer = 8  // also by the command: kPutSanitizer in control/options.h
+};                   // in one digit behind kPut
 
 // A vector for each task, in the range of the runtime's own memory.
 constexpr uint64_t kVectors = 0x318000000000;
@@ -111,6 +114,19 @@ int take_put(char** environment) {
     return true;
   });
   return put;
+}
+
+// The first library of the list, and what separates it from the next.
+void take_first_back(char** environment) {
+  each(environment, kPreload, [](char** variable, char* value) {
+    while (*value && *value != ':') value++;
+    if (!*value) return false;
+    char* start = value + 1 - (sizeof kPreload - 1);
+    zero_bytes(*variable, static_cast<size_t>(start - *variable));
+    copy_bytes(start, kPreload, sizeof kPreload - 1);
+    *variable = start;
+    return false;
+  });
 }
 
 void take_preload_back(char** environment, bool is_all) {
@@ -201,24 +217,37 @@ class Builder {
 
 uint64_t vector_of(const Task& task) { return kVectors + task.id * kVectorRoom; }
 
-// LD_PRELOAD and WEIR_OPTIONS. Returns which of them were put there.
-int put_own(Builder& builder) {
+// Puts `name` and a colon in front of a list that `room` allows to grow.
+void put_in_front(char* list, const char* name) {
+  const size_t length = string_length(list), added = string_length(name);
+  for (size_t i = length + 1; i-- > 0;) list[added + 1 + i] = list[i];
+  copy_bytes(list, name, added);
+  list[added] = ':';
+}
+
+// LD_PRELOAD and WEIR_OPTIONS. `sanitizer`: the library that must come first, or an empty text.
+// Returns which of them were put there.
+int put_own(Builder& builder, const char* sanitizer) {
   int put = 0;
   uint64_t index;
   const char* limit;
   char* text = builder.find(kPreload, &index);
-  if (!text) {
+  char* const list = text ? text + sizeof kPreload - 1 : nullptr;
+  if (!text && sanitizer[0]) {
+    char both[sizeof sys::Sanitizer::first + sizeof g_library];
+    append_text(append_text(append_text(both, sanitizer), ":"), g_library);
+    builder.put(builder.count(), kPreload, both);
+    put |= kPutPreload;
+  } else if (!text) {
     builder.put(builder.count(), kPreload, g_library);
     put |= kPutPreload;
-  } else if (!find_library(text + sizeof kPreload - 1, &limit)) {
-    // The list behind the library, with its variable's name taken off.
-    char* const list = text + sizeof kPreload - 1;
-    const size_t length = string_length(list), ours = string_length(g_library);
-    for (size_t i = length + 1; i-- > 0;) list[ours + 1 + i] = list[i];
-    copy_bytes(list, g_library, ours);
-    list[ours] = ':';
-    builder.put(index, text);
-    put |= kPutBeforePreload;
+  } else {
+    const bool has_library = find_library(list, &limit);
+    if (!has_library) put_in_front(list, g_library);
+    if (sanitizer[0]) put_in_front(list, sanitizer);
+    if (!has_library) put |= kPutBeforePreload;
+    if (sanitizer[0]) put |= kPutSanitizer;
+    if (!has_library || sanitizer[0]) builder.put(index, text);
   }
   if (!builder.find(kOptions, &index)) {
     builder.put(builder.count(), g_options_text);
@@ -244,6 +273,7 @@ void put_loaders(Builder& builder) {
 void take_environment(char** environment) {
   keep(environment);
   const int put = take_put(environment);
+  if (put & kPutSanitizer) take_first_back(environment);
   if (put & (kPutPreload | kPutBeforePreload)) take_preload_back(environment, put & kPutPreload);
   if (put & kPutOptions)
     each(environment, kOptions, [](char** variable, char*) { return take_out(variable), true; });
@@ -251,7 +281,7 @@ void take_environment(char** environment) {
   take_bind_now_back(environment);
 }
 
-ExecutedEnvironment::ExecutedEnvironment(Task& task, long variables)
+ExecutedEnvironment::ExecutedEnvironment(Task& task, long variables, int directory, long path)
     : task_(task), variables_(variables) {
   if (!g_library[0] || !g_options_text[0]) return;
   uint64_t count = 0;
@@ -270,7 +300,13 @@ ExecutedEnvironment::ExecutedEnvironment(Task& task, long variables)
   task_.identity.environment_room = room;
   if (count && trap::from_program(reinterpret_cast<void*>(at), variables, count * 8) != 0) return;
   Builder builder(at, count);
-  const int put = put_own(builder);
+  char name[PATH_MAX];
+  sys::Sanitizer sanitizer;
+  if (trap::string_from_program(name, path, sizeof name) > 0) {
+    name[sizeof name - 1] = 0;
+    sanitizer = sys::sanitizer_of(directory, name);
+  }
+  const int put = put_own(builder, sanitizer.first);
   put_loaders(builder);
   const char digit[] = {static_cast<char>('0' + put), 0};
   if (put) builder.put(builder.count(), kPut, digit);

@@ -17,7 +17,9 @@ void take_environment(char** environment);
 // vfork the memory belongs to the parent, which gives it back (end_borrowed_environment).
 class ExecutedEnvironment {
  public:
-  ExecutedEnvironment(Task& task, long variables);
+  // `path`, from `directory`: the program that will be executed, as the call names it. A
+  // sanitizer's library that it needs comes first in LD_PRELOAD.
+  ExecutedEnvironment(Task& task, long variables, int directory, long path);
   ~ExecutedEnvironment();
   ExecutedEnvironment(const ExecutedEnvironment&) = delete;
   ExecutedEnvironment& operator=(const ExecutedEnvironment&) = delete;

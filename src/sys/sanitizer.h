@@ -1,0 +1,170 @@
+// Which of the compilers' sanitizers a program is built with, from its file alone: by the libraries
+// that it needs, or by the function with which a runtime linked into it begins. Of what cannot be
+// read as an ELF program, none is known.
+#pragma once
+
+#include <elf.h>
+#include <stdint.h>
+
+#include "sys/syscall_x86_64.h"
+
+namespace weir::sys {
+
+struct Sanitizer {
+  // The library that must be the first of all that are loaded, as the program names it: its
+  // functions call the next ones of the same name, Weir's among them. Empty: there is none.
+  char first[64] = {};
+  // The sanitizer that cannot work beside Weir, in words; null: there is none. Its memory lies at
+  // the addresses that the runtime has.
+  const char* refused = nullptr;
+};
+
+namespace sanitizer {
+
+inline bool begins(const char* text, const char* with) {
+  while (*with && *text == *with) text++, with++;
+  return *with == 0;
+}
+
+inline bool equal(const char* a, const char* b) {
+  while (*a && *a == *b) a++, b++;
+  return *a == *b;
+}
+
+class Elf {
+ public:
+  explicit Elf(int file) : file_(file) {
+    if (!get(header_, 0) || !begins(reinterpret_cast<const char*>(header_.e_ident), ELFMAG) ||
+        header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_phentsize != sizeof(Elf64_Phdr))
+      header_.e_phnum = 0;
+    for (uint32_t i = 0; i < header_.e_phnum; i++) {
+      const Elf64_Phdr part = segment(i);
+      if (part.p_type == PT_DYNAMIC) dynamic_ = part;
+    }
+    for (uint64_t i = 0; i < dynamic_.p_filesz / sizeof(Elf64_Dyn); i++) {
+      const Elf64_Dyn entry = at(i);
+      if (entry.d_tag == DT_STRTAB) strings_ = offset_of(entry.d_un.d_ptr);
+      if (entry.d_tag == DT_SYMTAB) symbols_ = offset_of(entry.d_un.d_ptr);
+      if (entry.d_tag == DT_GNU_HASH) hashes_ = offset_of(entry.d_un.d_ptr);
+      if (entry.d_tag == DT_NULL) break;
+    }
+  }
+
+  // Calls visit(its name) for each library that the program needs.
+  template <typename Visit>
+  void each_needed(Visit visit) const {
+    for (uint64_t i = 0; strings_ && i < dynamic_.p_filesz / sizeof(Elf64_Dyn); i++) {
+      const Elf64_Dyn entry = at(i);
+      if (entry.d_tag == DT_NULL) return;
+      char name[sizeof Sanitizer::first] = {};
+      if (entry.d_tag == DT_NEEDED && read(name, sizeof name - 1, strings_ + entry.d_un.d_val))
+        visit(name);
+    }
+  }
+
+  // Whether the program itself has a function of that name that others may call.
+  bool has(const char* name) const {
+    uint32_t hash = 5381;
+    for (const char* c = name; *c; c++) hash = hash * 33 + static_cast<uint8_t>(*c);
+    uint32_t table[4] = {};  // buckets, first symbol, words of the filter, its shift
+    if (!hashes_ || !strings_ || !symbols_ || !get(table, hashes_) || !table[0]) return false;
+    const uint64_t buckets = hashes_ + sizeof table + uint64_t{table[2]} * 8,
+                   chains = buckets + uint64_t{table[0]} * 4;
+    uint32_t index = 0;
+    if (!get(index, buckets + uint64_t{hash % table[0]} * 4) || index < table[1]) return false;
+    for (uint32_t found = 0; !(found & 1); index++) {
+      Elf64_Sym symbol{};
+      char text[32] = {};
+      if (!get(found, chains + uint64_t{index - table[1]} * 4)) return false;
+      if ((found | 1) != (hash | 1)) continue;
+      if (get(symbol, symbols_ + uint64_t{index} * sizeof symbol) &&
+          read(text, sizeof text - 1, strings_ + symbol.st_name) && equal(text, name))
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  // As much as there is, and something.
+  bool read(void* to, uint64_t size, uint64_t offset) const {
+    const long got = raw(SYS_pread64, file_, reinterpret_cast<long>(to), static_cast<long>(size),
+                         static_cast<long>(offset));
+    return !failed(got) && got > 0;
+  }
+  template <typename T>
+  bool get(T& to, uint64_t offset) const {
+    return raw(SYS_pread64, file_, reinterpret_cast<long>(&to), sizeof to,
+               static_cast<long>(offset)) == sizeof to;
+  }
+  Elf64_Phdr segment(uint32_t index) const {
+    Elf64_Phdr result{};
+    (void)get(result, header_.e_phoff + index * sizeof result);
+    return result;
+  }
+  Elf64_Dyn at(uint64_t index) const {
+    Elf64_Dyn result{};
+    (void)get(result, dynamic_.p_offset + index * sizeof result);
+    return result;
+  }
+  uint64_t offset_of(uint64_t address) const {
+    for (uint32_t i = 0; i < header_.e_phnum; i++) {
+      const Elf64_Phdr part = segment(i);
+      if (part.p_type == PT_LOAD && address - part.p_vaddr < part.p_filesz)
+        return address - part.p_vaddr + part.p_offset;
+    }
+    return 0;
+  }
+
+  int file_;
+  Elf64_Ehdr header_{};
+  Elf64_Phdr dynamic_{};
+  uint64_t strings_ = 0, symbols_ = 0, hashes_ = 0;
+};
+
+// Of a library's name without its folder.
+inline bool must_be_first(const char* name) {
+  return begins(name, "libasan.so") || begins(name, "liblsan.so") ||
+         begins(name, "libclang_rt.asan");
+}
+
+}  // namespace sanitizer
+
+// `file`: a descriptor of the program's.
+inline Sanitizer sanitizer_of(int file) {
+  struct Refused {
+    const char *library, *clang_library, *function, *what;
+  };
+  constexpr Refused kRefused[] = {
+      {"libtsan.so", "libclang_rt.tsan", "__tsan_init", "thread sanitizer (-fsanitize=thread)"},
+      {"libmsan.so", "libclang_rt.msan", "__msan_init", "memory sanitizer (-fsanitize=memory)"},
+      {"libhwasan.so", "libclang_rt.hwasan", "__hwasan_init",
+       "hardware-assisted address sanitizer (-fsanitize=hwaddress)"},
+      {"libdfsan.so", "libclang_rt.dfsan", "__dfsan_shadow_ptr_type",
+       "data flow sanitizer (-fsanitize=dataflow)"}};
+  Sanitizer result;
+  const sanitizer::Elf elf(file);
+  elf.each_needed([&](const char* name) {
+    const char* base = name;
+    for (const char* c = name; *c; c++)
+      if (*c == '/') base = c + 1;
+    for (const Refused& one : kRefused)
+      if (sanitizer::begins(base, one.library) || sanitizer::begins(base, one.clang_library))
+        result.refused = one.what;
+    if (result.first[0] || !sanitizer::must_be_first(base)) return;
+    for (uint64_t i = 0; (result.first[i] = name[i]); i++) {}
+  });
+  for (const Refused& one : kRefused)
+    if (!result.refused && elf.has(one.function)) result.refused = one.what;
+  return result;
+}
+
+inline Sanitizer sanitizer_of(int directory, const char* path) {
+  constexpr long kFlags = 02000000 | 04000;  // O_CLOEXEC, O_NONBLOCK
+  const long file = raw(SYS_openat, directory, reinterpret_cast<long>(path), kFlags);
+  if (failed(file)) return {};
+  const Sanitizer result = sanitizer_of(static_cast<int>(file));
+  raw(SYS_close, file);
+  return result;
+}
+
+}  // namespace weir::sys
