@@ -22,11 +22,12 @@
 
 #include "base/bytes.h"
 #include "code/patch/patch.h"
+#include "constant/constant.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/program_memory.h"
 #include "sync/event.h"
-#include "task/spawn.h"
+#include "syscall/constant.h"
 
 namespace weir::syscalls {
 
@@ -43,7 +44,13 @@ StoppedWorld& world() { return shared().stopped_world; }
 
 long ask(Call& call, long number) {
   Call asked{call.frame, number, 0, 0, 0, 0, 0, 0};
-  return on_process(asked);
+  return constant::is_on() ? call_constant(asked, on_process) : on_process(asked);
+}
+
+// As the program knows it.
+long id_of(const Task& task) {
+  const int32_t id = task.identity.virtual_tid;
+  return constant::has_pid() ? constant::shown_id(id) : id;
 }
 
 // Calls visit(thread id) for each thread of the program until that returns false.
@@ -56,7 +63,7 @@ void each_thread(Call& call, Visit visit) {
   for (TaskId i = 0; i < shared().order.high_task; i++) {
     const Task& task = task_at(i);
     if (task.order.state == TaskState::kFree) continue;
-    if (!visit(long{task.identity.virtual_tid})) return;
+    if (!visit(id_of(task))) return;
   }
 }
 
@@ -78,9 +85,12 @@ user_regs_struct registers_of(const Frame& f) {
 
 user_regs_struct registers_of(Call& call, long tid) {
   if (tid == ask(call, SYS_gettid)) return registers_of(world().maker);
-  const Task* task = tasks::find_by_virtual_tid(static_cast<int>(tid));
-  const bool waits = task && task->order.state == TaskState::kBlocked && task->frame;
-  return waits ? registers_of(*task->frame) : user_regs_struct{};
+  for (TaskId i = 0; i < shared().order.high_task; i++) {
+    const Task& task = task_at(i);
+    if (task.order.state == TaskState::kBlocked && task.frame && id_of(task) == tid)
+      return registers_of(*task.frame);
+  }
+  return {};
 }
 
 long trace(Call& call) {
