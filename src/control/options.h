@@ -35,9 +35,9 @@ inline constexpr char kThreadsApart[] = ":libpthread.so.0:libdl.so.2";
 // on when the kernel last took the processor away.
 inline constexpr char kBindNow[] = "LD_BIND_NOW=weir";
 
-// The last variable of all: the first library of LD_PRELOAD is a sanitizer's, for this program only
+// The last variable of all: the first library of LD_PRELOAD is there for this program only
 // (task/exec/environment.cc).
-inline constexpr char kPutSanitizer[] = "WEIR_PUT=8";
+inline constexpr char kPutFirst[] = "WEIR_PUT=8";
 
 // What every program finds in place of the kernel's 16 random bytes (AT_RANDOM). The loader makes
 // the stack guard and the pointer guard of them. The low byte is 0, as glibc's stack guard has it.

@@ -28,7 +28,7 @@
 #include "cli/launch/start_tracer.h"
 #include "constant/layout.h"
 #include "control/options.h"
-#include "sys/sanitizer.h"
+#include "sys/built_with.h"
 
 namespace weir::cli {
 namespace {
@@ -57,7 +57,7 @@ std::string preload_list(const std::string& file) {
   const std::string first = list.substr(0, end);
   const std::string others = end < list.size() ? list.substr(end) : "";
   if (first == library) return list;
-  if (!sys::sanitizer::must_be_first(first.c_str() + first.rfind('/') + 1))
+  if (!sys::program_file::must_be_first(first.c_str() + first.rfind('/') + 1))
     return library + ":" + list;
   const size_t next = others.find_first_not_of(kSeparators);
   const std::string rest = next == std::string::npos ? "" : others.substr(next);
@@ -123,7 +123,7 @@ void set_variable(Environment& environment, const std::string& name, const std::
   environment.push_back(name + "=" + value);
 }
 
-// `first`: the library of a sanitizer with which the program is built (task/exec/environment.h).
+// `first`: what must be in front of Weir's (sys/built_with.h).
 void set_preload(Environment& environment, const std::string& library, const std::string& first) {
   const std::string list = preload_list(library);
   set_variable(environment, "LD_PRELOAD", first.empty() ? list : first + ":" + list);
@@ -155,13 +155,13 @@ void set_tracer(Environment& environment, pid_t tracer) {
 }
 
 void refuse_sanitizer(const Program& program, const RunOptions& options) {
-  const sys::Sanitizer sanitizer = sys::sanitizer_of(AT_FDCWD, program.path.c_str());
-  if (!sanitizer.refused || options.passive()) return;
+  const sys::BuiltWith built = sys::built_with(AT_FDCWD, program.path.c_str());
+  if (!built.refused || options.passive()) return;
   throw Failure(
       kCannotRun,
       fmt::format("{} is built with the {}, which needs the addresses that Weir has: build it "
                   "without, or use --order free --view direct",
-                  program.path, sanitizer.refused));
+                  program.path, built.refused));
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
@@ -255,8 +255,8 @@ std::vector<std::string> environment_for(const RunOptions& options, const Progra
   RunOptions passed = options;
   Environment environment;
   for (char** variable = environ; *variable; variable++) environment.push_back(*variable);
-  const sys::Sanitizer sanitizer = sys::sanitizer_of(AT_FDCWD, program.path.c_str());
-  set_preload(environment, library_path(), sanitizer.first);
+  const sys::BuiltWith built = sys::built_with(AT_FDCWD, program.path.c_str());
+  set_preload(environment, library_path(), built.first);
   if (!passed.passive()) {
     passed.cache = cache_folder();
     keep_more_stacks(environment);
@@ -264,7 +264,7 @@ std::vector<std::string> environment_for(const RunOptions& options, const Progra
   if ((passed.deterministic() || passed.view == "guarded") && !value_in(environment, "LD_BIND_NOW"))
     environment.push_back(kBindNow);
   set_variable(environment, "WEIR_OPTIONS", to_environment(passed, 0));
-  if (sanitizer.first[0]) environment.push_back(kPutSanitizer);
+  if (built.first[0]) environment.push_back(kPutFirst);
   return environment;
 }
 

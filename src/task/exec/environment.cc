@@ -21,7 +21,7 @@
 #include "control/control.h"
 #include "control/options.h"
 #include "memory/program_memory.h"
-#include "sys/sanitizer.h"
+#include "sys/built_with.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::tasks {
@@ -36,8 +36,8 @@ enum : char {
   kPutPreload = 1,
   kPutBeforePreload = 2,
   kPutOptions = 4,
-  kPutSanitizer = 8  // also by the command: kPutSanitizer in control/options.h
-};                   // in one digit behind kPut
+  kPutFirst = 8  // also by the command: kPutFirst in control/options.h
+};               // in one digit behind kPut
 
 // A vector for each task, in the range of the runtime's own memory.
 constexpr uint64_t kVectors = 0x318000000000;
@@ -225,17 +225,17 @@ void put_in_front(char* list, const char* name) {
   list[added] = ':';
 }
 
-// LD_PRELOAD and WEIR_OPTIONS. `sanitizer`: the library that must come first, or an empty text.
+// LD_PRELOAD and WEIR_OPTIONS. `first`: the library that must come first, or an empty text.
 // Returns which of them were put there.
-int put_own(Builder& builder, const char* sanitizer) {
+int put_own(Builder& builder, const char* first) {
   int put = 0;
   uint64_t index;
   const char* limit;
   char* text = builder.find(kPreload, &index);
   char* const list = text ? text + sizeof kPreload - 1 : nullptr;
-  if (!text && sanitizer[0]) {
-    char both[sizeof sys::Sanitizer::first + sizeof g_library];
-    append_text(append_text(append_text(both, sanitizer), ":"), g_library);
+  if (!text && first[0]) {
+    char both[sizeof sys::BuiltWith::first + sizeof g_library];
+    append_text(append_text(append_text(both, first), ":"), g_library);
     builder.put(builder.count(), kPreload, both);
     put |= kPutPreload;
   } else if (!text) {
@@ -244,10 +244,10 @@ int put_own(Builder& builder, const char* sanitizer) {
   } else {
     const bool has_library = find_library(list, &limit);
     if (!has_library) put_in_front(list, g_library);
-    if (sanitizer[0]) put_in_front(list, sanitizer);
+    if (first[0]) put_in_front(list, first);
     if (!has_library) put |= kPutBeforePreload;
-    if (sanitizer[0]) put |= kPutSanitizer;
-    if (!has_library || sanitizer[0]) builder.put(index, text);
+    if (first[0]) put |= kPutFirst;
+    if (!has_library || first[0]) builder.put(index, text);
   }
   if (!builder.find(kOptions, &index)) {
     builder.put(builder.count(), g_options_text);
@@ -273,7 +273,7 @@ void put_loaders(Builder& builder) {
 void take_environment(char** environment) {
   keep(environment);
   const int put = take_put(environment);
-  if (put & kPutSanitizer) take_first_back(environment);
+  if (put & kPutFirst) take_first_back(environment);
   if (put & (kPutPreload | kPutBeforePreload)) take_preload_back(environment, put & kPutPreload);
   if (put & kPutOptions)
     each(environment, kOptions, [](char** variable, char*) { return take_out(variable), true; });
@@ -301,12 +301,12 @@ ExecutedEnvironment::ExecutedEnvironment(Task& task, long variables, int directo
   if (count && trap::from_program(reinterpret_cast<void*>(at), variables, count * 8) != 0) return;
   Builder builder(at, count);
   char name[PATH_MAX];
-  sys::Sanitizer sanitizer;
+  sys::BuiltWith program;
   if (trap::string_from_program(name, path, sizeof name) > 0) {
     name[sizeof name - 1] = 0;
-    sanitizer = sys::sanitizer_of(directory, name);
+    program = sys::built_with(directory, name);
   }
-  const int put = put_own(builder, sanitizer.first);
+  const int put = put_own(builder, program.first);
   put_loaders(builder);
   const char digit[] = {static_cast<char>('0' + put), 0};
   if (put) builder.put(builder.count(), kPut, digit);

@@ -18,7 +18,7 @@ void take_environment(char** environment);
 class ExecutedEnvironment {
  public:
   // `path`, from `directory`: the program that will be executed, as the call names it. A
-  // sanitizer's library that it needs comes first in LD_PRELOAD.
+  // library that must be in front of Weir's comes first in LD_PRELOAD (sys/built_with.h).
   ExecutedEnvironment(Task& task, long variables, int directory, long path);
   ~ExecutedEnvironment();
   ExecutedEnvironment(const ExecutedEnvironment&) = delete;

@@ -1,6 +1,6 @@
-// Which of the compilers' sanitizers a program is built with, from its file alone: by the libraries
-// that it needs, or by the function with which a runtime linked into it begins. Of what cannot be
-// read as an ELF program, none is known.
+// Which of the compilers' sanitizers, and which allocator, a program is built with, from its file
+// alone: by the libraries that it needs, the functions that it calls, and the function with which a
+// runtime linked into it begins. Of what cannot be read as an ELF program, nothing is known.
 #pragma once
 
 #include <elf.h>
@@ -10,16 +10,18 @@
 
 namespace weir::sys {
 
-struct Sanitizer {
-  // The library that must be the first of all that are loaded, as the program names it: its
-  // functions call the next ones of the same name, Weir's among them. Empty: there is none.
+struct BuiltWith {
+  // The library that must be the first of all that are loaded, as the program names it. Of a
+  // sanitizer: its functions call the next ones of the same name, Weir's among them. Of an
+  // allocator whose own functions the program calls: their blocks and malloc's are one kind. Empty:
+  // there is none.
   char first[64] = {};
   // The sanitizer that cannot work beside Weir, in words; null: there is none. Its memory lies at
   // the addresses that the runtime has.
   const char* refused = nullptr;
 };
 
-namespace sanitizer {
+namespace program_file {
 
 inline bool begins(const char* text, const char* with) {
   while (*with && *text == *with) text++, with++;
@@ -56,7 +58,7 @@ class Elf {
     for (uint64_t i = 0; strings_ && i < dynamic_.p_filesz / sizeof(Elf64_Dyn); i++) {
       const Elf64_Dyn entry = at(i);
       if (entry.d_tag == DT_NULL) return;
-      char name[sizeof Sanitizer::first] = {};
+      char name[sizeof BuiltWith::first] = {};
       if (entry.d_tag == DT_NEEDED && read(name, sizeof name - 1, strings_ + entry.d_un.d_val))
         visit(name);
     }
@@ -79,6 +81,21 @@ class Elf {
       if ((found | 1) != (hash | 1)) continue;
       if (get(symbol, symbols_ + uint64_t{index} * sizeof symbol) &&
           read(text, sizeof text - 1, strings_ + symbol.st_name) && equal(text, name))
+        return true;
+    }
+    return false;
+  }
+
+  // Whether the program calls a function of others that `is_wanted` names.
+  template <typename Wanted>
+  bool calls(Wanted is_wanted) const {
+    uint32_t table[2] = {};  // buckets, the first symbol that is not of others
+    if (!hashes_ || !strings_ || !symbols_ || !get(table, hashes_)) return false;
+    for (uint32_t i = 1; i < table[1]; i++) {
+      Elf64_Sym symbol{};
+      char text[32] = {};
+      if (get(symbol, symbols_ + uint64_t{i} * sizeof symbol) &&
+          read(text, sizeof text - 1, strings_ + symbol.st_name) && is_wanted(text))
         return true;
     }
     return false;
@@ -121,16 +138,29 @@ class Elf {
   uint64_t strings_ = 0, symbols_ = 0, hashes_ = 0;
 };
 
+// A function that only an allocator has, beside the malloc family.
+inline bool is_of_allocator(const char* function) {
+  for (const char* rest = function; *rest; rest++) {  // mallocx, sdallocx, ...
+    if (begins(rest, "allocx")) return rest - function <= 2;
+  }
+  return begins(function, "mi_") || begins(function, "tc_") || begins(function, "je_");
+}
+
+inline bool is_allocator(const char* name) {
+  return begins(name, "libjemalloc.so") || begins(name, "libtcmalloc") ||
+         begins(name, "libmimalloc.so");
+}
+
 // Of a library's name without its folder.
 inline bool must_be_first(const char* name) {
   return begins(name, "libasan.so") || begins(name, "liblsan.so") ||
          begins(name, "libclang_rt.asan");
 }
 
-}  // namespace sanitizer
+}  // namespace program_file
 
 // `file`: a descriptor of the program's.
-inline Sanitizer sanitizer_of(int file) {
+inline BuiltWith built_with(int file) {
   struct Refused {
     const char *library, *clang_library, *function, *what;
   };
@@ -141,28 +171,34 @@ inline Sanitizer sanitizer_of(int file) {
        "hardware-assisted address sanitizer (-fsanitize=hwaddress)"},
       {"libdfsan.so", "libclang_rt.dfsan", "__dfsan_shadow_ptr_type",
        "data flow sanitizer (-fsanitize=dataflow)"}};
-  Sanitizer result;
-  const sanitizer::Elf elf(file);
+  BuiltWith result;
+  const program_file::Elf elf(file);
+  char allocator[sizeof result.first] = {};
   elf.each_needed([&](const char* name) {
     const char* base = name;
     for (const char* c = name; *c; c++)
       if (*c == '/') base = c + 1;
     for (const Refused& one : kRefused)
-      if (sanitizer::begins(base, one.library) || sanitizer::begins(base, one.clang_library))
+      if (program_file::begins(base, one.library) || program_file::begins(base, one.clang_library))
         result.refused = one.what;
-    if (result.first[0] || !sanitizer::must_be_first(base)) return;
-    for (uint64_t i = 0; (result.first[i] = name[i]); i++) {}
+    char* to = program_file::must_be_first(base)  ? result.first
+               : program_file::is_allocator(base) ? allocator
+                                                  : nullptr;
+    if (!to || to[0]) return;
+    while ((*to++ = *name++)) {}
   });
+  if (!result.first[0] && allocator[0] && elf.calls(program_file::is_of_allocator))
+    __builtin_memcpy(result.first, allocator, sizeof allocator);
   for (const Refused& one : kRefused)
     if (!result.refused && elf.has(one.function)) result.refused = one.what;
   return result;
 }
 
-inline Sanitizer sanitizer_of(int directory, const char* path) {
+inline BuiltWith built_with(int directory, const char* path) {
   constexpr long kFlags = 02000000 | 04000;  // O_CLOEXEC, O_NONBLOCK
   const long file = raw(SYS_openat, directory, reinterpret_cast<long>(path), kFlags);
   if (failed(file)) return {};
-  const Sanitizer result = sanitizer_of(static_cast<int>(file));
+  const BuiltWith result = built_with(static_cast<int>(file));
   raw(SYS_close, file);
   return result;
 }
