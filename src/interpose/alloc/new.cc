@@ -9,6 +9,7 @@
 
 #include <link.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <initializer_list>
 
 #include "base/bytes.h"
@@ -44,17 +45,35 @@ Operator g_new{"_Znwm", nullptr, false}, g_new_array{"_Znam", nullptr, false};
 Operator g_new_or_null{"_ZnwmRKSt9nothrow_t", nullptr, false},
     g_new_array_or_null{"_ZnamRKSt9nothrow_t", nullptr, false};
 
+// Of the loader's list, which it shows debuggers. dl_iterate_phdr() may be a sanitizer's, of which
+// nothing is initialized yet.
+const link_map* first_library() {
+  const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR));
+  const uint64_t count = segments ? getauxval(AT_PHNUM) : 0;
+  uint64_t base = 0, dynamic = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    if (segments[i].p_type == PT_PHDR)
+      base = reinterpret_cast<uint64_t>(segments) - segments[i].p_vaddr;
+    if (segments[i].p_type == PT_DYNAMIC) dynamic = segments[i].p_vaddr;
+  }
+  if (!dynamic) return nullptr;
+  for (const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(base + dynamic);
+       entry->d_tag != DT_NULL; entry++) {
+    if (entry->d_tag != DT_DEBUG || !entry->d_un.d_ptr) continue;
+    return reinterpret_cast<const r_debug*>(entry->d_un.d_ptr)->r_map;
+  }
+  return nullptr;
+}
+
 // Where there is none a look-up would fail, which allocates: the heap is not to be reserved before
 // the program needs one.
 bool has_library() {
-  return dl_iterate_phdr(
-      [](dl_phdr_info* library, size_t, void*) {
-        for (const char* name : {"/libstdc++.so", "/libc++.so", "/libc++abi.so"}) {
-          if (contains_text(library->dlpi_name, name)) return 1;
-        }
-        return 0;
-      },
-      nullptr);
+  for (const link_map* library = first_library(); library; library = library->l_next) {
+    for (const char* name : {"/libstdc++.so", "/libc++.so", "/libc++abi.so"}) {
+      if (contains_text(library->l_name, name)) return true;
+    }
+  }
+  return false;
 }
 
 __attribute__((constructor)) void find_early() {
