@@ -41,10 +41,12 @@ uint64_t take_reserved(uint64_t size) {
 }
 
 void give_reserved(uint64_t start, uint64_t size) {
+  if (!is_handed_out(start)) return;
   with_free([=](FreeRanges ranges) { ranges.give({start, start + page_up(size)}); });
 }
 
 void claim_reserved(uint64_t start, uint64_t size) {
+  if (!is_handed_out(start)) return;
   with_free([=](FreeRanges ranges) { ranges.claim({start, start + page_up(size)}); });
 }
 

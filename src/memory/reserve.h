@@ -19,7 +19,19 @@ inline constexpr uint64_t kReserve = 0x570000000000;
 inline constexpr uint64_t kReserveSize = uint64_t{39} << 40;
 inline constexpr uint64_t kReserveChunk = uint64_t{64} << 20;
 
-inline bool in_reserve(uint64_t address) { return address - kReserve < kReserveSize; }
+// Where the allocator of clang's address sanitizer (since 17) reserves addresses of its own choice.
+// Before, and gcc's, it is in the range above. What the program maps here is treated as there; Weir
+// hands nothing out.
+inline constexpr uint64_t kChosen = 0x500000000000;
+inline constexpr uint64_t kChosenSize = uint64_t{5} << 40;
+
+inline bool is_handed_out(uint64_t address) { return address - kReserve < kReserveSize; }
+inline bool in_reserve(uint64_t address) {
+  return is_handed_out(address) || address - kChosen < kChosenSize;
+}
+inline uint64_t reserve_limit(uint64_t address) {
+  return is_handed_out(address) ? kReserve + kReserveSize : kChosen + kChosenSize;
+}
 
 // Returns 0 if there is no room. Guarded by: the turn, if tasks exist, for all functions below too.
 uint64_t take_reserved(uint64_t size);

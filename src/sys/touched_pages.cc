@@ -85,16 +85,14 @@ Range search(long pagemap, Range within) {
 
 }  // namespace
 
-Range next_touched(Range within) {
+Range next_touched(Range within, bool may_scan) {
   if (within.empty() || within.start >= within.limit) return {within.limit, within.limit};
   const long pagemap = open_own("/proc/self/pagemap");
   if (failed(pagemap)) return within;
   Range found{};
   static bool cannot_scan = false;
-  if (cannot_scan || !scan(pagemap, within, found)) {
-    cannot_scan = true;
-    found = search(pagemap, within);
-  }
+  if (may_scan && !cannot_scan) cannot_scan = !scan(pagemap, within, found);
+  if (!may_scan || cannot_scan) found = search(pagemap, within);
   raw(SYS_close, pagemap);
   return found;
 }

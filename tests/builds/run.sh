@@ -26,7 +26,7 @@ fail() {
 }
 
 case $compiler in
-  clang*) compiler=$("$here/../clang" "${compiler#clang}") || exit 1 ;;
+  clang | clang++) compiler=$("$here/../clang" "${compiler#clang}") || exit 1 ;;
 esac
 libraries=$(dirname "$(gcc -print-file-name=libc.so)")
 libraries=$(realpath "$libraries")

@@ -89,6 +89,14 @@ long map_memory_segment(const Call& call, uint64_t start, uint64_t size, int pro
     const long held = sys::raw(SYS_mmap, call.a, static_cast<long>(size), PROT_NONE, kHold, -1, 0);
     if (sys::failed(held)) return held;
   }
+  // Over memory of the backing: a sanitizer that clears its shadow memory does so, for each thread.
+  if (!from_file && page::backing_bytes_at(start) >= page_up(size)) {
+    empty_pages(start, page_up(size));
+    begin_anew(start, size);
+    const bool was_code = page::code_protection(start) != 0;
+    const long refused = change_protection(start, page_up(size), protection, was_code);
+    return refused ? refused : static_cast<long>(start);
+  }
   page::remove_memory_segment(start, size);
   begin_anew(start, size);
   uint64_t offset = page::add_memory_segment(start, size, protection);
@@ -223,10 +231,11 @@ long on_mmap(Call& call) {
       return map_fixed_in_arena(call, start, size, protection);
     return map_file_in_arena(call, start, size);
   }
-  if (fixed && page::in_reserve(start)) {
+  const bool is_new_place = call.d & MAP_FIXED_NOREPLACE;
+  if (fixed && (page::is_handed_out(start) || (page::in_reserve(start) && !is_new_place))) {
     if (start % kPageSize) return -EINVAL;
-    if (size > page::kReserve + page::kReserveSize - start) return -ENOMEM;
-    if (call.d & MAP_FIXED_NOREPLACE) return -EEXIST;
+    if (size > page::reserve_limit(start) - start) return -ENOMEM;
+    if (is_new_place) return -EEXIST;
     const bool stays_kernels =
         !g_tasks_active || !is_private || (!anonymous && (!writable || (protection & PROT_EXEC)));
     claim_in_reserve(start, size, stays_kernels);
