@@ -234,7 +234,12 @@ bool LoaderFiles::answer_open(const seccomp_notif& request, const channel::Image
 bool LoaderFiles::give(const seccomp_notif& request, int descriptor) const {
   seccomp_notif_addfd added{request.id, SECCOMP_ADDFD_FLAG_SEND, static_cast<uint32_t>(descriptor),
                             0, O_CLOEXEC};
-  return ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &added) >= 0;
+  if (ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &added) >= 0) return true;
+  if (errno != EINVAL) return false;
+  added.flags = 0;  // before Linux 5.14 the answer is a call of its own
+  const int given = ioctl(listener_, SECCOMP_IOCTL_NOTIF_ADDFD, &added);
+  if (given >= 0) respond(request, given, 0);
+  return given >= 0;
 }
 
 // What has the name of a recorded file is the kept one, for the loader and for libweir, which reads

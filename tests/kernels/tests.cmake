@@ -1,0 +1,10 @@
+# The kernels of Debian's releases, emulated
+add_test(NAME kernels.short COMMAND ${CMAKE_CURRENT_LIST_DIR}/suite.py ${PROJECT_BINARY_DIR} bookworm --short)
+set_tests_properties(kernels.short PROPERTIES TIMEOUT 900 LABELS kernels)
+foreach(kernel bullseye=5_10 bookworm=6_1 trixie=6_12)
+  string(REGEX MATCH "^([a-z]+)=(.*)$" kernel ${kernel})
+  set(release ${CMAKE_MATCH_1})
+  set(test kernels.${CMAKE_MATCH_2})
+  add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_LIST_DIR}/suite.py ${PROJECT_BINARY_DIR} ${release})
+  set_tests_properties(${test} PROPERTIES TIMEOUT 1800 LABELS "kernels;rest")
+endforeach()
