@@ -15,6 +15,7 @@
 #include "cli/launch/child.h"
 #include "cli/launch/launch.h"
 #include "cli/launch/probe.h"
+#include "cli/launch/verdict.h"
 #include "cli/races/checker.h"
 #include "cli/races/findings_memory.h"
 #include "cli/races/report_options.h"
@@ -85,6 +86,7 @@ int check(const Words& words, const CheckOptions& options) {
     say(report.log,
         "protection keys keep threads from what the program declares; nothing else is checked");
   run.findings = descriptor_number();
+  require(run);
   const FindingsMemory memory;
   memory.findings().suggests = options.suggest;
   const std::vector<std::string> environment = environment_for(run, program);

@@ -23,6 +23,7 @@
 #include "cli/launch/loader_files.h"
 #include "cli/launch/processor_x86_64.h"
 #include "cli/launch/program.h"
+#include "cli/launch/verdict.h"
 #include "cli/races/findings_memory.h"
 #include "cli/races/report_options.h"
 #include "cli/recorder/debugger.h"
@@ -211,6 +212,7 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
   run.order = manifest.order;
   run.view = manifest.view;
   run.trace = manifest.descriptor;
+  require(run, "replay");
   ChannelMemory memory(channel::Mode::kReplay);
   memory.set_run(recording.directory, log, options.fingerprint || manifest.fingerprint,
                  options.stat);

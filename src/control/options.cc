@@ -99,6 +99,8 @@ void apply(Piece key, Piece value, Options* result) {
     result->constant = static_cast<uint32_t>(number(value));
   } else if (key.is("processes")) {
     result->constant_memory = static_cast<int>(number(value));
+  } else if (key.is("addresses")) {
+    result->places = value.is("weir");
   } else if (key.is("seed")) {
     result->seed = number(value);
   } else if (key.is("start")) {

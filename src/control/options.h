@@ -64,6 +64,7 @@ struct Options {
   bool without_userfault = false;  // as if the kernel had no userfaultfd (memory/userfault.h)
   uint32_t constant = 0;           // inputs that are made constant (constant/layout.h)
   int constant_memory = -1;  // descriptor of the memory that such a run's processes have together
+  bool places = false;       // Weir fixes the addresses of programs (loader/fixed_layout.h)
   uint64_t seed = 0;         // of constant random bytes
   uint64_t start = 0;        // of constant time: seconds since 1970
   char log_path[512] = {};   // empty: standard error

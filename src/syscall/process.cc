@@ -24,6 +24,7 @@
 #include "task/exec/environment.h"
 #include "task/exec/execute.h"
 #include "task/exec/outside.h"
+#include "task/exec/watched.h"
 #include "task/fork.h"
 #include "task/forward.h"
 #include "task/monitor_call.h"
@@ -140,6 +141,12 @@ long execute_by_monitor(const Call& call) {
   return input::log_number(input::What::kMonitorCall, result);
 }
 
+long execute_here(Call& call) {
+  const tasks::WatchedExecution watched(options().places);
+  if (options().places && !watched.is_watched()) runtime::say_unplaced();
+  return call_kernel(call);
+}
+
 // execve, execveat.
 long on_execute(Call& call) {
   const bool at = call.number == SYS_execveat,
@@ -154,7 +161,8 @@ long on_execute(Call& call) {
                                                  at ? static_cast<int>(call.a) : AT_FDCWD,
                                                  at ? call.b : call.a);
     (at ? call.d : call.c) = environment.variables();
-    result = monitored ? execute_by_monitor(call) : call_kernel(call);
+    if (monitored) result = execute_by_monitor(call);
+    else result = execute_here(call);
   }
   if (monitored) end_turn();
   return result;

@@ -19,6 +19,7 @@
 #include "base/bytes.h"
 #include "code/patch/entry.h"
 #include "control/control.h"
+#include "control/options.h"
 #include "control/process.h"
 #include "memory/backing.h"
 #include "record/input.h"
@@ -26,6 +27,8 @@
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "task/exec/outside.h"
+#include "task/exec/watched.h"
 #include "task/fork.h"
 #include "task/forward.h"
 #include "task/profile.h"
@@ -108,6 +111,8 @@ void take_rights() {
   }
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
   take_rights();
+  const WatchedExecution watched(options().places);
+  if (options().places && !watched.is_watched()) runtime::say_unplaced();
   long result =
       sys::raw(SYS_execveat, s.exec.directory, static_cast<long>(s.exec.path),
                static_cast<long>(s.exec.argv), static_cast<long>(s.exec.envp), s.exec.flags);

@@ -88,6 +88,7 @@ std::string to_environment(const RunOptions& options, int tracer) {
     text += fmt::format(",virtual={},processes={:06},seed={:020},start={:020}", inputs.kinds,
                         options.constant_memory, inputs.seed, inputs.start);
   }
+  if (options.places) text += kPlaces;
   add_path(text, ",cache=", options.cache);
   add_path(text, ",json=", options.json);
   add_path(text, ",log=", options.log);

@@ -30,6 +30,7 @@ struct RunOptions {
   uint32_t left_out = 0;              // of a recording: optimizations (base/coherent_features.h)
   std::vector<std::string> constant;  // inputs that are made constant: "random=7", "time", "pid"
   int constant_memory = -1;           // descriptor of what such a run's processes have together
+  bool places = false;                // Weir fixes the program's addresses, as the kernel does not
   uint64_t delay = 0;                 // seed of random delays at events, a debugging aid; 0: none
 
   bool passive() const { return order == "free" && view == "direct"; }
@@ -53,6 +54,7 @@ bool wants_page_tables();
 // switching an option does not move the program's stack: what a deterministic run computes must not
 // depend on whether it is being measured. `tracer` is the child of the new program that must be
 // waited for, or 0.
+inline constexpr const char* kPlaces = ",addresses=weir";  // in it, where Weir fixes addresses
 std::string to_environment(const RunOptions& options, int tracer);
 
 }  // namespace weir::cli

@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/personality.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,8 +23,10 @@
 
 #include "base/library_folders.h"
 #include "cli/common/failure.h"
+#include "cli/launch/addresses.h"
 #include "cli/launch/shared_memory.h"
 #include "cli/launch/start_tracer.h"
+#include "cli/launch/verdict.h"
 #include "constant/layout.h"
 #include "control/options.h"
 #include "sys/built_with.h"
@@ -65,14 +66,6 @@ std::string preload_list(const std::string& file) {
                           rest.find_first_of(kSeparators, library.size()) == library.size()))
     return list;
   return first + ":" + library + others;
-}
-
-// Returns false where this machine does not allow it.
-bool fix_addresses() {
-  int now = personality(0xffffffff);
-  if (now == -1) return false;
-  if (now & ADDR_NO_RANDOMIZE) return true;
-  return personality(static_cast<unsigned>(now) | ADDR_NO_RANDOMIZE) != -1;
 }
 
 // The part that the program fills when it ends and renames (runtime/stats/exit_json.cc). FILE goes
@@ -252,6 +245,7 @@ std::string prepared_log(const std::string& name) {
 }
 
 std::vector<std::string> environment_for(const RunOptions& options, const Program& program) {
+  require(options);
   RunOptions passed = options;
   Environment environment;
   for (char** variable = environ; *variable; variable++) environment.push_back(*variable);
@@ -263,6 +257,7 @@ std::vector<std::string> environment_for(const RunOptions& options, const Progra
   }
   if ((passed.deterministic() || passed.view == "guarded") && !value_in(environment, "LD_BIND_NOW"))
     environment.push_back(kBindNow);
+  passed.places = passed.deterministic() && addresses() == Addresses::kWeir;
   set_variable(environment, "WEIR_OPTIONS", to_environment(passed, 0));
   if (built.first[0]) environment.push_back(kPutFirst);
   return environment;
@@ -272,27 +267,16 @@ void execute(const Program& program, std::vector<std::string> environment,
              const RunOptions& options, const std::vector<uint64_t>& user) {
   const bool recorded = options.trace >= 0;
   refuse_sanitizer(program, options);
-  if (!fix_addresses() && options.deterministic()) {
-    const int error = errno;
-    if (recorded) {
-      throw Failure(
-          kWeirFailed,
-          fmt::format("this machine does not let addresses be fixed (personality: {}), so that a "
-                      "recording could not be replayed",
-                      strerror(error)));
-    }
-    fmt::print(stderr,
-               "weir: this machine does not let addresses be fixed (personality: {}): results that "
-               "depend on "
-               "addresses may differ from run to run\n",
-               strerror(error));
-  }
+  const char* const passed = value_in(environment, "WEIR_OPTIONS");
+  const bool places = passed && strstr(passed, kPlaces);
+  if (places) let_kernel_choose();
+  const bool fixes = places || let_kernel_fix();
+  if (!fixes && recorded) throw Failure(kWeirFailed, other_addresses());
   const ConstantInputs inputs = constant_inputs(options.constant);
-  const pid_t tracer = options.deterministic() ? start_tracer(inputs.seed, user) : 0;
-  if (recorded && tracer == 0) {
-    throw Failure(kWeirFailed,
-                  "this machine forbids ptrace, so that the program's random bytes could not be "
-                  "the same in a replay");
+  const pid_t tracer = options.deterministic() ? start_tracer(inputs.seed, user, places) : 0;
+  if (options.deterministic() && (!fixes || tracer == 0)) {
+    if (recorded) require(options);
+    fmt::print(stderr, "weir: {}\n", lesser_promise(options));
   }
   set_tracer(environment, tracer);
   const std::vector<char*> arguments = pointers(program.argv), variables = pointers(environment);

@@ -27,6 +27,7 @@
 
 #include "cli/common/failure.h"
 #include "cli/common/thread.h"
+#include "cli/launch/verdict.h"
 
 namespace weir::cli {
 namespace {
@@ -157,10 +158,11 @@ void LoaderFiles::install() {
   if (!thread_.joinable()) return;
   const int listener = install_filter();
   if (listener < 0) {
-    throw Failure(kWeirFailed, fmt::format("the recorded program executed files that it had made, "
-                                           "and this machine does not let their libraries be "
-                                           "found for them (seccomp: {})",
-                                           strerror(errno)));
+    const int error = errno;
+    const std::optional<Lack> lack = lacks_notification();
+    throw Failure(kWeirFailed,
+                  fmt::format("weir replay does not work here: {}",
+                              lack ? text_of(*lack) : fmt::format("seccomp: {}", strerror(error))));
   }
   if (!send_descriptor(ends_[1], listener)) _exit(kWeirFailed);
   close(listener);

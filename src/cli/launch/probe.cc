@@ -1,26 +1,24 @@
 // Each probe tries the thing itself, as small as possible, rather than compare version numbers:
-// containers and security modules take features away from kernels that have them. What changes this
-// process is tried in a child.
+// containers and security modules take features away from kernels that have them. Nothing in this
+// process changes.
 #include "cli/launch/probe.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/personality.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <functional>
 
+#include "cli/launch/addresses.h"
+#include "cli/launch/start_tracer.h"
 #include "sys/userfault.h"
 
 namespace weir::cli {
@@ -33,18 +31,6 @@ struct ScanArguments {
 };
 constexpr unsigned long kPagemapScan = _IOWR('f', 16, ScanArguments);
 constexpr uint64_t kPageIsWritten = 1u << 1;
-
-constexpr size_t kReservedAddresses = size_t{2} << 40;  // the backing and its shared view
-
-// Runs `test` in a child; true where it returned true there.
-bool in_child(const std::function<bool()>& test) {
-  pid_t child = fork();
-  if (child < 0) return false;
-  if (child == 0) _exit(test() ? 0 : 1);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 std::string first_line(const std::string& file) {
   std::ifstream stream(file);
@@ -65,11 +51,20 @@ bool limit_at_least(int resource, rlim_t wanted) {
          (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= wanted);
 }
 
-Finding userfault(const char* what, uint64_t features, const char* present, const char* absent,
-                  const char* loses) {
-  Finding finding{what, false, true, "", loses};
-  int descriptor = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY));
+Finding userfault(const char* what, uint64_t features, const char* present, const char* absent) {
+  Finding finding{what, false, false, ""};
+  constexpr int kFlags = O_CLOEXEC | UFFD_USER_MODE_ONLY;
+  int descriptor = static_cast<int>(syscall(SYS_userfaultfd, kFlags));
+  if (const int error = errno; descriptor < 0) {  // a container may allow the device only
+    const int device = open("/dev/userfaultfd", O_RDWR | O_CLOEXEC);
+    if (device >= 0) {
+      descriptor = ioctl(device, USERFAULTFD_IOC_NEW, kFlags);
+      close(device);
+    }
+    errno = error;
+  }
   if (descriptor < 0) {
+    finding.error = errno;
     finding.detail = strerror(errno);
     return finding;
   }
@@ -80,23 +75,83 @@ Finding userfault(const char* what, uint64_t features, const char* present, cons
   return finding;
 }
 
+Finding reserved(const char* name, int protection, int type) {
+  void* start =
+      mmap(nullptr, kReservedAddresses, protection, type | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  Finding finding{name, start != MAP_FAILED, true, "2 TiB can be reserved"};
+  if (start == MAP_FAILED) {
+    finding.error = errno;
+    finding.detail = fmt::format("{} (ulimit -v: {})", strerror(errno), limit_text(RLIMIT_AS));
+  } else {
+    munmap(start, kReservedAddresses);
+  }
+  return finding;
+}
+
+constexpr int kFewestKeys = 3;
+
+// Those that can be had; all are given back.
+int count_keys() {
+  int keys[16], count = 0;
+  while (count < 16 && (keys[count] = static_cast<int>(syscall(SYS_pkey_alloc, 0, 0))) >= 0)
+    count++;
+  const int error = errno;
+  for (int i = 0; i < count; i++) syscall(SYS_pkey_free, keys[i]);
+  errno = error;
+  return count;
+}
+
+Finding protection_keys() {
+  Finding finding{"protection keys", false, false, ""};
+  errno = 0;
+  const int keys = count_keys();
+  finding.present = keys >= kFewestKeys;
+  finding.detail = keys ? fmt::format("{} of them", keys) : strerror(errno);
+  return finding;
+}
+
+Finding fixed_addresses() {
+  switch (addresses()) {
+    case Addresses::kKernel: return {"fixed addresses", true, false, "by the kernel"};
+    case Addresses::kWeir:
+      return {"fixed addresses", true, false, "by Weir; the kernel refuses (personality)"};
+    default: return {"fixed addresses", false, false, "the kernel refuses (personality)"};
+  }
+}
+
+Finding map_count() {
+  std::string text = first_line("/proc/sys/vm/max_map_count");
+  bool enough = !text.empty() && strtoull(text.c_str(), nullptr, 10) >= 65530;
+  return {"mappings per process", enough, false, "vm.max_map_count = " + text};
+}
+
+Finding processes() {
+  return {"processes", limit_at_least(RLIMIT_NPROC, 1024), false,
+          fmt::format("ulimit -u {}, pid_max {}", limit_text(RLIMIT_NPROC),
+                      first_line("/proc/sys/kernel/pid_max"))};
+}
+
+Finding open_files() {
+  return {"open files", limit_at_least(RLIMIT_NOFILE, 256), false,
+          "ulimit -n " + limit_text(RLIMIT_NOFILE)};
+}
+
+}  // namespace
+
 Finding asynchronous_userfault() {
   return userfault("userfaultfd, asynchronous", sys::kAsynchronousProtection,
                    "write protection without a fault handler",
-                   "no asynchronous write protection (Linux 6.7 has it)",
-                   "view isolated does not start, and says so: use --view direct");
+                   "no asynchronous write protection (Linux 6.7 has it)");
 }
 
 Finding shared_userfault() {
   return userfault("userfaultfd, shared memory", sys::kSharedMemoryFaults,
                    "missing pages, minor faults, write protection",
-                   "not for shared memory (Linux 6.4 has it)",
-                   "view coherent does not start, and says so: record with --view isolated");
+                   "not for shared memory (Linux 6.4 has it)");
 }
 
 Finding pagemap_scan() {
-  Finding finding{"PAGEMAP_SCAN", false, true, "",
-                  "view isolated does not start, and says so: use --view direct"};
+  Finding finding{"PAGEMAP_SCAN", false, false, ""};
   int descriptor = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (descriptor >= 0 && page != MAP_FAILED) {
@@ -117,85 +172,51 @@ Finding pagemap_scan() {
   return finding;
 }
 
-constexpr int kFewestKeys = 3;
-
-// Those that can be had; all are given back.
-int count_keys() {
-  int keys[16], count = 0;
-  while (count < 16 && (keys[count] = static_cast<int>(syscall(SYS_pkey_alloc, 0, 0))) >= 0)
-    count++;
-  const int error = errno;
-  for (int i = 0; i < count; i++) syscall(SYS_pkey_free, keys[i]);
-  errno = error;
-  return count;
-}
-
-Finding protection_keys() {
-  Finding finding{"protection keys", false, false, "",
-                  "weir check --enforcer=mpk is refused; --enforcer=process does without"};
-  errno = 0;
-  const int keys = count_keys();
-  finding.present = keys >= kFewestKeys;
-  finding.detail = keys ? fmt::format("{} of them", keys) : strerror(errno);
-  return finding;
-}
+int ptrace_scope() { return atoi(first_line("/proc/sys/kernel/yama/ptrace_scope").c_str()); }
 
 // As start_tracer.cc needs it: a process that is not our child's parent traces it.
 Finding tracing() {
-  Finding finding{"ptrace", false, false, "",
-                  "AT_RANDOM differs from run to run: hash seeds and guards made of it do too"};
-  pid_t child = fork();
-  if (child == 0) {
-    for (;;) pause();
+  Finding finding{"ptrace", false, false, ""};
+  const pid_t tracer = start_tracer();
+  finding.present = tracer != 0;
+  if (!finding.present) {
+    finding.error =
+        ptrace(PTRACE_PEEKDATA, 0, nullptr, nullptr) == -1 && errno == ESRCH ? EPERM : errno;
   }
-  if (child > 0) {
-    finding.present = ptrace(PTRACE_SEIZE, child, nullptr, PTRACE_O_TRACEEXEC) == 0;
-    finding.detail =
-        finding.present ? "the 16 random bytes of a new program can be fixed" : strerror(errno);
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
-  }
+  dismiss_tracer(tracer);
+  finding.detail = finding.present ? "the 16 random bytes of a new program can be fixed"
+                                   : strerror(finding.error);
   std::string scope = first_line("/proc/sys/kernel/yama/ptrace_scope");
   if (!scope.empty()) finding.detail += fmt::format(" (ptrace_scope {})", scope);
-  if (scope == "2" || scope == "3")
-    finding.present = finding.present && scope == "2" && geteuid() == 0;
   return finding;
 }
 
-Finding fixed_addresses() {
-  bool works = in_child([] {
-    int now = personality(0xffffffff);
-    return now != -1 && personality(static_cast<unsigned>(now) | ADDR_NO_RANDOMIZE) != -1;
-  });
-  return {
-      "personality(ADDR_NO_RANDOMIZE)", works, false,
-      works ? "addresses can be fixed" : "refused (a container's filter?)",
-      "results that depend on addresses may differ from run to run; weir det says so each time"};
-}
-
 Finding memory_file() {
-  Finding finding{"memfd_create", false, true, "",
-                  "view isolated cannot keep the program's memory: use --view direct"};
-  signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is an answer, not an end
+  Finding finding{"memfd_create", false, true, ""};
+  struct sigaction ignore = {}, was;  // a limit on file sizes is an answer, not an end
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGXFSZ, &ignore, &was);
+  rlimit size{}, most{};
+  getrlimit(RLIMIT_FSIZE, &size);
+  most = {size.rlim_max, size.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &most);  // as the library does
   int descriptor = memfd_create("weir-doctor", MFD_CLOEXEC);
   finding.present =
       descriptor >= 0 && ftruncate(descriptor, static_cast<off_t>(kReservedAddresses)) == 0;
+  finding.error = finding.present ? 0 : errno;
   finding.detail = finding.present ? "a sparse file of 2 TiB"
                                    : fmt::format("{} (ulimit -f: {})", strerror(errno),
                                                  limit_text(RLIMIT_FSIZE));
   if (descriptor >= 0) close(descriptor);
+  setrlimit(RLIMIT_FSIZE, &size);
+  sigaction(SIGXFSZ, &was, nullptr);
   return finding;
 }
 
-Finding address_space() {
-  void* start = mmap(nullptr, kReservedAddresses, PROT_NONE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  Finding finding{"address space", start != MAP_FAILED, true, "2 TiB can be reserved",
-                  "view isolated cannot reserve its arena: raise ulimit -v"};
-  if (start == MAP_FAILED)
-    finding.detail = fmt::format("{} (ulimit -v: {})", strerror(errno), limit_text(RLIMIT_AS));
-  else munmap(start, kReservedAddresses);
-  return finding;
+Finding address_space() { return reserved("address space", PROT_NONE, MAP_PRIVATE); }
+
+Finding writable_address_space() {
+  return reserved("writable address space", PROT_READ | PROT_WRITE, MAP_PRIVATE);
 }
 
 Finding text_patching() {
@@ -207,39 +228,13 @@ Finding text_patching() {
     munmap(page, 4096);
   }
   return {"making changed pages executable", works, true,
-          works ? "system call sites can be patched" : "forbidden (SELinux?)",
-          "system calls and locked instructions cannot be seen: allow execmod for the program"};
-}
-
-Finding map_count() {
-  std::string text = first_line("/proc/sys/vm/max_map_count");
-  bool enough = !text.empty() && strtoull(text.c_str(), nullptr, 10) >= 65530;
-  return {"mappings per process", enough, false, "vm.max_map_count = " + text,
-          "programs with much memory may end with a message: sysctl vm.max_map_count=262144"};
-}
-
-Finding processes() {
-  return {
-      "processes", limit_at_least(RLIMIT_NPROC, 1024), false,
-      fmt::format("ulimit -u {}, pid_max {}", limit_text(RLIMIT_NPROC),
-                  first_line("/proc/sys/kernel/pid_max")),
-      "in view isolated a thread is a process: programs with many threads may fail to create them"};
-}
-
-Finding open_files() {
-  return {"open files", limit_at_least(RLIMIT_NOFILE, 256), false,
-          "ulimit -n " + limit_text(RLIMIT_NOFILE),
-          "Weir needs two descriptors for each thread in view isolated: raise ulimit -n"};
+          works ? "system call sites can be patched" : "forbidden (SELinux?)"};
 }
 
 Finding overcommit() {
   std::string mode = first_line("/proc/sys/vm/overcommit_memory");
-  return {
-      "memory overcommit", mode != "2", false, "vm.overcommit_memory = " + mode,
-      "the kernel counts each task's private view in full: creating threads may fail with ENOMEM"};
+  return {"memory overcommit", mode != "2", false, "vm.overcommit_memory = " + mode};
 }
-
-}  // namespace
 
 bool has_protection_keys() { return count_keys() >= kFewestKeys; }
 

@@ -39,6 +39,7 @@
 
 #include "constant/layout.h"
 #include "control/options.h"
+#include "loader/settle.h"
 
 namespace weir::cli {
 namespace {
@@ -56,8 +57,8 @@ pid_t quiet_fork() {
 // The process that becomes the program, and its children where libweir was not loaded.
 class Tracer {
  public:
-  Tracer(pid_t process, uint64_t seed, const std::vector<uint64_t>& user)
-      : process_(process), seed_(seed), user_(user) {}
+  Tracer(pid_t process, uint64_t seed, const std::vector<uint64_t>& user, bool places)
+      : process_(process), seed_(seed), user_(user), places_(places) {}
 
   // Until nothing is traced any more.
   [[noreturn]] void run() {
@@ -82,6 +83,8 @@ class Tracer {
       }
     } else if (event == PTRACE_EVENT_EXEC && !started_) {
       started_ = true;
+      loader::Traced traced(stopped);
+      if (places_ && !loader::settle(traced)) return;
       read_addresses(stopped);
       fix_random_bytes();
       fix_user();
@@ -154,8 +157,9 @@ class Tracer {
       return 0;
     if (ptrace(PTRACE_GETREGS, stopped, nullptr, &registers_) != 0) return 0;
     unsigned char bytes[3] = {};
-    iovec here{bytes, sizeof bytes}, there{reinterpret_cast<void*>(registers_.rip), sizeof bytes};
-    if (process_vm_readv(stopped, &here, 1, &there, 1, 0) < 2) return 0;
+    const loader::Traced traced(stopped);
+    if (!traced.read(registers_.rip, bytes, sizeof bytes) && !traced.read(registers_.rip, bytes, 2))
+      return 0;
     if (bytes[0] == 0x0f && bytes[1] == 0x31) return 2;
     return bytes[0] == 0x0f && bytes[1] == 0x01 && bytes[2] == 0xf9 ? 3 : 0;
   }
@@ -203,18 +207,22 @@ class Tracer {
 
   // The vDSO is readable and executable as a whole, so that the bytes alone decide.
   uint64_t system_call_instruction(pid_t stopped) const {
-    static unsigned char bytes[16 << 10];
-    iovec here{bytes, sizeof bytes}, there{reinterpret_cast<void*>(vdso_), sizeof bytes};
-    ssize_t size = process_vm_readv(stopped, &here, 1, &there, 1, 0);
-    const void* found =
-        size > 0 ? memmem(bytes, static_cast<size_t>(size), "\x0f\x05", 2) : nullptr;
-    return found ? vdso_ + static_cast<uint64_t>(static_cast<const unsigned char*>(found) - bytes)
-                 : 0;
+    constexpr uint64_t kMost = 16 << 10;
+    unsigned char bytes[4096];
+    const loader::Traced traced(stopped);
+    for (uint64_t at = vdso_; at < vdso_ + kMost && traced.read(at, bytes, sizeof bytes);
+         at += sizeof bytes) {
+      const void* found = memmem(bytes, sizeof bytes, "\x0f\x05", 2);
+      if (found)
+        return at + static_cast<uint64_t>(static_cast<const unsigned char*>(found) - bytes);
+    }
+    return 0;
   }
 
   const pid_t process_;
   const uint64_t seed_;
   const std::vector<uint64_t>& user_;
+  const bool places_;
   bool started_ = false;  // the program is there: execve has succeeded
   bool leaving_ = false;
   uint64_t loader_ = 0, vdso_ = 0, random_ = 0;  // where they lie in the program
@@ -223,8 +231,8 @@ class Tracer {
 };
 
 // In the child. `ready` is where it reports, `go` where it learns that it may start.
-[[noreturn]] void trace(pid_t process, uint64_t seed, const std::vector<uint64_t>& user, int ready,
-                        int go) {
+[[noreturn]] void trace(pid_t process, uint64_t seed, const std::vector<uint64_t>& user,
+                        bool places, int ready, int go) {
   char answer = 'n';
   if (read(go, &answer, 1) != 1) _exit(0);
   long events = PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
@@ -233,7 +241,7 @@ class Tracer {
   if (write(ready, &answer, 1) != 1 || !seized) _exit(0);
   close(ready);
   close(go);
-  Tracer(process, seed, user).run();
+  Tracer(process, seed, user, places).run();
 }
 
 // A fault whose signal is blocked or ignored makes the kernel change that, and the program would
@@ -247,7 +255,7 @@ bool faults_leave_no_mark() {
 
 }  // namespace
 
-pid_t start_tracer(uint64_t seed, const std::vector<uint64_t>& user) {
+pid_t start_tracer(uint64_t seed, const std::vector<uint64_t>& user, bool places) {
   int ready[2], go[2];
   if (pipe2(ready, O_CLOEXEC) != 0) return 0;
   if (pipe2(go, O_CLOEXEC) != 0) {
@@ -265,7 +273,7 @@ pid_t start_tracer(uint64_t seed, const std::vector<uint64_t>& user) {
     int report = fcntl(ready[1], F_DUPFD, 10), start = fcntl(go[0], F_DUPFD, 10);
     if (report < 0 || start < 0 || dup2(report, 0) < 0 || dup2(start, 1) < 0) _exit(0);
     close_range(2, ~0u, 0);
-    trace(process, seed, user, 0, 1);
+    trace(process, seed, user, places, 0, 1);
   }
   close(ready[1]);
   bool traced = false;

@@ -20,8 +20,9 @@ namespace weir::cli {
 // first constructor (runtime/tracer.cc) ends it. Returns its pid, or 0 if ptrace is refused.
 // `seed`: of constant random bytes, 0 for none. `user`: the ids that the kernel is to have handed
 // to the program: user, effective user, group, effective group; empty: those that it does. The new
-// program inherits the process as a child.
-pid_t start_tracer(uint64_t seed = 0, const std::vector<uint64_t>& user = {});
+// program inherits the process as a child. `places`: its addresses are to be fixed too
+// (loader/settle.h).
+pid_t start_tracer(uint64_t seed = 0, const std::vector<uint64_t>& user = {}, bool places = false);
 
 // To be called right before execve: lets rdtsc trap. Nothing where `tracer` is 0.
 void hide_time(pid_t tracer);
