@@ -20,6 +20,24 @@ case_sbcl() {
        (format t "~a~%" sum))'
 }
 
+compat sbcl_atomics needs=sbcl orders="free token"
+case_sbcl_atomics() {
+  cat >atomics.lisp <<'END'
+(defvar *atomic* (list 0))
+(defvar *plain* 0)
+(defvar *mutex* (sb-thread:make-mutex))
+(let ((team (loop repeat 4 collect
+              (sb-thread:make-thread
+                (lambda ()
+                  (dotimes (i 300)
+                    (sb-ext:atomic-incf (car *atomic*))
+                    (sb-thread:with-mutex (*mutex*) (incf *plain*))))))))
+  (mapc #'sb-thread:join-thread team)
+  (format t "~a ~a~%" (car *atomic*) *plain*))
+END
+  under sbcl --script atomics.lisp
+}
+
 compat luajit needs=luajit
 case_luajit() {
   under luajit -e 'local ffi = require("ffi"); local a = ffi.new("double[?]", 1000); for i = 0, 999 do a[i] = i * 0.5 end; local s = 0; for k = 1, 200 do for i = 0, 999 do s = s + a[i] * k end end; print(s)'
@@ -55,7 +73,31 @@ JS
   under node workers.js
 }
 
-compat java_threads needs="java javac" limit=120 orders="free token check" views="direct coherent"
+compat node_atomics needs=node orders="free token" views="direct isolated"
+case_node_atomics() {
+  cat >atomics.js <<'END'
+const { Worker, isMainThread, workerData } = require('worker_threads');
+if (isMainThread) {
+  const words = new Int32Array(new SharedArrayBuffer(64));
+  let left = 4;
+  for (let i = 0; i < 4; i++)
+    new Worker(__filename, { workerData: words }).on('exit', () => { if (--left === 0) console.log(words[0], words[1]); });
+} else {
+  const add = n => {
+    for (let k = 0; k < n; k++) {
+      Atomics.add(workerData, 0, 1);
+      while (Atomics.compareExchange(workerData, 2, 0, 1) !== 0);
+      workerData[1]++;
+      Atomics.store(workerData, 2, 0);
+    }
+  };
+  for (let round = 0; round < 20; round++) add(20);
+}
+END
+  under node atomics.js
+}
+
+compat java_threads needs="java javac" limit=120 orders="free token check"
 case_java_threads() {
   cat >Sum.java <<'JAVA'
 import java.util.concurrent.*;
@@ -79,7 +121,47 @@ JAVA
   under java -Xmx64m Sum
 }
 
-compat javac needs="java javac" limit=120 orders="free token check" views="direct coherent"
+compat java_counters needs="java javac" limit=120 orders="free token"
+case_java_counters() {
+  cat >Counters.java <<'JAVA'
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.*;
+import java.util.concurrent.locks.ReentrantLock;
+public class Counters {
+  static int plain;
+  static long locked;
+  public static void main(String[] args) throws Exception {
+    AtomicLong atomic = new AtomicLong();
+    AtomicInteger twos = new AtomicInteger();
+    ReentrantLock lock = new ReentrantLock();
+    Object monitor = new Object();
+    ConcurrentHashMap<Integer, Integer> map = new ConcurrentHashMap<>();
+    Thread[] team = new Thread[8];
+    for (int i = 0; i < team.length; i++) {
+      team[i] = new Thread(() -> {
+        for (int k = 0; k < 100; k++) {
+          atomic.incrementAndGet();
+          twos.getAndAdd(2);
+          synchronized (monitor) { plain++; }
+          lock.lock();
+          try { locked++; } finally { lock.unlock(); }
+          map.merge(k % 16, 1, Integer::sum);
+        }
+      });
+    }
+    for (Thread one : team) one.start();
+    for (Thread one : team) one.join();
+    int sum = 0;
+    for (int one : map.values()) sum += one;
+    System.out.println(atomic + " " + twos + " " + plain + " " + locked + " " + sum);
+  }
+}
+JAVA
+  javac Counters.java
+  under java Counters
+}
+
+compat javac needs="java javac" limit=120 orders="free token check"
 case_javac() {
   printf 'public class One { public static void main(String[] a) { System.out.println(1); } }\n' >One.java
   under javac -J-Xmx128m One.java
@@ -278,7 +360,37 @@ case_qemu_user() {
 }
 
 # The boot sector writes one letter to the serial line and leaves by the debug exit.
-compat qemu_system needs=qemu-system-x86_64 limit=120 views="direct coherent"
+compat qemu_threads needs="qemu-x86_64 gcc" orders="free token"
+case_qemu_threads() {
+  cat >main.c <<'END'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+static atomic_int counter;
+static int plain;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void* work(void* unused) {
+  for (int i = 0; i < 300; i++) {
+    atomic_fetch_add(&counter, 1);
+    pthread_mutex_lock(&mutex);
+    plain++;
+    pthread_mutex_unlock(&mutex);
+  }
+  return unused;
+}
+int main(void) {
+  pthread_t team[2];
+  for (int i = 0; i < 2; i++) pthread_create(&team[i], NULL, work, NULL);
+  for (int i = 0; i < 2; i++) pthread_join(team[i], NULL);
+  printf("%d %d\n", counter, plain);
+  return 0;
+}
+END
+  gcc -O1 -static -pthread main.c -o main
+  under qemu-x86_64 ./main
+}
+
+compat qemu_system needs=qemu-system-x86_64 limit=120
 case_qemu_system() {
   python3 - <<'PY'
 code = bytes([0xba, 0xf8, 0x03, 0xb0, ord('W'), 0xee, 0xb0, 10, 0xee, 0xba, 0xf4, 0x00, 0xb0, 0x10, 0xee, 0xf4])
