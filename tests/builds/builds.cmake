@@ -1,0 +1,12 @@
+# Programs built with sanitizers, allocators of their own and other tools.
+set(builds ${CMAKE_CURRENT_LIST_DIR}/run.sh)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${builds} ${CMAKE_CURRENT_LIST_DIR}/BUILDS)
+execute_process(COMMAND bash ${builds} --list OUTPUT_VARIABLE names RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(SEND_ERROR "builds/run.sh --list failed")
+endif()
+string(REGEX MATCHALL "[^\n]+" names "${names}")
+foreach(name ${names})
+  add_test(NAME builds.${name} COMMAND ${builds} ${PROJECT_BINARY_DIR} ${name})
+  set_tests_properties(builds.${name} PROPERTIES TIMEOUT 300 LABELS builds)
+endforeach()
