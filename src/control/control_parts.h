@@ -252,6 +252,24 @@ struct OrderState {
   uint64_t decisions;  // who has the turn next: how often that was decided. Guarded by: `lock`
 };
 
+// A file that the program has mapped shared (memory/code/mapped_twice.h).
+inline constexpr uint32_t kSharedMappings = 256;
+struct SharedMapping {
+  Range range;
+  uint64_t file;
+  uint64_t offset;
+  int32_t protection;  // that the program asked for
+  uint32_t unused;
+};
+
+// Memory for code that has other bytes in the backing than before: what a process has opened of it
+// for execution is looked at again (memory/code/executed.h). Guarded by: the turn
+struct CodeChanges {
+  static constexpr uint32_t kMax = 256;  // who lags behind by more looks at everything again
+  uint64_t sequence;
+  Range range[kMax];
+};
+
 // The program's memory and its backing. Guarded by: `lock`, where nothing else is said.
 struct MemoryState {
   SpinLock lock;
@@ -283,6 +301,9 @@ struct MemoryState {
                           // Changed atomically
   ProtectedRange code_ranges[kCodeRanges];  // executable memory of the program's own making, as it
                                             // asked for it. Guarded by: the turn
+  CodeChanges code_changes;
+  uint32_t shared_count, shared_incomplete;
+  SharedMapping shared_mappings[kSharedMappings];
   // Memory that a forked child gets in another way than as it is (memory/forked.h). Guarded by: the
   // turn, if tasks exist.
   uint32_t forked_count;

@@ -24,6 +24,7 @@
 
 #include "base/bytes.h"
 #include "base/free_ranges.h"
+#include "control/executed_pages.h"
 #include "memory/checks.h"
 #include "memory/file_bytes.h"
 #include "memory/reserve.h"
@@ -403,6 +404,7 @@ uint64_t backing_bytes_at(uint64_t address) {
 }
 
 void zero_pages(uint64_t start, uint64_t size) {
+  executed::note_change({start, start + page_up(size)});
   uint64_t offset = shared_view_of(start) - kSharedView;
   sys::raw(SYS_fallocate, shared().memory.backing, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
            static_cast<long>(offset), static_cast<long>(page_up(size)));

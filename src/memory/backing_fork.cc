@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "control/executed_pages.h"
 #include "memory/backing.h"
 #include "memory/forked.h"
 #include "memory/windows.h"
@@ -106,6 +107,7 @@ int copy_backing() {
 }
 
 void use_copy(int file) {
+  executed::close_all();
   Shared& s = shared();
   const int old_backing = s.memory.backing;
   LimitLifted descriptors(RLIMIT_NOFILE);

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "base/range_table.h"
+#include "control/executed_pages.h"
 #include "control/plan.h"
 #include "memory/closed_pages.h"
 #include "memory/windows.h"
@@ -61,6 +62,7 @@ bool is_noted(const ProtectedRange* table, uint32_t count, Range range) {
 }
 
 long protect(uint64_t start, uint64_t size, int protection) {
+  executed::close({start, start + page_up(size)});
   if (closed::is_open() && !windows::contains(start))
     return closed::protect(start, size, protection);
   return sys::raw(SYS_mprotect, static_cast<long>(start), static_cast<long>(size), protection);
@@ -97,6 +99,7 @@ void reapply_protections() {
     const auto& entry = s.memory.code_ranges[i];
     protect(entry.range.start, entry.range.size(), unexecuted(entry.protection));
   }
+  executed::close_shared();
 }
 
 bool note_code(uint64_t start, uint64_t size, int protection) {
@@ -104,6 +107,8 @@ bool note_code(uint64_t start, uint64_t size, int protection) {
   const Range range{start, start + page_up(size)};
   const bool was_code = is_noted(s.memory.code_ranges, s.memory.code_count, range);
   if (!was_code && !(protection & PROT_EXEC)) return false;
+  // In the in-place process memory is the backing: no byte can be changed there for one process.
+  if (plan().is_isolated()) s.in_place_process.closed = 1;
   constexpr int kNoCode = 0;
   const int noted = protection & PROT_EXEC ? protection : kNoCode;
   if (!note_protection(s.memory.code_ranges, s.memory.code_count, kCodeRanges, range, noted,

@@ -12,6 +12,7 @@
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
+#include "memory/code/executed.h"
 #include "memory/program_memory.h"
 #include "sync/biased_lock.h"
 #include "sync/coalesce.h"
@@ -131,6 +132,8 @@ class AtomicInstruction : public Operation {
     const ObjectScope scope(task, object, object != 0);
     const bool stores = would_store(site_.atomic, frame_, target);
     execute_atomic(site_.atomic, frame_, target);
+    if (stores && object && target != program_memory())
+      page::executed::note_change({object, object + site_.atomic.size});
     return stores;
   }
 

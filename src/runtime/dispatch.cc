@@ -110,10 +110,12 @@ void on_site(Frame& frame) {
     if (translate::on_exhausted(frame)) count_exhausted(self());
     return;
   }
-  const Site* site = site_at(static_cast<uint32_t>(frame.site));
-  WEIR_CHECK(site);
+  const bool is_made = frame.site == trap::kMadeSite;
   Site late;
-  if (site->is_late) {  // another process may have another there, and the task may go to one
+  const Site* site = is_made ? &late : site_at(static_cast<uint32_t>(frame.site));
+  WEIR_CHECK(site);
+  if (is_made) trap::read_site(self().signals.preempted_rip, late);
+  else if (site->is_late) {  // another process may have another there, and the task may go to one
     late = *site;
     site = &late;
   }

@@ -222,8 +222,9 @@ bool claim_page(const Arrived& a) {
          meet_page(a.task, a.address(), *a.context, false);
 }
 
-bool claim_cpuid(const Arrived& a) {
-  return a.is(SIGSEGV) && a.info->si_code == SI_KERNEL && meet_cpuid(a.task, *a.context);
+bool claim_made_site(const Arrived& a) {
+  return a.is(SIGSEGV) && a.info->si_code == SI_KERNEL &&
+         meet_made_site(a.task, *a.info, *a.context);
 }
 
 bool claim_closed_page(const Arrived& a) {
@@ -334,7 +335,7 @@ constexpr Claim kClaims[] = {
     claim_checked_access,  // before pages on demand, which it gives as well
     claim_checked_replay,  // likewise
     claim_page,
-    claim_cpuid,
+    claim_made_site,
     claim_closed_page,
     claim_safe_copy,     // after pages: a copy may touch one that its task can have
     claim_late_mapping,  // before what the program has done wrong

@@ -1,93 +1,141 @@
-// Code that the program makes itself (a JIT compiler's) is in no file, so nothing of it is patched.
-// In most Views that does no harm: an atomic operation on the one real memory, or on a page that
-// its task owns, is atomic. At View isolated it works on the task's own copy of a page, and the
-// other tasks never see the exclusion that the program relies on.
+// Code that the program makes itself (a JIT compiler's) is in no file, so nothing of it is patched
+// when it is mapped. In most Views that does no harm: an atomic operation on the one real memory,
+// or on a page that its task owns, is atomic. At View isolated it works on the task's own copy of a
+// page, and the other tasks would never see the exclusion that the program relies on.
 //
 // So at View isolated such memory is open for writing or for execution, never for both. When a task
-// executes what may have been written since, the code from there on is examined. If it holds an
-// atomic operation, the program ends here, and the message says how it can run. Each process
-// decides for itself which of the two a page is open for.
+// comes to execute a page that may have been written since, its sites are found
+// (code/find/made_code.h), and each gets a byte that faults, in a copy of the page that only this
+// process has and nobody publishes (memory/code/executed.h). There the task enters the runtime.
+// Each process decides for itself which of the two a page is open for, and that is no event.
 //
-// The examination covers the rest of the page, and what direct jumps lead back to. Behind the first
-// unconditional jump, where constants may lie, only a lock prefix counts. REG_ERR's bits are the
-// processor's.
+// Memory that processes share has no copies. If code in it has a site, the program ends here, and
+// the message says how it can run.
 //
 // What cpuid returns depends on which processor the task is on. From the first code of the
 // program's own making on, cpuid faults in it if the processor can do so, and is an event as it is
 // in the program's file.
+//
+// REG_ERR's bits are the processor's.
 
 #include <sys/mman.h>
 
 #include "base/bytes.h"
-#include "code/decode/shape.h"
-#include "code/find/descent.h"
-#include "code/find/sweep.h"
+#include "code/decode/registers.h"
+#include "code/find/made_code.h"
+#include "code/program/text_patches.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
+#include "memory/code/executed.h"
+#include "memory/code/mapped_twice.h"
 #include "signal/page_fault.h"
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
 #include "sys/cpuid_x86_64.h"
+#include "sys/maps.h"
 #include "sys/memory.h"
 #include "sys/report.h"
+#include "view/isolated/isolated.h"
 
 namespace weir::trap {
 
 namespace {
 
 constexpr greg_t kWrite = 2, kFetch = 16;
+constexpr uint64_t kLongest = 15;  // bytes of an instruction
 
-bool never_continues(Flow flow) {
-  return flow == Flow::kJump || flow == Flow::kIndirectJump || flow == Flow::kReturn ||
-         flow == Flow::kStop;
+MadePage g_page;
+uint16_t g_positions[kPageSize];
+
+// The program's own bytes at [start, start + size), as many of them as can be read.
+uint32_t read_own(uint64_t start, uint8_t* bytes, uint32_t size) {
+  const long got = sys::read_safely(bytes, start, size);
+  if (got <= 0) return 0;
+  page::executed::restore(page_down(start), static_cast<uint32_t>(start % kPageSize), bytes,
+                          static_cast<uint32_t>(got));
+  return static_cast<uint32_t>(got);
 }
 
-// Where an atomic operation lies in [from, limit), else 0. `lowest` falls to where direct jumps
-// lead, no lower than `page`.
-uint64_t find_atomic(uint64_t from, uint64_t limit, uint64_t readable, uint64_t page,
-                     uint64_t& lowest) {
-  bool is_certain = true;
-  for (uint64_t at = from; at < limit;) {
-    const auto* code = reinterpret_cast<const uint8_t*>(at);
-    Shape shape;
-    SiteKind kind;
-    if (!read_shape(code, readable - at, shape) || is_privileged(shape)) return 0;
-    if (is_site(shape, kind) && kind == SiteKind::kAtomic && (shape.has_lock || is_certain))
-      return at;
-    const Flow flow = flow_of(shape);
-    if (is_direct(flow)) {
-      const uint64_t target =
-          at + shape.length + static_cast<uint64_t>(branch_displacement(shape, code));
-      if (target >= page && target < lowest) lowest = target;
-    }
-    if (never_continues(flow)) is_certain = false;
-    at += shape.length;
-  }
-  return 0;
+// The page, which can be read, and what of its neighbours belongs to the same memory.
+void read_page(uint64_t page, const Range& code) {
+  g_page.address = page;
+  g_page.code = code;
+  g_page.first = MadePage::kBefore;
+  g_page.limit = MadePage::kBefore + kPageSize;
+  copy_bytes(g_page.bytes + MadePage::kBefore, reinterpret_cast<const void*>(page), kPageSize);
+  if (page > code.start &&
+      read_own(page - MadePage::kBefore, g_page.bytes, MadePage::kBefore) == MadePage::kBefore)
+    g_page.first = 0;
+  if (page + kPageSize < code.limit)
+    g_page.limit += read_own(page + kPageSize, g_page.bytes + g_page.limit, MadePage::kBehind);
 }
 
-void look_at(uint64_t address, const Range& range) {
-  const uint64_t page = page_down(address);
-  const uint64_t start = page > range.start ? page : range.start;
-  uint64_t limit = page + kPageSize, lowest = address;
-  uint64_t found =
-      find_atomic(address, limit < range.limit ? limit : range.limit, range.limit, start, lowest);
-  for (limit = address; !found && lowest < limit;) {
-    const uint64_t from = lowest;
-    found = find_atomic(from, limit, range.limit, start, lowest);
-    limit = from;
+bool is_shared(uint64_t page) {
+  char* maps;
+  if (sys::read_maps(&maps) < 0) return true;
+  sys::MapLine line;
+  for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
+    if (line.range.contains(page)) return line.shared;
   }
-  if (!found) return;
+  return true;
+}
+
+[[noreturn]] void refuse(uint64_t address) {
   if (__atomic_exchange_n(&shared().memory.code_refused, 1u, __ATOMIC_RELAXED)) die(125);
   report(
-      "the program makes code at run time with atomic operations in it (at %x), and View isolated "
-      "does not see them there: a "
+      "the program makes code with atomic operations in memory that processes share (at %x), and "
+      "View isolated does not see them there: a "
       "result would be wrong. View coherent, which weir record has, and View direct hold such "
       "programs: "
       "weir record -- PROGRAM, or weir run --order token --view direct -- PROGRAM",
-      found);
+      address);
   die(125);
+}
+
+// Opens the page for execution. Control is at `entry`.
+bool open_to_execute(uint64_t page, uint64_t entry, const Range& code, int protection) {
+  using page::executed::Bytes;
+  const bool is_backed = page::backing_bytes_at(page) != 0;
+  // Of memory that processes share, reading it is what has the page given (record/shared_memory.h).
+  if ((is_backed || !(protection & PROT_READ)) && page::protect(page, kPageSize, PROT_READ) != 0)
+    return false;
+  const SharedMapping* shared = is_backed ? nullptr : page::twice::find(page);
+  const Bytes bytes = shared                                 ? Bytes::kShared
+                      : !is_backed                           ? Bytes::kNoOne
+                      : view::isolated::is_unpublished(page) ? Bytes::kOwn
+                                                             : Bytes::kBackings;
+  if (shared) page::twice::close_to_write(page);
+  read_page(page, code);
+  const auto at = static_cast<uint32_t>(entry + MadePage::kBefore - page);
+  const uint32_t count =
+      find_made_sites(g_page, at, runtime::first_patch_kinds() | kPatchAtomic, g_positions);
+  const bool is_known = is_backed || (shared && !page::twice::is_incomplete());
+  if (count && !is_known && (shared || is_shared(page))) refuse(page + g_positions[0]);
+  return page::executed::open(page, g_positions, count, bytes, protection);
+}
+
+// A locked instruction on memory that is not there, or that the program has closed: as the
+// processor would tell it.
+bool is_denied(const AtomicOp& op, siginfo_t& info, ucontext_t& context) {
+  const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
+  Frame frame{};
+  for (unsigned i = 0; i < 16; i++) general_register(frame, i) = registers.general[i];
+  const uint64_t address = atomic_address(op, frame, sys::fs_base_untouched());
+  uint8_t byte;
+  const int code = page::code_protection(address);
+  const bool is_there = page::backing_bytes_at(address) || sys::read_safely(&byte, address, 1) == 1;
+  const bool may = code ? code & PROT_WRITE : page::may_access(page_down(address), true);
+  if (op.kind == AtomicKind::kFence || (is_there && may)) return false;
+  constexpr greg_t kUser = 4, kPageFault = 14;
+  const greg_t present = is_there;
+  info.si_code = is_there ? SEGV_ACCERR : SEGV_MAPERR;
+  info.si_addr = reinterpret_cast<void*>(address);
+  auto& gregs = context.uc_mcontext.gregs;
+  gregs[REG_ERR] = present | kWrite | kUser;
+  gregs[REG_TRAPNO] = kPageFault;
+  gregs[REG_CR2] = static_cast<greg_t>(address);
+  return true;
 }
 
 }  // namespace
@@ -97,14 +145,20 @@ bool meet_made_code(uint64_t address, const ucontext_t& context) {
   Range range;
   const int protection = page::code_protection(address, &range);
   const greg_t error = context.uc_mcontext.gregs[REG_ERR];
+  const uint64_t page = page_down(address);
   if (error & kFetch) {
     if (!(protection & PROT_EXEC)) return false;
-    if (g_tasks_active) look_at(address, range);
-    return page::protect(page_down(address), kPageSize,
-                         g_tasks_active ? protection & ~PROT_WRITE : protection) == 0;
+    if (!g_tasks_active) return page::protect(page, kPageSize, protection) == 0;
+    // The page's first bytes may be the rest of an instruction that begins on the one before.
+    const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+    const bool begins_before = rip < page && page - rip < kLongest && rip >= range.start;
+    if (!open_to_execute(page, begins_before ? rip : address, range, protection)) return false;
+    return !begins_before ||
+           open_to_execute(page - kPageSize, rip, range, page::code_protection(rip));
   }
+  if (error & kWrite && page::twice::open_to_write(page)) return true;
   if (!(error & kWrite) || !(protection & PROT_WRITE)) return false;
-  return page::protect(page_down(address), kPageSize, page::unexecuted(protection)) == 0;
+  return page::protect(page, kPageSize, page::unexecuted(protection)) == 0;
 }
 
 void watch_made_code(Task& task) {
@@ -115,19 +169,30 @@ void watch_made_code(Task& task) {
   if (sys::let_cpuid_fault(true)) sys::g_cpuid_faults = true;
 }
 
-bool meet_cpuid(Task& task, ucontext_t& context) {
+void read_site(uint64_t address, Site& site) {
+  uint8_t code[kLongest];
+  const long got = sys::read_safely(code, address, sizeof code);
+  WEIR_CHECK(got > 0 && read_made_site(code, static_cast<size_t>(got), address, site));
+}
+
+bool meet_made_site(Task& task, siginfo_t& info, ucontext_t& context) {
   constexpr uint8_t kCpuid[] = {0x0f, 0xa2};
   const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
-  uint8_t code[sizeof kCpuid];
-  if (!sys::g_cpuid_faults || in_runtime(task, context) || on_signal_stack(task, context))
-    return false;
-  if (sys::read_safely(code, rip, sizeof code) != sizeof code ||
-      __builtin_memcmp(code, kCpuid, sizeof code) != 0)
+  if (in_runtime(task, context) || on_signal_stack(task, context)) return false;
+  uint8_t code[kLongest];
+  const long got = sys::read_safely(code, rip, sizeof code);
+  if (got < static_cast<long>(sizeof kCpuid)) return false;
+  Site site;
+  const bool is_site = plan().is_isolated() && (page::code_protection(rip) & PROT_EXEC) &&
+                       read_made_site(code, static_cast<size_t>(got), rip, site);
+  const bool is_cpuid = sys::g_cpuid_faults && __builtin_memcmp(code, kCpuid, sizeof kCpuid) == 0;
+  if (!is_site && !is_cpuid) return false;
+  if (is_site && site.kind == SiteKind::kAtomic && is_denied(site.atomic, info, context))
     return false;
   if (runtime::g_is_in_place_process) {
     interrupt_for_own(task, context);
   } else {
-    enter_at_cpuid(task, context);
+    enter_at_made_code(task, context, is_site ? kMadeSite : kMadeCpuid);
   }
   return true;
 }

@@ -345,9 +345,9 @@ void enter_where_it_stands(Task& task, ucontext_t& context) {
   enter_runtime(task, context, kPreempted);
 }
 
-void enter_at_cpuid(Task& task, ucontext_t& context) {
+void enter_at_made_code(Task& task, ucontext_t& context, uint64_t site) {
   if (task.spin.stepping) stop(task, context);
-  enter_runtime(task, context, kMadeCpuid);
+  enter_runtime(task, context, site);
 }
 
 void interrupt_for_own(Task& task, ucontext_t& context) {

@@ -21,10 +21,11 @@ void stand_aside_if_asked(Task& task);
 // process.
 inline constexpr uint64_t kLeaveInPlaceProcess = 0xfffffffd;
 
-// Site number: cpuid in code that the program has made.
-inline constexpr uint64_t kMadeCpuid = 0xfffffffc;
+// Site numbers in code that the program has made: cpuid that faults, and a site whose byte is
+// changed (code/find/made_code.h).
+inline constexpr uint64_t kMadeCpuid = 0xfffffffc, kMadeSite = 0xfffffffb;
 // Leads the task into the runtime there.
-void enter_at_cpuid(Task& task, ucontext_t& context);
+void enter_at_made_code(Task& task, ucontext_t& context, uint64_t site);
 
 // SIGTRAP: a patched one-byte site, or a single step of a probe. Returns false if it is the
 // program's own.

@@ -194,7 +194,10 @@ void enter(Task& task, EventKind kind) {
 // What an event is called where it is asked how long the gap to the next one is.
 uint64_t gap_key_of(const Task& task) {
   const Frame& frame = *task.frame;
-  const uint64_t what = frame.site == kUpcall ? frame.rdi ^ frame.rsi << 20 : frame.site;
+  constexpr uint64_t kFirstNumber = 0xfffffff0;  // of sites that have no number of their own
+  const uint64_t what = frame.site == kUpcall        ? frame.rdi ^ frame.rsi << 20
+                        : frame.site >= kFirstNumber ? frame.site ^ frame.shown << 20
+                                                     : frame.site;
   return (mix(what) ^ frame.rsp % kPageSize) * 0xBF58476D1CE4E5B9;
 }
 

@@ -267,6 +267,10 @@ void wait_in_place(Task& task) {
   if (__atomic_load_n(&shared().order.turn, __ATOMIC_ACQUIRE) != task.id) return_to_own();
 }
 
-void forget_in_place_process() { shared().in_place_process = InPlaceProcess{}; }
+void forget_in_place_process() {
+  Shared& s = shared();
+  s.in_place_process = InPlaceProcess{};
+  s.in_place_process.closed = s.memory.code_count > 0;
+}
 
 }  // namespace weir::tasks

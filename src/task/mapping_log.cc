@@ -26,6 +26,7 @@
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/closed_pages.h"
+#include "memory/code/executed.h"
 #include "memory/file_bytes.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
@@ -53,6 +54,7 @@ namespace {
 void note_change_of_text(const MappingRecord& r, bool is_author) {
   if (r.kind == MappingKind::kSigaction || r.kind == MappingKind::kProfile) return;
   if (r.kind != MappingKind::kPatchText) {
+    if (!is_author) page::executed::close({r.start, r.start + page_up(r.size)});
     doubt::forget(Range{r.start, r.start + page_up(r.size)});
     translate::on_mapping(Range{r.start, r.start + page_up(r.size)}, is_author);
   } else {
@@ -315,6 +317,7 @@ bool convert_late(Range range) {
       at = beyond;
       continue;
     }
+    page::executed::close(part);
     // The bytes come over as they are; a page that another process had changed privately cannot
     // exist: it was read-only.
     const uint64_t offset =

@@ -1,4 +1,5 @@
-// Threads count by a locked instruction in code that was made at run time.
+// Threads count by a locked instruction in code that was made at run time, in each way in which a
+// program has memory for that of its own.
 #include <pthread.h>
 #include <stdio.h>
 
@@ -10,12 +11,12 @@ static void (*count)(int*);
 static int counter;
 
 static void* work(void* unused) {
-  for (int i = 0; i < 1000; i++) count(&counter);
+  for (int i = 0; i < 250; i++) count(&counter);
   return unused;
 }
 
 int main(void) {
-  for (int way = 0; way < kWays; way++) {
+  for (int way = 0; way < kTwice; way++) {
     count = make_code(way, counts, sizeof counts);
     pthread_t thread[3];
     for (int i = 0; i < 3; i++) pthread_create(&thread[i], NULL, work, NULL);

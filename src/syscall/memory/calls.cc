@@ -27,6 +27,7 @@
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
 #include "syscall/memory/reserved.h"
+#include "syscall/memory/shared_code.h"
 #include "syscall/transfer.h"
 #include "task/mapping_log.h"
 #include "view/view.h"
@@ -341,7 +342,7 @@ bool maps_library(const Call& call) {
          !(call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE;
 }
 
-long change(Call& call) {
+long make_change(Call& call) {
   switch (call.number) {
     case SYS_mmap: {
       const int asked = maps_library(call) ? 0 : static_cast<int>(call.c);
@@ -373,6 +374,13 @@ long change(Call& call) {
       return call_kernel(call);
     default: return on_brk(call);
   }
+}
+
+long change(Call& call) {
+  SharedCode code(call);
+  const long result = make_change(call);
+  code.end(result);
+  return result;
 }
 
 // A new thread's stack: none of it is in anybody's use.

@@ -22,6 +22,8 @@
 #include "control/control.h"
 #include "control/phase_timer.h"
 #include "memory/backing.h"
+#include "memory/code/executed.h"
+#include "memory/code/mapped_twice.h"
 #include "memory/diff/diff.h"
 #include "sys/fault_log.h"
 #include "sys/memory.h"
@@ -53,6 +55,7 @@ HandOver& hand_over_of(const Task& task) {
 }
 
 void add_dirty(Task& task, uint64_t page) {
+  if (page::executed::is_changed_copy(page)) return;
   if (task.copies.dirty_count == kMaxDiffs) {
     report("task %u wrote more than %u MB between two events", uint64_t{task.id},
            kMaxDiffs * kPageSize >> 20);
@@ -190,6 +193,7 @@ bool has_only_residents(Task& task) {
 
 void find_writes(Task& task) {
   PhaseScope phase(task, Phase::kScanning);
+  page::executed::close_own();
   task.copies.dirty_count = task.copies.changed_count = 0;
   const bool known = add_known(task);
   if (known) {
@@ -237,7 +241,9 @@ void publish(Task& task) {
     if (!diffs[i].bytes) continue;
     page::apply_diff(diffs[i], reinterpret_cast<const void*>(diffs[i].page),
                      reinterpret_cast<void*>(page::shared_view_of(diffs[i].page)));
+    page::executed::note_change({diffs[i].page, diffs[i].page + kPageSize});
   }
+  page::twice::publish_written();
   const bool is_short = count <= RetainedCopies::kMax;
   for (uint64_t i = 0; i < count; i++) {
     const uint64_t start = diffs[i].page;
@@ -265,6 +271,7 @@ void publish(Task& task) {
 
 void refresh() {
   WEIR_DEBUG_CHECK(self().copies.dirty_count == 0);
+  page::executed::catch_up();
   RetainedCopies& r = g_retained;
   if (!r.count) return;
   const uint64_t sequence = __atomic_load_n(&shared().mapping_log.sequence, __ATOMIC_ACQUIRE);
@@ -296,7 +303,9 @@ void forget_copies() {
 // Of copies that are equal to the backing nobody needs one: it is not changed while the task has
 // what it is given here.
 bool hand_over(Task& from, const Task& to) {
+  if (page::twice::has_written()) return false;
   HandOver& given = hand_over_of(to);
+  page::executed::close_own();
   from.copies.dirty_count = 0;
   if (!add_known(from)) for_each_copy(from, add_dirty);
   const uint64_t count = from.copies.dirty_count;
@@ -324,6 +333,16 @@ void take_over(const Task& task) {
   const HandOver& given = hand_over_of(task);
   for (uint64_t i = 0; i < given.count; i++)
     copy_bytes(reinterpret_cast<void*>(given.page[i]), given.bytes[i], kPageSize);
+}
+
+bool is_unpublished(uint64_t page) {
+  if (!is_copy(page)) return false;
+  if (__builtin_memcmp(reinterpret_cast<const void*>(page),
+                       reinterpret_cast<const void*>(page::shared_view_of(page)), kPageSize) != 0)
+    return true;
+  if (const int i = retained_index(page); i >= 0) remove_retained(static_cast<uint32_t>(i));
+  drop(page, kPageSize);
+  return false;
 }
 
 void drop_unwritten(uint64_t start, uint64_t size) {

@@ -41,6 +41,9 @@ void publish(Task& task);
 bool hand_over(Task& from, const Task& to);
 void take_back(const Task& to);  // which was not made after all
 void take_over(const Task& task);
+// Whether the page is a copy that differs from the backing. One that does not is dropped. REQUIRES:
+// the page can be read, and nobody publishes meanwhile.
+bool is_unpublished(uint64_t page);
 // Drops copies in [start, start+size) that were made but not written yet.
 void drop_unwritten(uint64_t start, uint64_t size);
 // Drops all copies of [start, start+size) without publishing them.

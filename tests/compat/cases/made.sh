@@ -1,7 +1,6 @@
 # Programs that make code at run time, and programs whose constants lie among code: Java, node, LuaJIT, PyPy, Haskell, LLVM.
 
-# View isolated refuses Java by name.
-compat java_version needs=java views="direct coherent"
+compat java_version needs=java
 case_java_version() {
   under java -Xshare:auto -version 2>&1
 }

@@ -1,0 +1,107 @@
+// Code in a file that is mapped twice: written here, executed there. Threads count by a locked
+// instruction in it; it is changed after it was executed, by who executes it and by another thread,
+// through a mapping that was made before the other and through one that was made after it.
+#include <stdint.h>
+
+#include "code_made.h"
+#include "program.h"
+
+enum { kThreads = 3, kTimes = 100, kPage = 4096, kSize = 4 * kPage };
+
+static const unsigned char inc[] = {0xf0, 0x48, 0xff, 0x07, 0xc3};        // lock incq (%rdi)
+static const unsigned char plain[] = {0x48, 0x83, 0x07, 0x01, 0xc3};      // addq $1,(%rdi)
+static const unsigned char add[] = {0xf0, 0x48, 0x83, 0x07, 0x02, 0xc3};  // lock addq $2,(%rdi)
+static const unsigned char number[] = {0xb8, 0, 0, 0, 0, 0xf0, 0xff, 0x07, 0xc3};  // mov $0,%eax
+
+typedef long Function(long* at);
+
+static int g_file;
+static unsigned char* g_written;
+static Function* g_function;
+static long g_counter;
+
+static unsigned char* map(int protection) {
+  return checked(mmap(NULL, kSize, protection, MAP_SHARED, g_file, 0));
+}
+
+static void* work(void* unused) {
+  for (int i = 0; i < kTimes; i++) g_function(&g_counter);
+  return unused;
+}
+
+static void run(const char* what) {
+  pthread_t thread[kThreads];
+  g_counter = 0;
+  for (int i = 0; i < kThreads; i++) CHECK_EQ(pthread_create(&thread[i], NULL, work, NULL), 0);
+  for (int i = 0; i < kThreads; i++) CHECK_EQ(pthread_join(thread[i], NULL), 0);
+  printf("%s: %ld\n", what, g_counter);
+}
+
+static void* change(void* code) {
+  memcpy(g_written, code, sizeof add);
+  return NULL;
+}
+
+static void by_a_thread(const void* code) {
+  pthread_t thread;
+  CHECK_EQ(pthread_create(&thread, NULL, change, (void*)(uintptr_t)code), 0);
+  CHECK_EQ(pthread_join(thread, NULL), 0);
+}
+
+// What who writes executes at once, without anything between.
+static void at_once(const char* what, long* value) {
+  long sum = 0;
+  memcpy(g_written + kPage, number, sizeof number);
+  Function* function = (Function*)((uintptr_t)g_function + kPage);
+  for (int i = 1; i <= 10; i++) {
+    g_written[kPage + 1] = (unsigned char)i;
+    sum += function(value);
+  }
+  printf("%s: %ld, %ld\n", what, sum, *value);
+}
+
+static void all(const char* when) {
+  long value = 0;
+  printf("%s\n", when);
+  memcpy(g_written, inc, sizeof inc);
+  run("counted");
+  at_once("at once", &value);
+  by_a_thread(add);
+  run("by a thread");
+  memcpy(g_written, plain, sizeof plain);
+  value = 0;
+  g_function(&value);
+  printf("without a lock: %ld\n", value);
+  memcpy(g_written, inc, sizeof inc);
+  run("by main");
+  // Through another mapping, which goes again.
+  unsigned char* const before = g_written;
+  g_written = map(PROT_READ | PROT_WRITE);
+  memcpy(g_written, add, sizeof add);
+  munmap(g_written, kSize);
+  g_written = before;
+  run("by another mapping");
+  // Closed and opened by the program.
+  CHECK_EQ(mprotect(g_written, kSize, PROT_READ), 0);
+  run("while closed");
+  CHECK_EQ(mprotect(g_written, kSize, PROT_READ | PROT_WRITE), 0);
+  memcpy(g_written, inc, sizeof inc);
+  run("opened again");
+}
+
+int main(void) {
+  g_file = memfd_create("code", 0);
+  CHECK_EQ(ftruncate(g_file, kSize), 0);
+  g_written = map(PROT_READ | PROT_WRITE);
+  g_function = (Function*)(uintptr_t)map(PROT_READ | PROT_EXEC);
+  all("mapped before the first thread");
+  munmap(g_written, kSize);
+  munmap((void*)(uintptr_t)g_function, kSize);
+  g_function = (Function*)(uintptr_t)map(PROT_READ | PROT_EXEC);
+  g_written = map(PROT_READ | PROT_WRITE);
+  all("mapped after it, to be executed first");
+  munmap((void*)(uintptr_t)g_function, kSize);
+  g_function = (Function*)(uintptr_t)map(PROT_READ | PROT_EXEC);
+  all("mapped anew");
+  return 0;
+}
