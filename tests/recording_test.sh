@@ -33,9 +33,9 @@ cat >refuses.c <<'C'
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-// refuses PROGRAM...: runs it without userfaultfd, as many containers do.
+// refuses PROGRAM...: runs it without files in memory, as a filter of system calls may do.
 int main(int count, char** words) {
-  struct sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_userfaultfd, 0, 1),
+  struct sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
                                  BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
   struct sock_fprog program = {4, filter};
   return count < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) || execvp(words[1], words + 1);
