@@ -42,9 +42,9 @@ int main(int count, char** words) {
 }
 C
 gcc -O1 refuses.c -o refuses || fail "cannot compile"
-ends 125 'was not recorded' ./refuses "$weir" record -- "$programs/watched_total"
-ends 125 'was not recorded' ./refuses "$weir" record --view isolated -- "$programs/watched_total"
-ends 125 'was not recorded' ./refuses "$weir" record --until-fail 5 -- "$programs/watched_total"
+ends 125 'not permitted' ./refuses "$weir" record -- "$programs/watched_total"
+ends 125 'not permitted' ./refuses "$weir" record --view isolated -- "$programs/watched_total"
+ends 125 'not permitted' ./refuses "$weir" record --until-fail 5 -- "$programs/watched_total"
 [ -e all ] && [ -n "$(ls all)" ] && fail "a program that could not be started left a recording: $(ls all)"
 ends 125 'there is no recording' "$weir" replay --verify
 

@@ -3,9 +3,11 @@
 #include "cli/launch/verdict.h"
 
 #include <fmt/format.h>
+#include <fcntl.h>
 #include <linux/seccomp.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -117,7 +119,23 @@ Found lacks_patching() {
               "allow execmod to the program (SELinux), or take noexec from its security module"};
 }
 
+// What the process that traces needs beside ptrace: a child, and two pipes to it.
+Found lacks_room_for_tracer() {
+  int ends[4];
+  const int opened = pipe2(ends, O_CLOEXEC) != 0 ? 0 : pipe2(ends + 2, O_CLOEXEC) != 0 ? 2 : 4;
+  for (int i = 0; i < opened; i++) close(ends[i]);
+  if (opened < 4)
+    return Lack{"no descriptor is left for Weir's tracer", Cause::kLimit, "raise ulimit -n"};
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  if (child < 0)
+    return Lack{"no process is left for Weir's tracer", Cause::kLimit, "raise ulimit -u"};
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
+  return {};
+}
+
 Found lacks_tracing() {
+  if (const Found room = lacks_room_for_tracer()) return room;
   static const Finding tracing = cli::tracing();
   if (tracing.present) return {};
   if (const int scope = ptrace_scope(); scope == 3)
