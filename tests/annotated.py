@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests/mpk"))
+sys.path[:0] = [str(ROOT / "tests/mpk"), str(ROOT / "tests/emulated")]
 sys.dont_write_bytecode = True
 import machine  # noqa: E402
 import programs  # noqa: E402

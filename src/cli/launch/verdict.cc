@@ -2,8 +2,8 @@
 // depends on it: a run that is not refused pays some microseconds.
 #include "cli/launch/verdict.h"
 
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/seccomp.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
