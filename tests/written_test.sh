@@ -15,7 +15,7 @@ cat >unseen.c <<'END'
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
-// unseen WAY: writes the cycle counter, which code made at run time reads: no recording has it.
+// unseen WAY: writes the cycle counter, which code made at run time reads: most recordings lack it.
 static unsigned long (*cycles)(void);
 static int way, ends[2];
 static void* body(void* none) {
@@ -50,7 +50,9 @@ for view in coherent isolated direct; do
     [ $((way % 2)) = 0 ] && thread=thread
     rm -rf unseen-it
     ends 0 'recorded in' "$weir" record --view $view -o unseen-it -- ./unseen $way $thread
-    ends 125 'the replay differs from the recording' "$weir" replay unseen-it
+    # Beside threads View isolated sees the counter in made code: it is in the recording.
+    if [ "$view$thread" = isolatedthread ]; then ends 0 '' "$weir" replay unseen-it
+    else ends 125 'the replay differs from the recording' "$weir" replay unseen-it; fi
   done
 done
 
