@@ -22,6 +22,7 @@
 #include "cli/launch/identity.h"
 #include "cli/launch/launch.h"
 #include "cli/launch/processor_x86_64.h"
+#include "cli/launch/verdict.h"
 #include "cli/recorder/recorder.h"
 #include "sys/futex.h"
 
@@ -233,6 +234,7 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
   run.view = options.view;
   run.left_out = left_out(options);
   run.trace = descriptor_number();
+  require(run);  // before anything is made
   ChannelMemory memory(channel::Mode::kRecord);
   RecordedRun result;
   const std::string directory = result.directory =
