@@ -107,11 +107,9 @@ void copy_into_backing(uint64_t start, uint64_t size, uint64_t offset) {
 
 // As copy_into_backing, for a range of which most was perhaps never touched: asks the kernel first.
 void copy_touched(uint64_t start, uint64_t size, uint64_t offset) {
-  const uint64_t limit = start + size;
-  for (Range part{start, 0}; part.start < limit; part.start = part.limit) {
-    part = sys::next_touched({part.start, limit});
-    if (!part.empty()) copy_into_backing(part.start, part.size(), offset + (part.start - start));
-  }
+  sys::each_touched({start, start + size}, [=](Range part) {
+    copy_into_backing(part.start, part.size(), offset + (part.start - start));
+  });
 }
 
 }  // namespace

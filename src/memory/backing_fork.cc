@@ -194,11 +194,7 @@ uint64_t fingerprint() {
     if (line.shared || line.range.overlaps(Range{kArena, kRuntimeLimit})) continue;
     const Range dead = starts_with(line.name, "[stack]") ? dead_stack(line.range) : Range{};
     if (line.range.size() > kMostlyUntouched) {
-      for (Range part{line.range.start, 0}; part.start < line.range.limit;
-           part.start = part.limit) {
-        part = sys::next_touched({part.start, line.range.limit});
-        hash_range(part, dead);
-      }
+      sys::each_touched(line.range, [&](Range part) { hash_range(part, dead); });
     } else {
       hash_range(line.range, dead);
     }

@@ -8,36 +8,22 @@
 #include <fcntl.h>
 
 #include "sys/maps.h"
+#include "sys/page_map.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::sys {
 
 namespace {
 
-struct ScanRegion {
-  uint64_t start, end, categories;
-};
-struct ScanArguments {
-  uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
-  uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
-};
-static_assert(sizeof(ScanArguments) == 96);
-constexpr long kScan = 0xc0606610;  // _IOWR('f', 16, struct pm_scan_arg)
-constexpr uint64_t kPresent = 8, kSwapped = 16;
-
 constexpr uint64_t kPiece = uint64_t{64} << 20;
 constexpr uint64_t kLargest = uint64_t{1} << 30;  // that is looked up page by page
 
 bool scan(long pagemap, Range within, Range& found) {
-  ScanRegion region{};
-  ScanArguments arguments{};
-  arguments.size = sizeof arguments;
-  arguments.start = within.start;
-  arguments.end = within.limit;
-  arguments.vec = reinterpret_cast<uint64_t>(&region);
-  arguments.vec_len = 1;
-  arguments.category_anyof_mask = arguments.return_mask = kPresent | kSwapped;
-  const long count = raw(SYS_ioctl, pagemap, kScan, reinterpret_cast<long>(&arguments));
+  page_map::Region region{};
+  page_map::Scan arguments = page_map::scan_into(&region, 1, within.start, within.limit);
+  arguments.category_anyof_mask = arguments.return_mask =
+      page_map::kIsPresent | page_map::kIsSwapped;
+  const long count = raw(SYS_ioctl, pagemap, page_map::kScan, reinterpret_cast<long>(&arguments));
   if (failed(count)) return false;
   found = count ? Range{region.start, region.end} : Range{within.limit, within.limit};
   return true;
@@ -63,7 +49,7 @@ Range look_up(long pagemap, Range within) {
                          static_cast<long>(count * 8), static_cast<long>(at / kPageSize * 8));
     if (got != static_cast<long>(count * 8)) return {at, within.limit};
     for (uint64_t i = 0; i < count; i++, at += kPageSize) {
-      const bool is_touched = entries[i] >> 62;
+      const bool is_touched = page_map::is_touched(entries[i]);
       if (is_touched && found.empty()) found.start = at;
       if (!is_touched && !found.empty()) return {found.start, at};
     }
@@ -85,16 +71,19 @@ Range search(long pagemap, Range within) {
 
 }  // namespace
 
-Range next_touched(Range within, bool may_scan) {
+TouchedPages::TouchedPages(bool may_scan)
+    : pagemap_(open_own("/proc/self/pagemap")), scans_(may_scan) {}
+
+TouchedPages::~TouchedPages() {
+  if (!failed(pagemap_)) raw(SYS_close, pagemap_);
+}
+
+Range TouchedPages::next(Range within) {
   if (within.empty() || within.start >= within.limit) return {within.limit, within.limit};
-  const long pagemap = open_own("/proc/self/pagemap");
-  if (failed(pagemap)) return within;
+  if (failed(pagemap_)) return within;
   Range found{};
-  static bool cannot_scan = false;
-  if (may_scan && !cannot_scan) cannot_scan = !scan(pagemap, within, found);
-  if (!may_scan || cannot_scan) found = search(pagemap, within);
-  raw(SYS_close, pagemap);
-  return found;
+  if (scans_) scans_ = scan(pagemap_, within, found);
+  return scans_ ? found : search(pagemap_, within);
 }
 
 }  // namespace weir::sys

@@ -25,11 +25,11 @@ class Sparse {
   void write(uint64_t page) { *reinterpret_cast<volatile uint8_t*>(start_ + page * kPageSize) = 1; }
   std::vector<uint64_t> touched(Range within, bool may_scan) const {
     std::vector<uint64_t> pages;
-    for (Range part = within; part.start < within.limit; part.start = part.limit) {
-      part = next_touched({part.start, within.limit}, may_scan);
+    const auto add = [&](Range part) {
       for (uint64_t at = part.start; at < part.limit; at += kPageSize)
         pages.push_back((at - start_) / kPageSize);
-    }
+    };
+    each_touched(within, add, may_scan);
     return pages;
   }
 
@@ -50,7 +50,7 @@ TEST_P(TouchedPages, OfATerabyteTheWrittenOnesAreFound) {
 TEST_P(TouchedPages, OfAnUntouchedRangeThereIsNone) {
   Sparse memory;
   EXPECT_TRUE(memory.touched(memory.range(), GetParam()).empty());
-  EXPECT_TRUE(next_touched({4096, 4096}, GetParam()).empty());
+  EXPECT_TRUE(sys::TouchedPages(GetParam()).next({4096, 4096}).empty());
 }
 
 TEST_P(TouchedPages, WhatLiesBesideTheRangeIsNotTold) {

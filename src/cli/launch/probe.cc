@@ -19,18 +19,11 @@
 
 #include "cli/launch/addresses.h"
 #include "cli/launch/start_tracer.h"
+#include "sys/page_map.h"
 #include "sys/userfault.h"
 
 namespace weir::cli {
 namespace {
-
-// Of Linux 6.7, as the two constants are; the headers that Weir is built with may be older.
-struct ScanArguments {
-  uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
-  uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
-};
-constexpr unsigned long kPagemapScan = _IOWR('f', 16, ScanArguments);
-constexpr uint64_t kPageIsWritten = 1u << 1;
 
 std::string first_line(const std::string& file) {
   std::ifstream stream(file);
@@ -155,15 +148,12 @@ Finding pagemap_scan() {
   int descriptor = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (descriptor >= 0 && page != MAP_FAILED) {
-    uint64_t regions[3];
-    ScanArguments scan{};
-    scan.size = sizeof scan;
-    scan.start = reinterpret_cast<uint64_t>(page);
-    scan.end = scan.start + 4096;
-    scan.vec = reinterpret_cast<uint64_t>(regions);
-    scan.vec_len = 1;
-    scan.category_anyof_mask = scan.return_mask = kPageIsWritten;
-    finding.present = ioctl(descriptor, kPagemapScan, &scan) >= 0;
+    using namespace sys::page_map;
+    Region region;
+    const auto start = reinterpret_cast<uint64_t>(page);
+    Scan scan = scan_into(&region, 1, start, start + 4096);
+    scan.category_anyof_mask = scan.return_mask = kIsWritten;
+    finding.present = ioctl(descriptor, kScan, &scan) >= 0;
   }
   finding.detail =
       finding.present ? "finds and re-arms written pages in one call" : strerror(errno);

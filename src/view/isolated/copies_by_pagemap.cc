@@ -6,6 +6,7 @@
 #include "control/control.h"
 #include "heap/heap.h"
 #include "memory/backing.h"
+#include "sys/page_map.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
@@ -46,7 +47,7 @@ void scan(const Scan& scan, uint64_t start, uint64_t limit, uint64_t offset) {
       die(125);
     }
     for (uint64_t i = 0; i < count; i++) {
-      if (is_entry_of_copy(g_entries[i])) scan.add(scan.task, at + i * kPageSize);
+      if (sys::page_map::is_copy(g_entries[i])) scan.add(scan.task, at + i * kPageSize);
     }
     at += count * kPageSize;
   }

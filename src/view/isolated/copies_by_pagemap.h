@@ -12,11 +12,5 @@ namespace weir::view::isolated {
 
 // As for_each_copy(). `pagemap`: descriptor of /proc/self/pagemap.
 void for_each_copy_by_pagemap(Task& task, AddPage add, int pagemap);
-// What an entry of pagemap says.
-inline bool is_entry_of_copy(uint64_t entry) {
-  constexpr uint64_t kPresent = uint64_t{1} << 63, kSwapped = uint64_t{1} << 62,
-                     kOfFile = uint64_t{1} << 61;
-  return (entry & kSwapped) || ((entry & kPresent) && !(entry & kOfFile));
-}
 
 }  // namespace weir::view::isolated

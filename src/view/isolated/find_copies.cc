@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <sys/mman.h>
 
 #include "control/control.h"
@@ -19,53 +18,27 @@
 #include "memory/userfault.h"
 #include "sys/fault_log.h"
 #include "sys/maps.h"
+#include "sys/page_map.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "view/isolated/copies_by_pagemap.h"
 #include "view/isolated/isolated.h"
 
-#ifndef PAGEMAP_SCAN  // Linux 6.7; Debian 12's headers are older
-#define PAGE_IS_WPALLOWED (1 << 0)
-#define PAGE_IS_WRITTEN (1 << 1)
-#define PAGE_IS_FILE (1 << 2)
-#define PM_SCAN_WP_MATCHING (1 << 0)
-struct page_region {
-  __u64 start, end, categories;
-};
-struct pm_scan_arg {
-  __u64 size, flags, start, end, walk_end, vec, vec_len, max_pages;
-  __u64 category_inverted, category_mask, category_anyof_mask, return_mask;
-};
-#define PAGEMAP_SCAN _IOWR('f', 16, struct pm_scan_arg)
-#endif
-#ifndef PAGE_IS_PRESENT
-#define PAGE_IS_PRESENT (1 << 3)
-#define PAGE_IS_SWAPPED (1 << 4)
-#endif
-
 namespace weir::view::isolated {
 
 namespace {
+
+using namespace sys::page_map;
 
 // Per process.
 page::Userfault g_userfault;
 int g_pagemap = -1;
 constexpr uint64_t kRegions = 512;
-page_region g_unmarked[kRegions];
-page_region g_found[kRegions];
+Region g_unmarked[kRegions];
+Region g_found[kRegions];
 
-pm_scan_arg whole(uint64_t start, uint64_t limit) {
-  pm_scan_arg arguments{};
-  arguments.size = sizeof arguments;
-  arguments.start = start;
-  arguments.end = limit;
-  arguments.category_mask = PAGE_IS_WRITTEN;
-  return arguments;
-}
-
-long scan_pages(pm_scan_arg& arguments) {
-  const long count =
-      sys::raw(SYS_ioctl, g_pagemap, PAGEMAP_SCAN, reinterpret_cast<long>(&arguments));
+long scan_pages(Scan& arguments) {
+  const long count = sys::raw(SYS_ioctl, g_pagemap, kScan, reinterpret_cast<long>(&arguments));
   if (count < 0) {
     report("the kernel's page scan failed (error %d)", int64_t{-count});
     die(125);
@@ -78,15 +51,13 @@ void find_copies(AddPage add, Task& task, uint64_t start, uint64_t limit) {
   constexpr uint64_t kWorthMarking = 4;
   uint64_t only_read = 0;
   for (uint64_t at = start; at < limit;) {
-    pm_scan_arg arguments = whole(at, limit);
-    arguments.vec = reinterpret_cast<uint64_t>(g_found);
-    arguments.vec_len = kRegions;
-    arguments.category_mask = PAGE_IS_WRITTEN | PAGE_IS_WPALLOWED;      // tracked memory only
-    arguments.category_anyof_mask = PAGE_IS_PRESENT | PAGE_IS_SWAPPED;  // holes count as written
-    arguments.return_mask = PAGE_IS_WRITTEN | PAGE_IS_FILE;
+    Scan arguments = scan_into(g_found, kRegions, at, limit);
+    arguments.category_mask = kIsWritten | kIsTracked;        // tracked memory only
+    arguments.category_anyof_mask = kIsPresent | kIsSwapped;  // holes count as written
+    arguments.return_mask = kIsWritten | kIsFile;
     const long count = scan_pages(arguments);
     for (long i = 0; i < count; i++) {
-      if (g_found[i].categories & PAGE_IS_FILE) {
+      if (g_found[i].categories & kIsFile) {
         only_read += (g_found[i].end - g_found[i].start) / kPageSize;
         continue;
       }
@@ -97,13 +68,11 @@ void find_copies(AddPage add, Task& task, uint64_t start, uint64_t limit) {
   }
   if (only_read < kWorthMarking) return;
   for (uint64_t at = start; at < limit;) {
-    pm_scan_arg arguments = whole(at, limit);
-    arguments.flags = PM_SCAN_WP_MATCHING;
-    arguments.vec = reinterpret_cast<uint64_t>(
-        g_found);  // without room for an answer the kernel marks everything
-    arguments.vec_len = kRegions;
-    arguments.category_mask = PAGE_IS_WRITTEN | PAGE_IS_FILE | PAGE_IS_WPALLOWED;
-    arguments.return_mask = PAGE_IS_FILE;
+    // Without room for an answer the kernel marks everything.
+    Scan arguments = scan_into(g_found, kRegions, at, limit);
+    arguments.flags = kMarkMatching;
+    arguments.category_mask = kIsWritten | kIsFile | kIsTracked;
+    arguments.return_mask = kIsFile;
     scan_pages(arguments);
     at = arguments.walk_end;
   }
@@ -112,11 +81,9 @@ void find_copies(AddPage add, Task& task, uint64_t start, uint64_t limit) {
 void scan(AddPage add, Task& task, uint64_t start, uint64_t limit) {
   constexpr uint64_t kNear = 16 * kPageSize;
   while (start < limit) {
-    pm_scan_arg arguments = whole(start, limit);
-    arguments.vec = reinterpret_cast<uint64_t>(g_unmarked);
-    arguments.vec_len = kRegions;
-    arguments.return_mask =
-        PAGE_IS_WRITTEN;  // these masks and no others take the kernel's short way
+    Scan arguments = scan_into(g_unmarked, kRegions, start, limit);
+    arguments.category_mask = kIsWritten;
+    arguments.return_mask = kIsWritten;  // these masks and no others take the kernel's short way
     const long count = scan_pages(arguments);
     for (long i = 0; i < count;) {
       const uint64_t from = g_unmarked[i].start;
@@ -269,7 +236,7 @@ bool is_copy(uint64_t page) {
   uint64_t entry = 0;
   const long got = sys::raw(SYS_pread64, g_pagemap, reinterpret_cast<long>(&entry), sizeof entry,
                             static_cast<long>(page / kPageSize * 8));
-  return got != sizeof entry || is_entry_of_copy(entry);
+  return got != sizeof entry || sys::page_map::is_copy(entry);
 }
 
 void for_each_unwritten(uint64_t start, uint64_t size,
@@ -277,17 +244,12 @@ void for_each_unwritten(uint64_t start, uint64_t size,
   if (!g_userfault.is_open()) return;  // no copy is hidden by a mark
   const uint64_t limit = page_up(start + size);
   for (uint64_t at = page_down(start); at < limit;) {
-    page_region regions[16];
-    pm_scan_arg arguments{};
-    arguments.size = sizeof arguments;
-    arguments.start = at;
-    arguments.end = limit;
-    arguments.vec = reinterpret_cast<uint64_t>(regions);
-    arguments.vec_len = sizeof regions / sizeof regions[0];
-    arguments.category_inverted = PAGE_IS_FILE | PAGE_IS_WRITTEN;
-    arguments.category_mask = PAGE_IS_FILE | PAGE_IS_WRITTEN | PAGE_IS_PRESENT;
-    arguments.return_mask = PAGE_IS_PRESENT;
-    long count = sys::raw(SYS_ioctl, g_pagemap, PAGEMAP_SCAN, reinterpret_cast<long>(&arguments));
+    Region regions[16];
+    Scan arguments = scan_into(regions, sizeof regions / sizeof regions[0], at, limit);
+    arguments.category_inverted = kIsFile | kIsWritten;
+    arguments.category_mask = kIsFile | kIsWritten | kIsPresent;
+    arguments.return_mask = kIsPresent;
+    long count = sys::raw(SYS_ioctl, g_pagemap, kScan, reinterpret_cast<long>(&arguments));
     if (count < 0) return;
     for (long i = 0; i < count; i++) { found(regions[i].start, regions[i].end - regions[i].start); }
     at = arguments.walk_end;
