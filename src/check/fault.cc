@@ -99,9 +99,8 @@ bool end_checked_step(Task& task, ucontext_t& context) {
 
 bool on_checked_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) {
   const auto address = reinterpret_cast<uint64_t>(info.si_addr);
-  const auto error = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_ERR]);
-  const bool is_page = page::demand::is_fault(signal, address, error);
-  if (is_page && info.si_code > 0 && on_checked_fault(task, address, context)) return true;
+  if (page::demand::is_fault(signal, info, context) && on_checked_fault(task, address, context))
+    return true;
   return signal == SIGTRAP && end_checked_step(task, context);
 }
 

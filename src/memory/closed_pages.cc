@@ -31,22 +31,6 @@ ProtectedRange g_asked[kProtectedRanges];
 uint32_t g_asked_count = 0;
 uint32_t g_changes = 0;  // of protections, since mappings were last counted
 
-// Calls act(start, size, is_backed) for the parts of a range that are memory of the backing, and
-// that are not.
-template <typename Act>
-void each_part_of(uint64_t start, uint64_t size, Act act) {
-  const uint64_t limit = start + size;
-  for (uint64_t at = start; at < limit;) {
-    uint64_t length = backing_bytes_at(at);
-    const bool is_backed = length != 0;
-    if (!is_backed) length = (at < kArena && kArena < limit ? kArena : limit) - at;
-    if (!is_backed) length = next_backed(at, at + length) - at;
-    if (length > limit - at) length = limit - at;
-    act(at, length, is_backed);
-    at += length;
-  }
-}
-
 void note(Range range, int protection) {
   if (note_protection(g_asked, g_asked_count, kProtectedRanges, range, protection, kReadWrite))
     return;
@@ -73,20 +57,27 @@ long change(uint64_t start, uint64_t size, int protection) {
   return sys::raw(SYS_mprotect, static_cast<long>(start), static_cast<long>(size), protection);
 }
 
-// Some of the range is not mapped here: the kernel stops at the first hole.
-void set_around_holes(uint64_t start, uint64_t size, int protection) {
+// Calls act(line, part) for each of the kernel's mappings that overlap the range, with what of it
+// lies there.
+template <typename Act>
+void each_mapping(Range range, Act act) {
   char* cursor;
   if (const long length = sys::read_maps(&cursor); length < 0)
-    demand::fail("read the memory map", start, length);
-  const Range range{start, start + size};
+    demand::fail("read the memory map", range.start, length);
   for (sys::MapLine line; (cursor = sys::next_map_line(cursor, &line));) {
-    if (!line.range.overlaps(range)) continue;
-    const uint64_t from = line.range.start > start ? line.range.start : start;
-    const uint64_t to = line.range.limit < range.limit ? line.range.limit : range.limit;
-    const long result = change(from, to - from, protection);
-    if (result != 0)
-      demand::fail("change a protection", from, result);  // invariant 3 of closed_pages.cc
+    const Range part{line.range.start > range.start ? line.range.start : range.start,
+                     line.range.limit < range.limit ? line.range.limit : range.limit};
+    if (part.start < part.limit) act(line, part);
   }
+}
+
+// Some of the range is not mapped here: the kernel stops at the first hole.
+void set_around_holes(uint64_t start, uint64_t size, int protection) {
+  each_mapping({start, start + size}, [protection](const sys::MapLine&, Range part) {
+    const long result = change(part.start, part.size(), protection);
+    if (result != 0)
+      demand::fail("change a protection", part.start, result);  // invariant 3 of closed_pages.cc
+  });
 }
 
 void set(uint64_t start, uint64_t size, int protection) {
@@ -124,19 +115,13 @@ void open_within(uint64_t start, uint64_t size, int allowed) {
 
 // What is not readable and writable, by the kernel's list.
 void note_lines(Range range) {
-  char* cursor;
-  if (const long length = sys::read_maps(&cursor); length < 0)
-    demand::fail("read the memory map", range.start, length);
-  for (sys::MapLine line; (cursor = sys::next_map_line(cursor, &line));) {
-    const uint64_t from = line.range.start > range.start ? line.range.start : range.start;
-    const uint64_t to = line.range.limit < range.limit ? line.range.limit : range.limit;
-    if (from >= to) continue;
+  each_mapping(range, [](const sys::MapLine& line, Range mapped) {
     const int protection = (line.readable ? PROT_READ : 0) | (line.writable ? PROT_WRITE : 0) |
                            (line.executable ? PROT_EXEC : 0);
-    each_part_of(from, to - from, [&](uint64_t start, uint64_t size, bool is_backed) {
+    each_part(mapped.start, mapped.size(), [&](uint64_t start, uint64_t size, bool is_backed) {
       if (is_backed) note({start, start + size}, protection);
     });
-  }
+  });
 }
 
 }  // namespace
@@ -191,7 +176,7 @@ void close_all() {
 
 long protect(uint64_t start, uint64_t size, int protection) {
   long result = 0;
-  each_part_of(start, page_up(size), [&](uint64_t at, uint64_t length, bool is_backed) {
+  each_part(start, page_up(size), [&](uint64_t at, uint64_t length, bool is_backed) {
     if (result != 0) return;
     result = change(at, length, is_backed ? PROT_NONE : protection);
     if (result == 0 && is_backed) note({at, at + length}, protection);
@@ -205,7 +190,7 @@ void note_mapped(uint64_t start, uint64_t size) {
 
 void open_as_asked(uint64_t start, uint64_t size) {
   if (!g_is_open) return;
-  each_part_of(start, page_up(size), [](uint64_t at, uint64_t length, bool is_backed) {
+  each_part(start, page_up(size), [](uint64_t at, uint64_t length, bool is_backed) {
     if (is_backed) open_within(at, length, ~0);
   });
 }

@@ -138,8 +138,11 @@ void track(uint64_t start, uint64_t size) {
 
 bool is_ours(uint64_t address) { return is_open() && backing_bytes_at(address) != 0; }
 
-bool is_fault(int signal, uint64_t address, uint64_t error) {
+bool is_fault(int signal, const siginfo_t& info, const ucontext_t& context) {
+  if (info.si_code <= 0) return false;  // somebody has sent it
   if (signal == SIGBUS) return true;
+  const auto address = reinterpret_cast<uint64_t>(info.si_addr);
+  const auto error = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_ERR]);
   return signal == SIGSEGV && (windows::contains(address) || closed::is_fault(address, error));
 }
 

@@ -3,7 +3,9 @@
 // coherent and checked Views are built on this.
 #pragma once
 
+#include <signal.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 namespace weir::page::demand {
 
@@ -17,9 +19,8 @@ void track(uint64_t start, uint64_t size);
 // The address is memory of the backing, and this process tracks it.
 bool is_ours(uint64_t address);
 // Whether the kernel sends this signal for a page that is not mapped here: SIGBUS by userfaultfd;
-// SIGSEGV for windows, and for all pages without userfaultfd. `error`: the processor's, of the
-// fault.
-bool is_fault(int signal, uint64_t address, uint64_t error);
+// SIGSEGV for windows, and for all pages without userfaultfd.
+bool is_fault(int signal, const siginfo_t& info, const ucontext_t& context);
 
 [[noreturn]] void fail(const char* what, uint64_t address, long error);
 // Maps pages for reading or writing. `fills`: pages that the backing lacks are made; else they are

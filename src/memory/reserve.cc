@@ -51,6 +51,8 @@ void claim_reserved(uint64_t start, uint64_t size) {
 }
 
 uint64_t next_backed(uint64_t from, uint64_t limit) {
+  if (in_arena(from)) return from;
+  if (from < kArena && kArena < limit) limit = kArena;
   const Shared& s = shared();
   for (uint32_t i = 0; i < s.memory.segment_count; i++) {
     const MemorySegment& r = s.memory.segments[i];

@@ -216,9 +216,8 @@ bool claim_checked_replay(const Arrived& a) {
 }
 
 bool claim_page(const Arrived& a) {
-  const auto error = static_cast<uint64_t>(a.context->uc_mcontext.gregs[REG_ERR]);
-  return a.is_fault() && plan().memory == Plan::Memory::kCoherent &&
-         page::demand::is_fault(a.signal, a.address(), error) &&
+  return plan().memory == Plan::Memory::kCoherent &&
+         page::demand::is_fault(a.signal, *a.info, *a.context) &&
          meet_page(a.task, a.address(), *a.context, false);
 }
 

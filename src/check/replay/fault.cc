@@ -251,9 +251,7 @@ static bool end_replayed_step(Task& task, ucontext_t& context) {
 
 bool on_replayed_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) {
   const auto address = reinterpret_cast<uint64_t>(info.si_addr);
-  const auto error = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_ERR]);
-  if (info.si_code > 0 && page::demand::is_fault(signal, address, error) &&
-      on_replayed_fault(task, address, context))
+  if (page::demand::is_fault(signal, info, context) && on_replayed_fault(task, address, context))
     return true;
   return signal == SIGTRAP && end_replayed_step(task, context);
 }
