@@ -21,22 +21,11 @@ bool ends_with(const char* text, const char* suffix) {
   return length >= least && equal_strings(text + (length - least), suffix);
 }
 
-bool starts_with(const char* text, const char* prefix) {
-  while (*prefix) {
-    if (*text++ != *prefix++) return false;
-  }
-  return true;
-}
-
 bool contains_text(const char* text, const char* part) {
   for (;; ++text) {
     if (starts_with(text, part)) return true;
     if (!*text) return false;
   }
-}
-
-bool equal_strings(const char* a, const char* b) {
-  return starts_with(a, b) && string_length(a) == string_length(b);
 }
 
 char* append_text(char* to, const char* text) {

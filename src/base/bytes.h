@@ -13,10 +13,16 @@ namespace weir {
 void copy_bytes(void* to, const void* from, size_t size);
 void zero_bytes(void* at, size_t size);
 size_t string_length(const char* text);
-bool starts_with(const char* text, const char* prefix);
+inline bool starts_with(const char* text, const char* prefix) {
+  while (*prefix && *text == *prefix) text++, prefix++;
+  return *prefix == 0;
+}
 bool ends_with(const char* text, const char* suffix);
 bool contains_text(const char* text, const char* part);
-bool equal_strings(const char* a, const char* b);
+inline bool equal_strings(const char* a, const char* b) {
+  while (*a && *a == *b) a++, b++;
+  return *a == *b;
+}
 // Write at `to`, with a NUL behind, and return where the NUL is. REQUIRES: there is room.
 char* append_text(char* to, const char* text);
 char* append_number(char* to, uint64_t number);  // decimal

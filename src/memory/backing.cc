@@ -401,6 +401,11 @@ uint64_t backing_bytes_at(uint64_t address) {
   return segment ? segment->start + segment->size - address : 0;
 }
 
+int first_protection(uint64_t address) {
+  const MemorySegment* segment = in_arena(address) ? nullptr : segment_at(address);
+  return segment ? static_cast<int>(segment->protection) : PROT_READ | PROT_WRITE;
+}
+
 void zero_pages(uint64_t start, uint64_t size) {
   executed::note_change({start, start + page_up(size)});
   uint64_t offset = shared_view_of(start) - kSharedView;

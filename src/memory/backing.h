@@ -54,6 +54,8 @@ uint64_t shared_view_of(uint64_t address);
 // backing.
 uint64_t backing_bytes_at(uint64_t address);
 bool in_arena(uint64_t address);
+// Returns the protection with which memory of the backing is mapped at first.
+int first_protection(uint64_t address);
 // Calls act(start, size) for all memory of the backing.
 template <typename Act>
 void each_range(Act act) {

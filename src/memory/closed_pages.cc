@@ -144,15 +144,7 @@ void close_tracking() {
 }
 
 void track(uint64_t start, uint64_t size) {
-  size = page_up(size);
-  int protection = kReadWrite;
-  const MemoryState& memory = shared().memory;
-  for (uint32_t i = 0; i < memory.segment_count; i++) {
-    const MemorySegment& segment = memory.segments[i];
-    if (segment.live && start - segment.start < segment.size)
-      protection = static_cast<int>(segment.protection);
-  }
-  note({start, start + size}, protection);
+  note({start, start + page_up(size)}, first_protection(start));
   drop(start, size);
 }
 

@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::sys {
@@ -23,20 +24,10 @@ struct BuiltWith {
 
 namespace program_file {
 
-inline bool begins(const char* text, const char* with) {
-  while (*with && *text == *with) text++, with++;
-  return *with == 0;
-}
-
-inline bool equal(const char* a, const char* b) {
-  while (*a && *a == *b) a++, b++;
-  return *a == *b;
-}
-
 class Elf {
  public:
   explicit Elf(int file) : file_(file) {
-    if (!get(header_, 0) || !begins(reinterpret_cast<const char*>(header_.e_ident), ELFMAG) ||
+    if (!get(header_, 0) || !starts_with(reinterpret_cast<const char*>(header_.e_ident), ELFMAG) ||
         header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_phentsize != sizeof(Elf64_Phdr))
       header_.e_phnum = 0;
     for (uint32_t i = 0; i < header_.e_phnum; i++) {
@@ -80,7 +71,7 @@ class Elf {
       if (!get(found, chains + uint64_t{index - table[1]} * 4)) return false;
       if ((found | 1) != (hash | 1)) continue;
       if (get(symbol, symbols_ + uint64_t{index} * sizeof symbol) &&
-          read(text, sizeof text - 1, strings_ + symbol.st_name) && equal(text, name))
+          read(text, sizeof text - 1, strings_ + symbol.st_name) && equal_strings(text, name))
         return true;
     }
     return false;
@@ -141,20 +132,21 @@ class Elf {
 // A function that only an allocator has, beside the malloc family.
 inline bool is_of_allocator(const char* function) {
   for (const char* rest = function; *rest; rest++) {  // mallocx, sdallocx, ...
-    if (begins(rest, "allocx")) return rest - function <= 2;
+    if (starts_with(rest, "allocx")) return rest - function <= 2;
   }
-  return begins(function, "mi_") || begins(function, "tc_") || begins(function, "je_");
+  return starts_with(function, "mi_") || starts_with(function, "tc_") ||
+         starts_with(function, "je_");
 }
 
 inline bool is_allocator(const char* name) {
-  return begins(name, "libjemalloc.so") || begins(name, "libtcmalloc") ||
-         begins(name, "libmimalloc.so");
+  return starts_with(name, "libjemalloc.so") || starts_with(name, "libtcmalloc") ||
+         starts_with(name, "libmimalloc.so");
 }
 
 // Of a library's name without its folder.
 inline bool must_be_first(const char* name) {
-  return begins(name, "libasan.so") || begins(name, "liblsan.so") ||
-         begins(name, "libclang_rt.asan");
+  return starts_with(name, "libasan.so") || starts_with(name, "liblsan.so") ||
+         starts_with(name, "libclang_rt.asan");
 }
 
 }  // namespace program_file
@@ -179,7 +171,7 @@ inline BuiltWith built_with(int file) {
     for (const char* c = name; *c; c++)
       if (*c == '/') base = c + 1;
     for (const Refused& one : kRefused)
-      if (program_file::begins(base, one.library) || program_file::begins(base, one.clang_library))
+      if (starts_with(base, one.library) || starts_with(base, one.clang_library))
         result.refused = one.what;
     char* to = program_file::must_be_first(base)  ? result.first
                : program_file::is_allocator(base) ? allocator

@@ -142,8 +142,7 @@ long execute_by_monitor(const Call& call) {
 }
 
 long execute_here(Call& call) {
-  const tasks::WatchedExecution watched(options().places);
-  if (options().places && !watched.is_watched()) runtime::say_unplaced();
+  const tasks::WatchedExecution watched;
   return call_kernel(call);
 }
 

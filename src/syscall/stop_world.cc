@@ -132,10 +132,7 @@ long list_threads(Call& call, bool is_new_form) {
     copy_bytes(entry, &inode, sizeof inode);
     copy_bytes(entry + 8, &offset, sizeof offset);
     copy_bytes(entry + 16, &length, sizeof length);
-    char digits[12];
-    uint64_t count = 0;
-    for (long rest = tid; rest; rest /= 10) digits[count++] = static_cast<char>('0' + rest % 10);
-    for (uint64_t i = 0; i < count; i++) entry[name_at + i] = digits[count - 1 - i];
+    append_number(entry + name_at, static_cast<uint64_t>(tid));
     wrong = trap::to_program(call.b + static_cast<long>(used), entry, kEntry);
     used += kEntry;
     world().listed++;
@@ -251,8 +248,8 @@ bool is_made_in_stopped_world(Call& call, const Site& site) {
       begin_child(call, is_wait, site);
       return true;
     case State::kRuns: {
-      if (call.number == SYS_exit || call.number == SYS_exit_group) {
-        if (call.number == SYS_exit_group) return false;  // the child ends the program
+      if (call.number == SYS_exit_group) return false;  // the child ends the program
+      if (call.number == SYS_exit) {
         end_child(call);
         return true;
       }

@@ -19,7 +19,6 @@
 #include "base/bytes.h"
 #include "code/patch/entry.h"
 #include "control/control.h"
-#include "control/options.h"
 #include "control/process.h"
 #include "memory/backing.h"
 #include "record/input.h"
@@ -27,7 +26,6 @@
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "task/exec/outside.h"
 #include "task/exec/watched.h"
 #include "task/fork.h"
 #include "task/forward.h"
@@ -111,8 +109,7 @@ void take_rights() {
   }
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
   take_rights();
-  const WatchedExecution watched(options().places);
-  if (options().places && !watched.is_watched()) runtime::say_unplaced();
+  const WatchedExecution watched;
   long result =
       sys::raw(SYS_execveat, s.exec.directory, static_cast<long>(s.exec.path),
                static_cast<long>(s.exec.argv), static_cast<long>(s.exec.envp), s.exec.flags);

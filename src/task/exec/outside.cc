@@ -148,10 +148,6 @@ void map_said() {
   g_is_mapped = at == static_cast<long>(kSaid);
 }
 
-void say_unplaced() {
-  report("ptrace is refused here: what is executed now has other addresses in each run");
-}
-
 void say_if_outside(int directory, long path, int flags) {
   if (input::replaying()) return;
   Outside outside;

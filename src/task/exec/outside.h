@@ -7,9 +7,6 @@ namespace weir::runtime {
 // Before the first program is executed.
 void map_said();
 
-// Of a program that is about to be executed: its addresses will be random.
-void say_unplaced();
-
 // Says it, unless the execution of the file will fail, or Weir will be in it. A recording keeps it
 // for its end instead.
 void say_if_outside(int directory, long path, int flags);

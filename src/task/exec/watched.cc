@@ -14,7 +14,9 @@
 #include "base/types.h"
 #include "code/patch/entry.h"
 #include "control/control.h"
+#include "control/options.h"
 #include "loader/settle.h"
+#include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::tasks {
@@ -87,8 +89,14 @@ void watch(uint64_t place) {
 
 }  // namespace
 
-WatchedExecution::WatchedExecution(bool is_wanted) : place_(kWatchers + self().id * kWatcherRoom) {
-  if (!is_wanted) return;
+WatchedExecution::WatchedExecution() : place_(kWatchers + self().id * kWatcherRoom) {
+  if (!options().places) return;
+  start();
+  if (watcher_ <= 0)
+    report("ptrace is refused here: what is executed now has other addresses in each run");
+}
+
+void WatchedExecution::start() {
   const long at =
       sys::raw(SYS_mmap, static_cast<long>(place_), kWatcherRoom, PROT_READ | PROT_WRITE,
                MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);

@@ -8,18 +8,18 @@ namespace weir::tasks {
 
 class WatchedExecution {
  public:
-  // Starts the process that watches. Nothing where `is_wanted` is false. What they share stays
-  // mapped in a process from which a child of vfork executes.
-  explicit WatchedExecution(bool is_wanted);
+  // Starts the process that watches, if Weir fixes addresses in this run. Says so if it cannot: the
+  // addresses will be the kernel's. What they share stays mapped in a process from which a child of
+  // vfork executes.
+  WatchedExecution();
   // The execve has failed: ends it.
   ~WatchedExecution();
   WatchedExecution(const WatchedExecution&) = delete;
   WatchedExecution& operator=(const WatchedExecution&) = delete;
 
-  // False: the addresses will be the kernel's.
-  bool is_watched() const { return watcher_ > 0; }
-
  private:
+  void start();
+
   const uint64_t place_;
   long watcher_ = 0;
   bool is_mapped_ = false;
