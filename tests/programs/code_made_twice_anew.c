@@ -1,12 +1,13 @@
 // Code in a file that is mapped twice: written here, executed there. Threads count by a locked
 // instruction in it; it is changed after it was executed, by who executes it and by another thread,
-// through a mapping that was made before the other and through one that was made after it.
+// through a mapping that was made before the other and through one that was made after it, and on
+// many pages at once.
 #include <stdint.h>
 
 #include "code_made.h"
 #include "program.h"
 
-enum { kThreads = 3, kTimes = 100, kPage = 4096, kSize = 4 * kPage };
+enum { kThreads = 3, kTimes = 100, kPage = 4096, kSize = 4 * kPage, kMany = 300 };
 
 static const unsigned char inc[] = {0xf0, 0x48, 0xff, 0x07, 0xc3};        // lock incq (%rdi)
 static const unsigned char plain[] = {0x48, 0x83, 0x07, 0x01, 0xc3};      // addq $1,(%rdi)
@@ -20,9 +21,11 @@ static unsigned char* g_written;
 static Function* g_function;
 static long g_counter;
 
-static unsigned char* map(int protection) {
-  return checked(mmap(NULL, kSize, protection, MAP_SHARED, g_file, 0));
+static unsigned char* map_size(size_t size, int protection) {
+  return checked(mmap(NULL, size, protection, MAP_SHARED, g_file, 0));
 }
+
+static unsigned char* map(int protection) { return map_size(kSize, protection); }
 
 static void* work(void* unused) {
   for (int i = 0; i < kTimes; i++) g_function(&g_counter);
@@ -89,6 +92,37 @@ static void all(const char* when) {
   run("opened again");
 }
 
+static pthread_barrier_t g_barrier;
+
+// Executes the first page before all pages are written, and after.
+static void* execute_twice(void* unused) {
+  for (int i = 0; i < 2; i++) {
+    pthread_barrier_wait(&g_barrier);
+    long value = 0;
+    g_function(&value);
+    printf("of many pages: %ld\n", value);
+    pthread_barrier_wait(&g_barrier);
+  }
+  return unused;
+}
+
+static void many_pages(void) {
+  CHECK_EQ(ftruncate(g_file, kMany * kPage), 0);
+  g_written = map_size(kMany * kPage, PROT_READ | PROT_WRITE);
+  g_function = (Function*)(uintptr_t)map_size(kMany * kPage, PROT_READ | PROT_EXEC);
+  CHECK_EQ(pthread_barrier_init(&g_barrier, NULL, 2), 0);
+  pthread_t thread;
+  CHECK_EQ(pthread_create(&thread, NULL, execute_twice, NULL), 0);
+  for (int way = 0; way < 2; way++) {
+    for (int i = 0; i < kMany; i++) {
+      memcpy(g_written + i * kPage, way ? add : inc, way ? sizeof add : sizeof inc);
+    }
+    pthread_barrier_wait(&g_barrier);
+    pthread_barrier_wait(&g_barrier);
+  }
+  CHECK_EQ(pthread_join(thread, NULL), 0);
+}
+
 int main(void) {
   g_file = memfd_create("code", 0);
   CHECK_EQ(ftruncate(g_file, kSize), 0);
@@ -103,5 +137,6 @@ int main(void) {
   munmap((void*)(uintptr_t)g_function, kSize);
   g_function = (Function*)(uintptr_t)map(PROT_READ | PROT_EXEC);
   all("mapped anew");
+  many_pages();
   return 0;
 }

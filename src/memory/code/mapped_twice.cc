@@ -141,7 +141,8 @@ void close_to_write(uint64_t page) { each_alias(page, close_page); }
 bool has_written() { return g_written_count || g_wrote_more; }
 
 void publish_written() {
-  if (g_wrote_more) executed::note_change({0, kArena + kArenaSize});
+  constexpr Range kEverywhere{0, uint64_t{1} << 47};  // files are mapped above the arena
+  if (g_wrote_more) executed::note_change(kEverywhere);
   g_wrote_more = false;
   for (uint32_t i = 0; i < g_written_count; i++) {
     each_alias(g_written[i], [](uint64_t alias) {
