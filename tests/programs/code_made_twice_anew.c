@@ -106,6 +106,18 @@ static void* execute_twice(void* unused) {
   return unused;
 }
 
+// Every second page is closed, and all are opened by one call.
+static void in_pieces(void) {
+  enum { kClosed = 40 };
+  for (int i = 0; i < kClosed; i += 2)
+    CHECK_EQ(mprotect(g_written + i * kPage, kPage, PROT_READ), 0);
+  memcpy(g_written + kPage, add, sizeof add);
+  run("in pieces");
+  CHECK_EQ(mprotect(g_written, kClosed * kPage, PROT_READ | PROT_WRITE), 0);
+  for (int i = 0; i < kClosed; i++) memcpy(g_written + i * kPage, inc, sizeof inc);
+  run("as a whole");
+}
+
 static void many_pages(void) {
   CHECK_EQ(ftruncate(g_file, kMany * kPage), 0);
   g_written = map_size(kMany * kPage, PROT_READ | PROT_WRITE);
@@ -138,5 +150,6 @@ int main(void) {
   g_function = (Function*)(uintptr_t)map(PROT_READ | PROT_EXEC);
   all("mapped anew");
   many_pages();
+  in_pieces();
   return 0;
 }

@@ -18,40 +18,29 @@ bool g_wrote_more = false;  // and others, which are closed again
 
 MemoryState& state() { return shared().memory; }
 
-bool add(const SharedMapping& mapping) {
+void add(const SharedMapping& mapping) {
   MemoryState& s = state();
-  if (mapping.range.empty()) return true;
-  if (s.shared_count == kSharedMappings) {
-    s.shared_incomplete = 1;
-    return false;
-  }
-  s.shared_mappings[s.shared_count++] = mapping;
-  return true;
+  if (s.shared_count == kSharedMappings) s.shared_incomplete = 1;
+  else s.shared_mappings[s.shared_count++] = mapping;
 }
 
-// Cuts the range out of the mappings; calls with(piece) for what was there.
-template <typename With>
-void cut(Range range, With with) {
+// No mapping lies on both sides of the address.
+void split_at(uint64_t address) {
   MemoryState& s = state();
-  for (uint32_t i = 0; i < s.shared_count;) {
-    const SharedMapping whole = s.shared_mappings[i];
-    if (!whole.range.overlaps(range)) {
-      i++;
-      continue;
-    }
-    s.shared_mappings[i] = s.shared_mappings[--s.shared_count];
-    const auto piece = [&](uint64_t start, uint64_t limit) {
-      SharedMapping part = whole;
-      part.range = {start, limit};
-      part.offset = whole.offset + (start - whole.range.start);
-      return part;
-    };
-    if (whole.range.start < range.start) add(piece(whole.range.start, range.start));
-    if (range.limit < whole.range.limit) add(piece(range.limit, whole.range.limit));
-    const uint64_t start = whole.range.start > range.start ? whole.range.start : range.start;
-    const uint64_t limit = whole.range.limit < range.limit ? whole.range.limit : range.limit;
-    with(piece(start, limit));
+  for (uint32_t i = 0; i < s.shared_count; i++) {
+    Range& range = s.shared_mappings[i].range;
+    if (!range.contains(address) || range.start == address) continue;
+    SharedMapping rest = s.shared_mappings[i];
+    rest.offset += address - range.start;
+    rest.range.start = range.limit = address;
+    add(rest);
+    return;
   }
+}
+
+void split_around(Range range) {
+  split_at(range.start);
+  split_at(range.limit);
 }
 
 // Calls act(page) for where else the page's bytes are mapped, and for itself.
@@ -84,22 +73,25 @@ uint64_t file_of(int descriptor) {
 
 void note_map(Range range, uint64_t file, uint64_t offset, int protection) {
   forget(range);
-  add({range, file, offset, protection, 0});
+  if (!range.empty()) add({range, file, offset, protection, 0});
 }
 
 void note_protection(Range range, int protection) {
-  SharedMapping pieces[16];
-  uint32_t count = 0;
-  cut(range, [&](SharedMapping piece) {
-    piece.protection = protection;
-    if (count < sizeof pieces / sizeof pieces[0]) pieces[count++] = piece;
-    else state().shared_incomplete = 1;
-  });
-  for (uint32_t i = 0; i < count; i++) add(pieces[i]);
+  MemoryState& s = state();
+  split_around(range);
+  for (uint32_t i = 0; i < s.shared_count; i++) {
+    if (s.shared_mappings[i].range.overlaps(range)) s.shared_mappings[i].protection = protection;
+  }
 }
 
 void forget(Range range) {
-  cut(range, [](const SharedMapping&) {});
+  MemoryState& s = state();
+  split_around(range);
+  for (uint32_t i = 0; i < s.shared_count;) {
+    if (s.shared_mappings[i].range.overlaps(range))
+      s.shared_mappings[i] = s.shared_mappings[--s.shared_count];
+    else i++;
+  }
 }
 
 const SharedMapping* find(uint64_t address) {
