@@ -62,6 +62,11 @@ inline bool is_direct(Flow flow) {
   return flow == Flow::kJump || flow == Flow::kConditional || flow == Flow::kLoop ||
          flow == Flow::kCall;
 }
+// Control never goes on to the instruction behind it. A call may not return, but is none of these.
+inline bool never_continues(Flow flow) {
+  return flow == Flow::kJump || flow == Flow::kIndirectJump || flow == Flow::kReturn ||
+         flow == Flow::kStop;
+}
 // REQUIRES: is_direct(flow_of(shape)). Relative to the instruction's end.
 int64_t branch_displacement(const Shape& shape, const uint8_t* code);
 

@@ -14,11 +14,6 @@ namespace {
 
 using namespace weir;
 
-bool ends(Flow flow) {
-  return flow == Flow::kJump || flow == Flow::kIndirectJump || flow == Flow::kReturn ||
-         flow == Flow::kStop;
-}
-
 // What read_stride() promises, in terms of read_shape().
 bool agrees(const uint8_t* code, const Stride& stride) {
   Shape shape;
@@ -32,7 +27,7 @@ bool agrees(const uint8_t* code, const Stride& stride) {
     unsigned size = stride.what & Stride::kShortBranch ? 1 : 4;
     if (shape.immediate_size != size || shape.immediate_at + size != stride.length) return false;
   }
-  if (ends(flow) != ((stride.what & Stride::kEnds) != 0)) return false;
+  if (never_continues(flow) != ((stride.what & Stride::kEnds) != 0)) return false;
   bool one_byte = shape.map == OpcodeMap::kOneByte && !shape.is_vector;
   bool two_byte = shape.map == OpcodeMap::k0F && !shape.is_vector;
   bool address = one_byte && shape.opcode == 0x8d && shape.is_rip_relative();

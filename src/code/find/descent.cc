@@ -202,9 +202,7 @@ void Descent::follow(uint32_t offset, bool is_soft) {
       if (returns) stretch.after_call = next;
       break;
     }
-    if (flow == Flow::kJump || flow == Flow::kIndirectJump || flow == Flow::kReturn ||
-        flow == Flow::kStop)
-      break;
+    if (never_continues(flow)) break;
     at = next;
     if (!stretch.is_full()) continue;
     commit(stretch);

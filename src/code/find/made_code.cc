@@ -75,11 +75,6 @@ bool is_unlikely(const Shape& shape) {
          (op >= 0xe0 && op <= 0xe2) || op == 0xf1 || op == 0xf5 || op == 0xf8 || op == 0xf9;
 }
 
-bool never_continues(Flow flow) {
-  return flow == Flow::kJump || flow == Flow::kIndirectJump || flow == Flow::kReturn ||
-         flow == Flow::kStop;
-}
-
 bool is_call(Flow flow) { return flow == Flow::kCall || flow == Flow::kIndirectCall; }
 
 // Whether an instruction is a site of made code, and then which of its bytes is changed.

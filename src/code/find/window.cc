@@ -19,11 +19,6 @@
 namespace weir {
 namespace {
 
-bool never_continues(Flow flow) {
-  return flow == Flow::kJump || flow == Flow::kIndirectJump || flow == Flow::kReturn ||
-         flow == Flow::kStop;
-}
-
 bool is_padding(const Shape& shape) {
   if (shape.map == OpcodeMap::k0F) return shape.opcode == 0x1f;
   return shape.map == OpcodeMap::kOneByte && (shape.opcode == 0x90 || shape.opcode == 0xcc) &&
