@@ -22,6 +22,7 @@
 
 #include "base/bytes.h"
 #include "code/decode/registers.h"
+#include "code/decode/shape.h"
 #include "code/find/made_code.h"
 #include "code/program/text_patches.h"
 #include "control/control.h"
@@ -43,7 +44,6 @@ namespace weir::trap {
 namespace {
 
 constexpr greg_t kWrite = 2, kFetch = 16;
-constexpr uint64_t kLongest = 15;  // bytes of an instruction
 
 MadePage g_page;
 uint16_t g_positions[kPageSize];
@@ -151,7 +151,7 @@ bool meet_made_code(uint64_t address, const ucontext_t& context) {
     if (!g_tasks_active) return page::protect(page, kPageSize, protection) == 0;
     // The page's first bytes may be the rest of an instruction that begins on the one before.
     const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
-    const bool begins_before = rip < page && page - rip < kLongest && rip >= range.start;
+    const bool begins_before = rip < page && page - rip < kMaxInstructionSize && rip >= range.start;
     if (!open_to_execute(page, begins_before ? rip : address, range, protection)) return false;
     return !begins_before ||
            open_to_execute(page - kPageSize, rip, range, page::code_protection(rip));
@@ -170,7 +170,7 @@ void watch_made_code(Task& task) {
 }
 
 void read_site(uint64_t address, Site& site) {
-  uint8_t code[kLongest];
+  uint8_t code[kMaxInstructionSize];
   const long got = sys::read_safely(code, address, sizeof code);
   WEIR_CHECK(got > 0 && read_made_site(code, static_cast<size_t>(got), address, site));
 }
@@ -179,7 +179,7 @@ bool meet_made_site(Task& task, siginfo_t& info, ucontext_t& context) {
   constexpr uint8_t kCpuid[] = {0x0f, 0xa2};
   const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
   if (in_runtime(task, context) || on_signal_stack(task, context)) return false;
-  uint8_t code[kLongest];
+  uint8_t code[kMaxInstructionSize];
   const long got = sys::read_safely(code, rip, sizeof code);
   if (got < static_cast<long>(sizeof kCpuid)) return false;
   Site site;

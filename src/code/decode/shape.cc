@@ -72,7 +72,9 @@ constexpr OperandTable kOperandBytes;
 class Reader {
  public:
   Reader(const uint8_t* code, size_t available, Shape& shape)
-      : code_(code), available_(available < 15 ? available : 15), shape_(shape) {}
+      : code_(code),
+        available_(available < kMaxInstructionSize ? available : kMaxInstructionSize),
+        shape_(shape) {}
 
   bool read() {
     if (!read_prefixes()) return false;

@@ -8,6 +8,9 @@
 
 namespace weir {
 
+// Bytes; of a longer one the processor makes a fault.
+inline constexpr uint32_t kMaxInstructionSize = 15;
+
 enum class OpcodeMap : uint8_t { kOneByte, k0F, k0F38, k0F3A, kOther };
 
 struct Shape {

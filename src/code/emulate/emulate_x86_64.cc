@@ -325,7 +325,7 @@ bool emulate(ucontext_t& context, uint64_t address, uint64_t size) {
   auto& rip = context.uc_mcontext.gregs[REG_RIP];
   const auto* code = reinterpret_cast<const uint8_t*>(rip);
   Shape shape;
-  if (!read_shape(code, 15, shape) || shape.has_lock || shape.has_67) return false;
+  if (!read_shape(code, kMaxInstructionSize, shape) || shape.has_lock || shape.has_67) return false;
   if (address / kPageSize != (address + size - 1) / kPageSize ||
       page::backing_bytes_at(address) < size)
     return false;

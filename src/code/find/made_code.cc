@@ -31,7 +31,6 @@ namespace weir {
 namespace {
 
 constexpr uint8_t kLock = 0xf0;
-constexpr uint32_t kLongest = 15;
 
 struct Bits {
   uint64_t word[MadePage::kSize / 64 + 1];
@@ -339,7 +338,7 @@ class Look {
     uint32_t at = start;
     for (uint32_t i = 0; i < kEnough; i++) {
       Shape shape;
-      if (at + kLongest > page_.limit) return i > 0;  // not all of it is known
+      if (at + kMaxInstructionSize > page_.limit) return i > 0;  // not all of it is known
       if (!read_likely(at, shape)) return false;
       if (never_continues(flow_of(shape))) return true;
       at += shape.length;
@@ -370,7 +369,8 @@ class Look {
     if (!start || !goes_on(start)) return;
     // What else the byte would be part of.
     uint32_t others = 0;
-    const uint32_t far = start > page_.first + kLongest ? start - kLongest : page_.first;
+    const uint32_t far =
+        start > page_.first + kMaxInstructionSize ? start - kMaxInstructionSize : page_.first;
     for (uint32_t at = far; at < start; at++) {
       if (at + g_decoded[at].length > start && g_leading[at] > others) others = g_leading[at];
     }
@@ -398,8 +398,8 @@ uint32_t find_made_sites(const MadePage& page, uint32_t entry, PatchKinds kinds,
 }
 
 bool read_made_site(const uint8_t* code, size_t available, uint64_t address, Site& site) {
-  uint8_t bytes[kLongest];
-  const size_t size = available < kLongest ? available : kLongest;
+  uint8_t bytes[kMaxInstructionSize];
+  const size_t size = available < kMaxInstructionSize ? available : kMaxInstructionSize;
   copy_bytes(bytes, code, size);
   size_t at = 0;
   while (at < size && is_prefix(bytes[at])) at++;

@@ -41,7 +41,7 @@ bool is_entry_marker(const Shape& shape) {  // endbr64
 }
 
 // Branches of 8 bits reach 128 bytes; the branch itself and the longest instruction come on top.
-constexpr uint32_t kMargin = Sweep::kNear + 128 + 2 * 15;
+constexpr uint32_t kMargin = Sweep::kNear + 128 + 2 * kMaxInstructionSize;
 
 // Code that holds addresses of 32 bits, and the tables that it means, lies below 2^31.
 constexpr uint64_t kLowCode = uint64_t{1} << 32;

@@ -128,8 +128,7 @@ void prove(uint64_t address) {
   g_places[at] |= kProved;
   Site site;
   const auto* code = reinterpret_cast<const uint8_t*>(address);
-  constexpr size_t kLongest = 15;
-  if (!decode_atomic(code, kLongest, address, site.atomic)) return;
+  if (!decode_atomic(code, kMaxInstructionSize, address, site.atomic)) return;
   site.kind = SiteKind::kAtomic;
   site.address = site.window = address;
   site.length = site.atomic.length;

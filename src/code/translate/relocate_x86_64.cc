@@ -109,9 +109,8 @@ void load_target(Code& code, const Step& step) {
     return;
   }
   const uint64_t address = shape.is_rip_relative() ? operand_address(step) : 0;
-  constexpr uint64_t kLongest = 15;
   const bool is_near =
-      is_narrow(address - code.here()) && is_narrow(address - (code.here() + kLongest));
+      is_narrow(address - code.here()) && is_narrow(address - (code.here() + kMaxInstructionSize));
   if (shape.is_rip_relative() && !is_near) code.put_constant(kRcx, address);
   for (unsigned i = 0; i < shape.opcode_at; i++) {  // what changes the address
     const uint8_t prefix = step.code()[i];
