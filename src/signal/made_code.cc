@@ -62,7 +62,7 @@ void read_page(uint64_t page, const Range& code) {
   g_page.address = page;
   g_page.code = code;
   g_page.first = MadePage::kBefore;
-  g_page.limit = MadePage::kBefore + kPageSize;
+  g_page.limit = MadePage::kPageLimit;
   copy_bytes(g_page.bytes + MadePage::kBefore, reinterpret_cast<const void*>(page), kPageSize);
   if (page > code.start &&
       read_own(page - MadePage::kBefore, g_page.bytes, MadePage::kBefore) == MadePage::kBefore)

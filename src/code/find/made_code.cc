@@ -144,18 +144,13 @@ class Look {
     if (!has_candidates()) return 0;
     prove(entry);
     if (g_known_count) recall();
-    for (uint32_t at = MadePage::kBefore; at < page_limit(); at++) {
+    for (uint32_t at = MadePage::kBefore; at < MadePage::kPageLimit; at++) {
       if (may_be_changed(at) && !code_.has(at)) weigh(at);
     }
     return count_;
   }
 
  private:
-  uint32_t page_limit() const {
-    const uint32_t limit = MadePage::kBefore + static_cast<uint32_t>(kPageSize);
-    return page_.limit < limit ? page_.limit : limit;
-  }
-
   // Whether a byte could be one that is changed.
   bool may_be_changed(uint32_t at) const {
     const uint8_t byte = page_.bytes[at];
@@ -173,9 +168,18 @@ class Look {
   }
 
   bool has_candidates() const {
-    for (uint32_t at = MadePage::kBefore; at < page_limit(); at++)
+    for (uint32_t at = MadePage::kBefore; at < MadePage::kPageLimit; at++)
       if (may_be_changed(at)) return true;
     return false;
+  }
+
+  uint64_t address_of(int64_t at) const {
+    return page_.address + static_cast<uint64_t>(at) - MadePage::kBefore;
+  }
+
+  // An offset into the page's bytes, which may lie outside. REQUIRES: is_direct(flow_of(shape)).
+  int64_t target_of(uint32_t at, const Shape& shape) const {
+    return at + shape.length + branch_displacement(shape, page_.bytes + at);
   }
 
   bool read(uint32_t at, Shape& shape) const {
@@ -196,18 +200,18 @@ class Look {
   }
 
   void take(uint32_t at) {
-    if (at < MadePage::kBefore || at >= page_limit() || taken_.has(at)) return;
+    if (at < MadePage::kBefore || at >= MadePage::kPageLimit || taken_.has(at)) return;
     WEIR_CHECK(faulting_byte(page_.bytes[at]) != 0);  // invariant 1 of made_code.cc
     taken_.add(at);
     positions_[count_++] = static_cast<uint16_t>(at - MadePage::kBefore);
   }
 
   uint64_t identity(uint32_t at, const Shape& shape) const {
-    return identity_of(page_.address + at - MadePage::kBefore, page_.bytes + at, shape.length);
+    return identity_of(address_of(at), page_.bytes + at, shape.length);
   }
 
   void recall() {
-    for (uint32_t wanted = MadePage::kBefore; wanted < page_limit(); wanted++) {
+    for (uint32_t wanted = MadePage::kBefore; wanted < MadePage::kPageLimit; wanted++) {
       if (!may_be_changed(wanted)) continue;
       for (uint32_t back = 0; back <= kPrefixes && back <= wanted - page_.first; back++) {
         const uint32_t at = wanted - back;
@@ -235,7 +239,7 @@ class Look {
 
   // Whether all is likely from there to where no more follows, or to the next call.
   bool is_stretch(uint32_t at) const {
-    for (Shape shape; at < page_limit() && !starts_.has(at); at += shape.length) {
+    for (Shape shape; at < MadePage::kPageLimit && !starts_.has(at); at += shape.length) {
       if (code_.has(at) || !read_likely(at, shape)) return false;
       const Flow flow = flow_of(shape);
       if (never_continues(flow) || is_call(flow)) return true;
@@ -248,7 +252,7 @@ class Look {
     while (depth_ > 0) {
       uint32_t at = stack_[--depth_];
       Shape shape;
-      while (at < page_limit() && !starts_.has(at) && !is_zero(at) && read(at, shape)) {
+      while (at < MadePage::kPageLimit && !starts_.has(at) && !is_zero(at) && read(at, shape)) {
         starts_.add(at);
         for (uint32_t i = 0; i < shape.length; i++) code_.add(at + i);
         if (const uint32_t changed = made_byte(at, shape)) {
@@ -257,8 +261,8 @@ class Look {
         }
         const Flow flow = flow_of(shape);
         if (is_direct(flow)) {
-          const int64_t to = at + shape.length + branch_displacement(shape, page_.bytes + at);
-          if (to >= page_.first && to < page_limit()) push(static_cast<uint32_t>(to));
+          const int64_t to = target_of(at, shape);
+          if (to >= page_.first && to < MadePage::kPageLimit) push(static_cast<uint32_t>(to));
         }
         at += shape.length;
         if (never_continues(flow)) break;
@@ -274,9 +278,7 @@ class Look {
     if (is_zero(at) || !read(at, shape) || is_unlikely(shape)) return false;
     const Flow flow = flow_of(shape);
     if (flow != Flow::kJump && flow != Flow::kConditional && flow != Flow::kLoop) return true;
-    const uint64_t to = page_.address + at - MadePage::kBefore + shape.length +
-                        static_cast<uint64_t>(branch_displacement(shape, page_.bytes + at));
-    return page_.code.contains(to);
+    return page_.code.contains(address_of(target_of(at, shape)));
   }
 
   // Decodes at every offset, and counts from how many the instructions lead there. Where code is,
@@ -314,7 +316,7 @@ class Look {
     decoded.length = shape.length;
     decoded.goes_on = flow == Flow::kStop ? 0 : never_continues(flow) ? kAfterJump : 0xffff;
     if (!is_direct(flow)) return;
-    const int64_t to = at + shape.length + branch_displacement(shape, page_.bytes + at);
+    const int64_t to = target_of(at, shape);
     if (to >= page_.first && to < page_.limit) decoded.target = static_cast<uint16_t>(to);
   }
 

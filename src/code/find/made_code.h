@@ -14,13 +14,13 @@ namespace weir {
 // A page of code with what lies around it, in the program's own bytes.
 struct MadePage {
   static constexpr uint32_t kBefore = 256, kBehind = 16;
-  static constexpr uint32_t kSize = kBefore + kPageSize + kBehind;
+  static constexpr uint32_t kPageLimit = kBefore + kPageSize, kSize = kPageLimit + kBehind;
 
   uint64_t address;  // of the page
   Range code;        // memory of the program's for code, around it
-  uint32_t first;    // [first, limit) of `bytes` is known
+  uint32_t first;    // [first, limit) of `bytes` is known: the page at least
   uint32_t limit;
-  uint8_t bytes[kSize];  // the page begins at kBefore
+  uint8_t bytes[kSize];  // the page has [kBefore, kPageLimit)
 };
 
 // Finds the sites of these kinds on the page, if control is at `entry` (an offset into `bytes`).

@@ -25,7 +25,7 @@ MadePage page_with(const std::vector<uint8_t>& code, uint32_t at = 0) {
   page.address = kAddress;
   page.code = {kAddress, kAddress + kPageSize};
   page.first = MadePage::kBefore;
-  page.limit = MadePage::kBefore + kPageSize;
+  page.limit = MadePage::kPageLimit;
   std::copy(code.begin(), code.end(), page.bytes + MadePage::kBefore + at);
   return page;
 }
