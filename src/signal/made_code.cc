@@ -72,13 +72,8 @@ void read_page(uint64_t page, const Range& code) {
 }
 
 bool is_shared(uint64_t page) {
-  char* maps;
-  if (sys::read_maps(&maps) < 0) return true;
   sys::MapLine line;
-  for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
-    if (line.range.contains(page)) return line.shared;
-  }
-  return true;
+  return !sys::find_map_line(page, &line) || line.shared;
 }
 
 [[noreturn]] void refuse(uint64_t address) {

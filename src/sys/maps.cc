@@ -108,4 +108,13 @@ char* next_map_line(char* cursor, MapLine* line) {
   return cursor + 1;
 }
 
+bool find_map_line(uint64_t address, MapLine* line) {
+  char* cursor;
+  if (read_maps(&cursor) < 0) return false;
+  while ((cursor = next_map_line(cursor, line))) {
+    if (line->range.contains(address)) return true;
+  }
+  return false;
+}
+
 }  // namespace weir::sys

@@ -48,4 +48,8 @@ bool has_many_maps();
 // it begins.
 char* next_map_line(char* cursor, MapLine* line);
 
+// The line of the mapping in which the address lies, as read_maps() has it now. False: there is
+// none, or the lines cannot be read.
+bool find_map_line(uint64_t address, MapLine* line);
+
 }  // namespace weir::sys

@@ -121,13 +121,8 @@ bool is_wanted(int protection, long flags, int descriptor) {
 
 // Of the mapping at the address, as the kernel has it.
 bool look_up(uint64_t address, sys::MapLine& line) {
-  char* cursor;
   page::LimitLifted descriptors(RLIMIT_NOFILE);
-  if (sys::read_maps(&cursor) < 0) return false;
-  while ((cursor = sys::next_map_line(cursor, &line))) {
-    if (line.range.contains(address)) return true;
-  }
-  return false;
+  return sys::find_map_line(address, &line);
 }
 
 // Replaying, these two know of none: each process has its own memory.

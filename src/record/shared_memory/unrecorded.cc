@@ -45,13 +45,11 @@ void note_shared_memory() {
 
 void note_stranger(uint64_t address) {
   channel::Header& h = header();
-  char* cursor;
-  if (__atomic_exchange_n(&h.strangers, 1u, __ATOMIC_ACQ_REL) || sys::read_maps(&cursor) < 0)
+  sys::MapLine line;
+  if (__atomic_exchange_n(&h.strangers, 1u, __ATOMIC_ACQ_REL) ||
+      !sys::find_map_line(address, &line))
     return;
-  for (sys::MapLine line; (cursor = sys::next_map_line(cursor, &line));) {
-    if (line.range.contains(address) && string_length(line.name) < sizeof h.strange)
-      append_text(h.strange, line.name);
-  }
+  if (string_length(line.name) < sizeof h.strange) append_text(h.strange, line.name);
 }
 
 }  // namespace weir::recording
