@@ -10,16 +10,10 @@
 #include "memory/code/mapped_twice.h"
 #include "record/input.h"
 #include "sys/syscall_x86_64.h"
-#include "syscall/transfer.h"
+#include "syscall/memory/calls.h"
 #include "task/mapping_log.h"
 
 namespace weir::syscalls {
-
-namespace {
-
-uint64_t address(long value) { return static_cast<uint64_t>(value); }
-
-}  // namespace
 
 SharedCode::SharedCode(Call& call) : call_(call), asked_(static_cast<int>(call.c)) {
   if (!plan().is_isolated() || input::is_on()) return;
