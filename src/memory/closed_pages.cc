@@ -27,7 +27,7 @@ constexpr int kReadWrite = PROT_READ | PROT_WRITE;
 
 // Per process, and inherited by the processes made from it together with the mappings.
 bool g_is_open = false;
-ProtectedRange g_asked[kProtectedRanges];
+constinit ProtectedRange g_asked[kProtectedRanges] = {};  // no page of it is touched at the start
 uint32_t g_asked_count = 0;
 uint32_t g_changes = 0;  // of protections, since mappings were last counted
 

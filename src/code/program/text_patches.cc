@@ -72,7 +72,7 @@ struct Patched {
   PatchKinds kinds;
 };
 constexpr unsigned kMaxPatched = 1024;
-Patched g_patched[kMaxPatched];
+constinit Patched g_patched[kMaxPatched] = {};
 unsigned g_patched_count = 0;
 
 Patched* patched_at(Range text) {

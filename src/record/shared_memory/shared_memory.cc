@@ -46,7 +46,7 @@ using channel::PageKind;
 
 constexpr uint32_t kMaxMappings = 4096;
 
-Mapping g_mappings[kMaxMappings];
+constinit Mapping g_mappings[kMaxMappings] = {};
 uint32_t g_count = 0;
 bool g_reads = false;    // the kernel reads such memory in the call that is being made
 bool g_touches = false;  // or writes it
