@@ -15,8 +15,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -29,6 +27,7 @@
 #include "cli/launch/verdict.h"
 #include "constant/layout.h"
 #include "control/options.h"
+#include "recording/bytes.h"
 #include "sys/built_with.h"
 
 namespace weir::cli {
@@ -43,8 +42,9 @@ constexpr size_t kPathMax = 511;  // what the library keeps
 // Whether this machine's C library is older than glibc 2.34. Its loader says so: it has the names
 // of its versions in it.
 bool has_threads_apart() {
-  std::ifstream loader("/lib64/ld-linux-x86-64.so.2", std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(loader), {}};
+  constexpr size_t kMost = 4 << 20;  // it is some hundred kilobytes
+  const recording::File loader = recording::File::reading("/lib64/ld-linux-x86-64.so.2");
+  const std::string bytes = loader.read(0, std::min<uint64_t>(loader.size(), kMost));
   return !bytes.empty() && bytes.find("GLIBC_2.34") == std::string::npos;
 }
 
