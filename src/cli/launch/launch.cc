@@ -147,8 +147,8 @@ void set_tracer(Environment& environment, pid_t tracer) {
                options.replace(at + kKey.size(), digits.size(), digits));
 }
 
-void refuse_sanitizer(const Program& program, const RunOptions& options) {
-  const sys::BuiltWith built = sys::built_with(AT_FDCWD, program.path.c_str());
+void refuse_sanitizer(const sys::BuiltWith& built, const Program& program,
+                      const RunOptions& options) {
   if (!built.refused || options.passive()) return;
   throw Failure(
       kCannotRun,
@@ -245,11 +245,11 @@ std::string prepared_log(const std::string& name) {
 }
 
 std::vector<std::string> environment_for(const RunOptions& options, const Program& program) {
-  require(options);
   RunOptions passed = options;
   Environment environment;
   for (char** variable = environ; *variable; variable++) environment.push_back(*variable);
   const sys::BuiltWith built = sys::built_with(AT_FDCWD, program.path.c_str());
+  refuse_sanitizer(built, program, options);
   set_preload(environment, library_path(), built.first);
   if (!passed.passive()) {
     passed.cache = cache_folder();
@@ -266,7 +266,6 @@ std::vector<std::string> environment_for(const RunOptions& options, const Progra
 void execute(const Program& program, std::vector<std::string> environment,
              const RunOptions& options, const std::vector<uint64_t>& user) {
   const bool recorded = options.trace >= 0;
-  refuse_sanitizer(program, options);
   const char* const passed = value_in(environment, "WEIR_OPTIONS");
   const bool places = passed && strstr(passed, kPlaces);
   if (places) let_kernel_choose();
@@ -326,6 +325,7 @@ void launch(const Program& program, const RunOptions& options) {
   if (!passed.log.empty()) passed.log = prepared_log(passed.log);
   if (!passed.json.empty()) passed.json = prepared_json(passed.json);
   try {
+    require(passed);
     execute(program, environment_for(passed, program), passed);
   } catch (const Failure&) {
     if (!passed.json.empty()) unlink(part_of(passed.json).c_str());
