@@ -126,7 +126,7 @@ class Layouter {
       if (one.range.start >= kStackLimit) continue;  // [vsyscall]
       const bool is_near_loader = inode && one.range.start >= loader &&
                                   (one.inode == inode || loader_.limit() == one.range.start);
-      if (registers_.rsp >= one.range.start && registers_.rsp < one.range.limit) {
+      if (one.range.contains(registers_.rsp)) {
         stack_.add(one);
       } else if (one.name[0] == '[' && one.name[1] == 'v') {
         system_.add(one);
@@ -209,7 +209,7 @@ class Layouter {
       const long at = process_.call(SYS_mremap, range.start, range.size(), range.size(),
                                     MREMAP_MAYMOVE | MREMAP_FIXED, to);
       if (at != static_cast<long>(to)) return failed(step, at);
-      if (process_.instruction() >= range.start && process_.instruction() < range.limit)
+      if (range.contains(process_.instruction()))
         process_.use_instruction_at(part.moved(process_.instruction()));
     }
     return true;
@@ -233,6 +233,9 @@ class Layouter {
     return address;
   }
 
+  // Of the table, without auxv.
+  uint64_t table_words() const { return 1 + arguments_ + 1 + variables_ + 1; }
+
   // As the kernel does it, but that the kernel begins at a random address: the processor's name
   // and the random bytes below the texts, below them the table.
   bool write_table() {
@@ -247,7 +250,7 @@ class Layouter {
     const long length = process_.read_string(platform, name, sizeof name);
     if (length < 0 || !process_.read(auxiliary(AT_RANDOM) + delta, random, sizeof random))
       return failed("reading the stack");
-    const uint64_t words = 1 + arguments_ + 1 + variables_ + 1;
+    const uint64_t words = table_words();
     uint64_t* const pointers = words_;
     if (words * 8 > kWordRoom) return failed("reading the stack: too many arguments");
     if (!process_.read(old + delta, pointers, words * 8)) return failed("reading the stack");
@@ -302,8 +305,7 @@ class Layouter {
     map.env_end = field(text_, 51) + delta;
     map.auxv_size = static_cast<uint32_t>(auxiliary_count_ * sizeof(Elf64_auxv_t));
     map.exe_fd = ~0u;
-    const uint64_t words = 1 + arguments_ + 1 + variables_ + 1;
-    map.auxv = registers_.rsp + words * 8;
+    map.auxv = registers_.rsp + table_words() * 8;
     const uint64_t at = (registers_.rsp - sizeof map - 256) & ~uint64_t{15};
     if (!process_.write(at, &map, sizeof map)) return failed("writing the stack");
     const long result = process_.call(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, at, sizeof map, 0);

@@ -10,16 +10,25 @@ namespace weir::loader {
 
 inline constexpr uint64_t kMostPath = 4096;
 
-// "/proc/PID" and `name`. Returns where the NUL is.
-inline char* put_path(char* to, int pid, const char* name) {
-  char digits[16];
+// Write at `to`, with a NUL behind, and return where the NUL is. (The command does not have those
+// of base/bytes.h.)
+inline char* put_text(char* to, const char* text) {
+  while ((*to = *text++)) to++;
+  return to;
+}
+inline char* put_number(char* to, uint64_t number) {
+  char digits[20];
   int count = 0;
-  for (int rest = pid; rest; rest /= 10) digits[count++] = static_cast<char>('0' + rest % 10);
-  for (const char* c = "/proc/"; *c; c++) *to++ = *c;
+  do digits[count++] = static_cast<char>('0' + number % 10);
+  while (number /= 10);
   while (count) *to++ = digits[--count];
-  for (const char* c = name; *c; c++) *to++ = *c;
   *to = 0;
   return to;
+}
+
+// "/proc/PID" and `name`. Returns where the NUL is.
+inline char* put_path(char* to, int pid, const char* name) {
+  return put_text(put_number(put_text(to, "/proc/"), static_cast<uint64_t>(pid)), name);
 }
 
 // Its length, or -errno.

@@ -12,74 +12,6 @@ namespace weir::loader {
 
 namespace {
 
-// Into the options of the program that is about to run: which child it has to wait for.
-void name_tracer(const Traced& process) {
-  constexpr char kName[] = "WEIR_OPTIONS=", kKey[] = "tracer=";
-  constexpr uint64_t kDigits = 10;
-  user_regs_struct registers;
-  uint64_t count = 0;
-  if (!process.get(&registers) || !process.read(registers.rsp, &count, sizeof count)) return;
-  for (uint64_t at = registers.rsp + 8 * (count + 2);; at += 8) {
-    uint64_t text = 0;
-    char value[4096];
-    if (!process.read(at, &text, sizeof text) || !text) return;
-    if (!process.read(text, value, sizeof kName - 1) ||
-        __builtin_memcmp(value, kName, sizeof kName - 1) != 0)
-      continue;
-    const long length = process.read_string(text, value, sizeof value);
-    for (long i = 0; i + static_cast<long>(sizeof kKey - 1 + kDigits) <= length; i++) {
-      if (__builtin_memcmp(value + i, kKey, sizeof kKey - 1) != 0) continue;
-      char digits[kDigits];
-      long number = sys::raw(SYS_getpid);
-      for (uint64_t j = kDigits; j-- > 0; number /= 10)
-        digits[j] = static_cast<char>('0' + number % 10);
-      process.write(text + static_cast<uint64_t>(i) + sizeof kKey - 1, digits, kDigits);
-      return;
-    }
-    return;
-  }
-}
-
-// As many as there may be: each finds suitable addresses with a probability of 1/11 at least.
-constexpr int kMostTries = 500;
-
-// Ends the process with status 125 and a line that says why.
-void end_unfixed(const Traced& process, const LayoutResult& result) {
-  char text[256];
-  char* at = text;
-  const auto add = [&](const char* more) {
-    while (*more) *at++ = *more++;
-  };
-  add("weir: the addresses of the program cannot be fixed (");
-  add(result.step);
-  add(", error ");
-  char digits[24];
-  int count = 0;
-  for (long rest = result.error < 0 ? -result.error : result.error; rest || !count; rest /= 10)
-    digits[count++] = static_cast<char>('0' + rest % 10);
-  while (count) *at++ = digits[--count];
-  add(")\n");
-  const long page = process.call(SYS_mmap, 0, kPageSize, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS, ~uint64_t{0}, 0);
-  const auto length = static_cast<uint64_t>(at - text);
-  if (!sys::failed(page) && process.write(static_cast<uint64_t>(page), text, length))
-    process.call(SYS_write, 2, static_cast<uint64_t>(page), length);
-  process.call(SYS_exit_group, 125);
-}
-
-// As ps shows it.
-bool set_name(const Traced& process, const char* name) {
-  const long page = process.call(SYS_mmap, 0, kPageSize, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS, ~uint64_t{0}, 0);
-  if (sys::failed(page)) return false;
-  const auto at = static_cast<uint64_t>(page);
-  uint64_t length = 0;
-  while (name[length]) length++;
-  const bool is_set =
-      process.write(at, name, length + 1) && process.call(SYS_prctl, PR_SET_NAME, at) == 0;
-  return process.call(SYS_munmap, at, kPageSize) == 0 && is_set;
-}
-
 // What lies on the stack of a program that has just been executed.
 struct Stack {
   uint64_t count = 0, arguments = 0, variables = 0;  // argv, environ
@@ -103,13 +35,73 @@ bool find_stack(const Traced& process, Stack* stack) {
   return stack->path != 0;
 }
 
+// Into the options of the program that is about to run: which child it has to wait for.
+void name_tracer(const Traced& process) {
+  constexpr char kName[] = "WEIR_OPTIONS=", kKey[] = "tracer=";
+  constexpr uint64_t kDigits = 10;
+  Stack stack;
+  if (!find_stack(process, &stack)) return;
+  for (uint64_t at = stack.variables;; at += 8) {
+    uint64_t text = 0;
+    char value[4096];
+    if (!process.read(at, &text, sizeof text) || !text) return;
+    if (!process.read(text, value, sizeof kName - 1) ||
+        __builtin_memcmp(value, kName, sizeof kName - 1) != 0)
+      continue;
+    const long length = process.read_string(text, value, sizeof value);
+    for (long i = 0; i + static_cast<long>(sizeof kKey - 1 + kDigits) <= length; i++) {
+      if (__builtin_memcmp(value + i, kKey, sizeof kKey - 1) != 0) continue;
+      char digits[kDigits];
+      long number = sys::raw(SYS_getpid);
+      for (uint64_t j = kDigits; j-- > 0; number /= 10)
+        digits[j] = static_cast<char>('0' + number % 10);
+      process.write(text + static_cast<uint64_t>(i) + sizeof kKey - 1, digits, kDigits);
+      return;
+    }
+    return;
+  }
+}
+
+// As many as there may be: each finds suitable addresses with a probability of 1/11 at least.
+constexpr int kMostTries = 500;
+
+// Memory of its own; or -errno.
+long new_page(const Traced& process) {
+  return process.call(SYS_mmap, 0, kPageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                      ~uint64_t{0}, 0);
+}
+
+// Ends the process with status 125 and a line that says why.
+void end_unfixed(const Traced& process, const LayoutResult& result) {
+  char text[256];
+  char* at = put_text(text, "weir: the addresses of the program cannot be fixed (");
+  at = put_text(put_text(at, result.step), ", error ");
+  at = put_number(at, static_cast<uint64_t>(result.error < 0 ? -result.error : result.error));
+  at = put_text(at, ")\n");
+  const long page = new_page(process);
+  const auto length = static_cast<uint64_t>(at - text);
+  if (!sys::failed(page) && process.write(static_cast<uint64_t>(page), text, length))
+    process.call(SYS_write, 2, static_cast<uint64_t>(page), length);
+  process.call(SYS_exit_group, 125);
+}
+
+// As ps shows it.
+bool set_name(const Traced& process, const char* name) {
+  const long page = new_page(process);
+  if (sys::failed(page)) return false;
+  const auto at = static_cast<uint64_t>(page);
+  uint64_t length = 0;
+  while (name[length]) length++;
+  const bool is_set =
+      process.write(at, name, length + 1) && process.call(SYS_prctl, PR_SET_NAME, at) == 0;
+  return process.call(SYS_munmap, at, kPageSize) == 0 && is_set;
+}
+
 bool is_script(const Traced& process, const char* path) {
   char head[2] = {}, there[kMostPath + 32];
   const char* name = path;
   if (path[0] != '/') {
-    char* at = put_path(there, process.pid(), "/cwd/");
-    while (*path) *at++ = *path++;
-    *at = 0;
+    put_text(put_path(there, process.pid(), "/cwd/"), path);
     name = there;
   }
   const long file = sys::raw(SYS_open, reinterpret_cast<long>(name), O_RDONLY | O_CLOEXEC);
@@ -145,7 +137,7 @@ bool execute_again(const Traced& process, char (&name)[32]) {
           __builtin_memcmp(other, path, size) == 0)
         break;
     }
-    return process.call_execve(stack.path, arguments, stack.variables) == 0 &&
+    return process.call(SYS_execve, stack.path, arguments, stack.variables) == 0 &&
            process.stop_between_instructions();
   }
   if (!name[0]) {
@@ -158,7 +150,7 @@ bool execute_again(const Traced& process, char (&name)[32]) {
   __builtin_memcpy(other, kSelf, sizeof kSelf - 1);
   __builtin_memcpy(other + size - (sizeof kExe - 1), kExe, sizeof kExe - 1);
   return process.write(stack.path, other, size) &&
-         process.call_execve(stack.path, stack.arguments, stack.variables) == 0 &&
+         process.call(SYS_execve, stack.path, stack.arguments, stack.variables) == 0 &&
          process.stop_between_instructions() && find_stack(process, &stack) &&
          process.write(stack.path, path, size);
 }

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
+#include "base/bytes.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::loader {
@@ -28,41 +29,50 @@ int next_stop(int pid) {
   return stopped == pid && WIFSTOPPED(status) ? status : -1;
 }
 
-}  // namespace
+// Copies `size` bytes by process_vm_readv or process_vm_writev.
+bool copy_at_once(long call, int pid, iovec here, iovec there) {
+  return sys::raw(call, pid, reinterpret_cast<long>(&here), 1, reinterpret_cast<long>(&there), 1,
+                  0) == static_cast<long>(here.iov_len);
+}
 
-bool Traced::read(uint64_t from, void* to, uint64_t size) const {
-  iovec here{to, size}, there{reinterpret_cast<void*>(from), size};
-  if (sys::raw(SYS_process_vm_readv, pid_, reinterpret_cast<long>(&here), 1,
-               reinterpret_cast<long>(&there), 1, 0) == static_cast<long>(size))
-    return true;
-  for (uint64_t at = from & ~(kWord - 1); at < from + size; at += kWord) {
+// Calls act(address, the word there, first byte of it in the range, number of these, where they
+// are in the range) for each word of the range. False if one cannot be read or act is false.
+template <typename Act>
+bool each_word(int pid, uint64_t start, uint64_t size, Act act) {
+  for (uint64_t at = start & ~(kWord - 1); at < start + size; at += kWord) {
     uint8_t word[kWord];
-    if (sys::failed(trace(PTRACE_PEEKDATA, pid_, at, word))) return false;
-    for (uint64_t i = 0; i < kWord; i++) {
-      if (at + i >= from && at + i < from + size)
-        static_cast<uint8_t*>(to)[at + i - from] = word[i];
-    }
+    if (sys::failed(trace(PTRACE_PEEKDATA, pid, at, word))) return false;
+    const uint64_t first = at < start ? start - at : 0, rest = start + size - at;
+    const uint64_t limit = rest < kWord ? rest : kWord;
+    if (!act(at, word, first, limit - first, at + first - start)) return false;
   }
   return true;
 }
 
-bool Traced::write(uint64_t to, const void* from, uint64_t size) const {
-  iovec here{const_cast<void*>(from), size}, there{reinterpret_cast<void*>(to), size};
-  if (sys::raw(SYS_process_vm_writev, pid_, reinterpret_cast<long>(&here), 1,
-               reinterpret_cast<long>(&there), 1, 0) == static_cast<long>(size))
+}  // namespace
+
+bool Traced::read(uint64_t from, void* to, uint64_t size) const {
+  if (copy_at_once(SYS_process_vm_readv, pid_, {to, size}, {reinterpret_cast<void*>(from), size}))
     return true;
-  for (uint64_t at = to & ~(kWord - 1); at < to + size; at += kWord) {
-    uint8_t bytes[kWord];
-    if (sys::failed(trace(PTRACE_PEEKDATA, pid_, at, bytes))) return false;
-    for (uint64_t i = 0; i < kWord; i++) {
-      if (at + i >= to && at + i < to + size)
-        bytes[i] = static_cast<const uint8_t*>(from)[at + i - to];
-    }
-    uint64_t word;
-    __builtin_memcpy(&word, bytes, sizeof word);
-    if (sys::failed(trace(PTRACE_POKEDATA, pid_, at, reinterpret_cast<void*>(word)))) return false;
-  }
-  return true;
+  return each_word(pid_, from, size,
+                   [&](uint64_t, const uint8_t* word, uint64_t first, uint64_t count, uint64_t at) {
+                     copy_bytes(static_cast<uint8_t*>(to) + at, word + first, count);
+                     return true;
+                   });
+}
+
+bool Traced::write(uint64_t to, const void* from, uint64_t size) const {
+  if (copy_at_once(SYS_process_vm_writev, pid_, {const_cast<void*>(from), size},
+                   {reinterpret_cast<void*>(to), size}))
+    return true;
+  return each_word(
+      pid_, to, size,
+      [&](uint64_t address, uint8_t* bytes, uint64_t first, uint64_t count, uint64_t at) {
+        uint64_t word;
+        copy_bytes(bytes + first, static_cast<const uint8_t*>(from) + at, count);
+        copy_bytes(&word, bytes, sizeof word);
+        return !sys::failed(trace(PTRACE_POKEDATA, pid_, address, reinterpret_cast<void*>(word)));
+      });
 }
 
 long Traced::read_string(uint64_t from, char* to, uint64_t room) const {
@@ -100,36 +110,17 @@ bool Traced::stop_between_instructions() const {
   }
 }
 
-bool Traced::begin_call(user_regs_struct* saved, long number, uint64_t a, uint64_t b, uint64_t c,
-                        uint64_t d, uint64_t e, uint64_t f) const {
-  if (!get(saved)) return false;
-  user_regs_struct call = *saved;
+long Traced::call(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
+                  uint64_t f) const {
+  user_regs_struct saved, after;
+  if (!get(&saved)) return -ESRCH;
+  user_regs_struct call = saved;
   call.orig_rax = ~0ull;  // not to be taken for an interrupted call
   call.rax = static_cast<unsigned long long>(number);
   call.rdi = a, call.rsi = b, call.rdx = c, call.r10 = d, call.r8 = e, call.r9 = f;
   call.rip = instruction_;
-  return set(call);
-}
-
-long Traced::call(long number, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
-                  uint64_t f) const {
-  user_regs_struct saved, after;
-  if (!begin_call(&saved, number, a, b, c, d, e, f)) return -ESRCH;
+  if (!set(call)) return -ESRCH;
   for (;;) {  // a stop by SIGSTOP comes between: it is the process's again when this is done
-    if (sys::failed(trace(PTRACE_SINGLESTEP, pid_, 0, nullptr))) return -ESRCH;
-    const int status = next_stop(pid_);
-    if (status < 0) return -ESRCH;
-    if (status >> 8 == SIGTRAP) break;
-    if (status >> 8 == SIGSEGV || status >> 8 == SIGILL) return set(saved), -EFAULT;
-  }
-  if (!get(&after) || !set(saved)) return -ESRCH;
-  return static_cast<long>(after.rax);
-}
-
-long Traced::call_execve(uint64_t path, uint64_t arguments, uint64_t variables) const {
-  user_regs_struct saved, after;
-  if (!begin_call(&saved, SYS_execve, path, arguments, variables, 0, 0, 0)) return -ESRCH;
-  for (;;) {
     if (sys::failed(trace(PTRACE_SINGLESTEP, pid_, 0, nullptr))) return -ESRCH;
     const int status = next_stop(pid_);
     if (status < 0) return -ESRCH;

@@ -30,22 +30,17 @@ class Traced {
   void use_instruction_at(uint64_t address) { instruction_ = address; }
   uint64_t instruction() const { return instruction_; }
 
-  // Makes it do a system call. Its registers are as before afterwards. REQUIRES: it is stopped
-  // between two instructions, and its signals are blocked (block_signals).
+  // Makes it do a system call. Its registers are as before afterwards. An execve that succeeds
+  // returns 0 at its end (a trace event), and the registers are the new program's. REQUIRES: it is
+  // stopped between two instructions, and its signals are blocked (block_signals).
   long call(long number, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0, uint64_t d = 0,
             uint64_t e = 0, uint64_t f = 0) const;
-  // The same for a system call that does not return: an execve. It is stopped at its end (a trace
-  // event), or an error is returned. The registers are not restored if it succeeds.
-  long call_execve(uint64_t path, uint64_t arguments, uint64_t variables) const;
 
   // Returns the mask as it was, for restore_signals().
   uint64_t block_signals() const;
   void restore_signals(uint64_t mask) const;
 
  private:
-  bool begin_call(user_regs_struct* saved, long number, uint64_t a, uint64_t b, uint64_t c,
-                  uint64_t d, uint64_t e, uint64_t f) const;
-
   const int pid_;
   uint64_t instruction_ = 0;
 };
