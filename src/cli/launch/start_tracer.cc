@@ -26,7 +26,6 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -138,8 +137,7 @@ class Tracer {
     constexpr uint64_t kTypes[] = {AT_UID, AT_EUID, AT_GID, AT_EGID}, kRoom = 4096;
     static uint64_t words[kRoom / 8];
     const uint64_t start = (random_ & ~uint64_t{7}) - kRoom;
-    iovec here{words, sizeof words}, there{reinterpret_cast<void*>(start), sizeof words};
-    if (process_vm_readv(process_, &here, 1, &there, 1, 0) != ssize_t{sizeof words}) return;
+    if (!loader::Traced(process_).read(start, words, sizeof words)) return;
     for (size_t at = 0; at + 8 <= kRoom / 8; at++) {
       for (size_t i = 0; i < 4 && words[at + 2 * i] == kTypes[i]; i++) {
         if (i < 3) continue;
