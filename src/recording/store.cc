@@ -20,6 +20,7 @@
 #include <ctime>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 namespace weir::recording {
 namespace {
@@ -130,7 +131,7 @@ std::optional<uint64_t> Store::keep(const File& from, std::optional<uint64_t> su
                                     const std::string& folder) const {
   if (folder_.empty()) return make(from, folder);
   if (sum && take(*sum, from.size(), folder)) return sum;
-  prune();
+  if (!std::exchange(is_pruned_, true)) prune();
   sum = make(from, folder_ + "/contents");
   return sum && take(*sum, from.size(), folder) ? sum : make(from, folder);
 }

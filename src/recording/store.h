@@ -43,6 +43,7 @@ class Store {
   bool take(uint64_t sum, uint64_t size, const std::string& folder) const;
 
   std::string folder_;
+  mutable bool is_pruned_ = false;  // by keep(), once is enough
 };
 
 // Copies the content of `from` to `to`, which is empty, holes left out, and shares it if the file
