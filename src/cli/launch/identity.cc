@@ -11,13 +11,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "cli/common/child_output.h"
 #include "cli/common/failure.h"
 #include "recording/bytes.h"
+#include "sys/maps.h"
 
 namespace weir::cli {
 namespace {
@@ -97,16 +98,12 @@ bool is_installed(const std::string& path) {
 }
 
 uint64_t vdso_size() {
-  const std::string maps = recording::rest_of(File::reading("/proc/self/maps").descriptor());
+  std::string maps = recording::rest_of(File::reading("/proc/self/maps").descriptor());
   uint64_t size = 0;
-  for (size_t start = 0; start < maps.size();) {
-    const size_t end = std::min(maps.find('\n', start), maps.size());
-    const std::string line = maps.substr(start, end - start);
-    unsigned long first, limit;
-    const bool is_vdso =
-        line.ends_with("[vdso]") || line.ends_with("[vvar]") || line.ends_with("[vvar_vclock]");
-    if (is_vdso && sscanf(line.c_str(), "%lx-%lx", &first, &limit) == 2) size += limit - first;
-    start = end + 1;
+  sys::MapLine line;
+  for (char* cursor = maps.data(); (cursor = sys::next_map_line(cursor, &line));) {
+    const std::string_view name = line.name;
+    if (name == "[vdso]" || name == "[vvar]" || name == "[vvar_vclock]") size += line.range.size();
   }
   return size;
 }
