@@ -37,6 +37,10 @@ namespace {
 constexpr const char* kUnquotable = " :\t\n$";
 constexpr const char* kSeparators = " :\t\n";
 
+// Where it could not be had, and now could be.
+constexpr const char* kNoTracer =
+    "the random bytes at the program's start could not be fixed: Weir's tracer did not start";
+
 constexpr size_t kPathMax = 511;  // what the library keeps
 
 // Whether this machine's C library is older than glibc 2.34. Its loader says so: it has the names
@@ -274,8 +278,12 @@ void execute(const Program& program, std::vector<std::string> environment,
   const ConstantInputs inputs = constant_inputs(options.constant);
   const pid_t tracer = options.deterministic() ? start_tracer(inputs.seed, user, places) : 0;
   if (options.deterministic() && (!fixes || tracer == 0)) {
-    if (recorded) require(options);
-    fmt::print(stderr, "weir: {}\n", lesser_promise(options));
+    if (recorded) {
+      require(options);
+      throw Failure(kWeirFailed, kNoTracer);
+    }
+    const std::string lesser = lesser_promise(options);
+    fmt::print(stderr, "weir: {}\n", lesser.empty() ? kNoTracer : lesser);
   }
   set_tracer(environment, tracer);
   const std::vector<char*> arguments = pointers(program.argv), variables = pointers(environment);
