@@ -266,10 +266,12 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
   }
   Child& child = *result.child;
   Images images(directory + "/" + recording::kImages, manifest, keeping);
-  Recorder recorder(memory, directory, manifest.recording,
-                    [&](const std::string& path, const struct stat& status, recording::Copy& kept) {
-                      return images.need(path, status, kept);
-                    });
+  Recorder recorder(
+      memory, directory, manifest.recording,
+      [&](const std::string& path, const struct stat& status, recording::Copy& kept) {
+        return images.need(path, status, kept);
+      },
+      &keeping);
   recording::End end;
   WaitingSignals waiting;
   for (;;) {
