@@ -2,7 +2,6 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/types.h"
 #include "sys/memory.h"
+#include "sys/program_segments.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir {
@@ -25,18 +25,14 @@ struct Text {
 
 // PT_INTERP in memory.
 Text interpreter_text() {
-  const auto* const segments = reinterpret_cast<const Elf64_Phdr*>(getauxval(AT_PHDR));
-  const uint64_t count = getauxval(AT_PHNUM);
-  uint64_t base = 0;
+  const sys::ProgramSegments segments = sys::program_segments();
+  const uint64_t base = segments.base;
   Text text{};
-  for (uint64_t i = 0; i < count; i++) {
-    const Elf64_Phdr& segment = segments[i];
-    if (segment.p_type == PT_PHDR) base = reinterpret_cast<uint64_t>(segments) - segment.p_vaddr;
+  for (const Elf64_Phdr& segment : segments) {
     if (segment.p_type == PT_INTERP)
       text.range = {base + segment.p_vaddr, base + segment.p_vaddr + segment.p_filesz};
   }
-  for (uint64_t i = 0; i < count; i++) {
-    const Elf64_Phdr& segment = segments[i];
+  for (const Elf64_Phdr& segment : segments) {
     if (segment.p_type != PT_LOAD || text.range.start - base - segment.p_vaddr >= segment.p_memsz)
       continue;
     text.protection = (segment.p_flags & PF_R ? PROT_READ : 0) |

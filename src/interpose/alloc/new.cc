@@ -9,7 +9,6 @@
 
 #include <link.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
 #include <initializer_list>
 
 #include "base/bytes.h"
@@ -17,6 +16,7 @@
 #include "interpose/caller.h"
 #include "interpose/event_call.h"
 #include "sys/libc.h"
+#include "sys/program_segments.h"
 #include "sys/report.h"
 
 namespace weir {
@@ -48,17 +48,14 @@ Operator g_new_or_null{"_ZnwmRKSt9nothrow_t", nullptr, false},
 // Of the loader's list, which it shows debuggers. dl_iterate_phdr() may be a sanitizer's, of which
 // nothing is initialized yet.
 const link_map* first_library() {
-  const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR));
-  const uint64_t count = segments ? getauxval(AT_PHNUM) : 0;
-  uint64_t base = 0, dynamic = 0;
-  for (uint64_t i = 0; i < count; i++) {
-    if (segments[i].p_type == PT_PHDR)
-      base = reinterpret_cast<uint64_t>(segments) - segments[i].p_vaddr;
-    if (segments[i].p_type == PT_DYNAMIC) dynamic = segments[i].p_vaddr;
+  const sys::ProgramSegments segments = sys::program_segments();
+  uint64_t dynamic = 0;
+  for (const Elf64_Phdr& segment : segments) {
+    if (segment.p_type == PT_DYNAMIC) dynamic = segments.base + segment.p_vaddr;
   }
   if (!dynamic) return nullptr;
-  for (const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(base + dynamic);
-       entry->d_tag != DT_NULL; entry++) {
+  for (const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(dynamic); entry->d_tag != DT_NULL;
+       entry++) {
     if (entry->d_tag != DT_DEBUG || !entry->d_un.d_ptr) continue;
     return reinterpret_cast<const r_debug*>(entry->d_un.d_ptr)->r_map;
   }
