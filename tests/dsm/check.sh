@@ -25,7 +25,8 @@ for mpirun in $mpiruns; do
   grep -q '^weir-dsm: 1 race; in all [1-9][0-9]* pairs of intervals$' out || bad "$mpirun: no summary"
   # Open MPI's launcher ends the others as soon as one has ended with 66, unless it is told not to; then its own status is 0.
   timeout 60 env OMPI_MCA_orte_abort_on_non_zero_status=0 "$mpirun" -n 3 "$program" > out 2>&1
-  [ "$(grep -c '^done$' out)" = 3 ] || bad "$mpirun: not all nodes came to their end"
+  # MPICH may put the ends of two nodes on one line.
+  [ "$(grep -o done out | wc -l)" = 3 ] || bad "$mpirun: not all nodes came to their end"
   run 3 "$mpirun" -n 2 "$program" 3
   run 0 "$mpirun" -n 3 "$program" --locked
   grep -q '^weir-dsm: no races$' out || bad "$mpirun: no word that none was found"
