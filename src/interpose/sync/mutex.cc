@@ -82,10 +82,14 @@ inline Release give_back(Mutex& mutex, uint64_t address, int me, bool forget_use
 }
 
 // Tasks that hold one mutex, fail to lock another, let go and try again in step (std::lock does)
-// would fail in step for ever: before it tries again, each stands aside for a while of its own
-// length.
+// would fail in step for ever: before it takes the first one again, each stands aside for a while
+// of its own length. Who stood aside with that one in its hands would let the others fail.
+bool must_stand_aside(const Task& task) {
+  return task.locks.tried_in_vain && task.locks.failed_tries > kPatientTries;
+}
+
 void stand_aside(Task& task) {
-  if (!task.locks.tried_in_vain || task.locks.failed_tries <= kPatientTries) return;
+  if (!must_stand_aside(task)) return;
   task.locks.tried_in_vain = 0;
   const uint64_t rounds = task.id % 16 + task.locks.failed_tries % 4 + 1;
   block(0, 0, rounds * kStepBack, "mutex, after failing to lock another");
@@ -125,6 +129,7 @@ class TakeMutex : public LockOperation {
   const char* why() const override { return "a mutex that another task holds"; }
 
   Result make_sole(Task& task) override {
+    if (must_stand_aside(task)) return Result::takes_turn();
     const ObjectScope scope(task, object, task.turn.depth != 0);
     const int result =
         try_take(*reinterpret_cast<Mutex*>(object), object, task.identity.virtual_tid);
