@@ -76,6 +76,9 @@ enum class MappingKind : uint32_t {
 };
 
 // One change of the address space that every process repeats before it runs program code again.
+// MappingRecord::flags of a move: the memory keeps its protection. Else it is first given that one.
+inline constexpr int32_t kAsItIs = -1;
+
 struct MappingRecord {
   MappingKind kind;
   int32_t protection;

@@ -19,6 +19,7 @@
 // REG_ERR's bits are the processor's.
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base/bytes.h"
 #include "code/decode/registers.h"
@@ -72,6 +73,7 @@ void read_page(uint64_t page, const Range& code) {
 }
 
 bool is_shared(uint64_t page) {
+  page::LimitLifted descriptors(RLIMIT_NOFILE);
   sys::MapLine line;
   return !sys::find_map_line(page, &line) || line.shared;
 }

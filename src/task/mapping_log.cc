@@ -70,6 +70,10 @@ void repeat_move(const MappingRecord& r) {
   if (!is_shared_memory || !input::replaying()) {
     const bool stays = r.offset == r.start;
     page::closed::open_as_asked(r.start, old_size);
+    if (r.flags != kAsItIs) {  // some pages of it may be open
+      page::executed::close({r.start, r.start + old_size});
+      page::protect(r.start, old_size, r.flags);
+    }
     const long flags = stays ? 0 : MREMAP_MAYMOVE | MREMAP_FIXED;
     const long to = sys::raw(SYS_mremap, static_cast<long>(r.start), static_cast<long>(old_size),
                              static_cast<long>(r.size), flags, static_cast<long>(r.offset));

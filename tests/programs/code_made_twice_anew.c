@@ -92,6 +92,31 @@ static void all(const char* when) {
   run("opened again");
 }
 
+// Both mappings in other places, and then twice as large.
+static void elsewhere(void) {
+  static const int kFlags[] = {MREMAP_MAYMOVE | MREMAP_FIXED, MREMAP_MAYMOVE};
+  for (int way = 0; way < 2; way++) {
+    const size_t old_size = kSize, size = way ? 2 * kSize : kSize;
+    unsigned char* at[2] = {NULL, NULL};
+    if (way) CHECK_EQ(ftruncate(g_file, 2 * kSize), 0);
+    for (int i = 0; i < 2 && !way; i++)
+      at[i] = checked(mmap(NULL, kSize, PROT_NONE, MAP_SHARED, g_file, 0));
+    memcpy(g_written, inc, sizeof inc);
+    g_written = checked(mremap(g_written, old_size, size, kFlags[way], at[0]));
+    run("the written moved");
+    memcpy(g_written, add, sizeof add);
+    g_function = (Function*)(uintptr_t)checked(
+        mremap((void*)(uintptr_t)g_function, old_size, size, kFlags[way], at[1]));
+    run("the executed moved");
+    memcpy(g_written, inc, sizeof inc);
+    run("written after that");
+    by_a_thread(add);
+    run("by a thread after that");
+  }
+  munmap(g_written, 2 * kSize);
+  munmap((void*)(uintptr_t)g_function, 2 * kSize);
+}
+
 static pthread_barrier_t g_barrier;
 
 // Executes the first page before all pages are written, and after.
@@ -131,6 +156,10 @@ static void many_pages(void) {
     }
     pthread_barrier_wait(&g_barrier);
     pthread_barrier_wait(&g_barrier);
+    long value = 0;
+    for (int i = 0; i < kMany; i++)
+      ((Function*)((uintptr_t)g_function + (uintptr_t)i * kPage))(&value);
+    printf("of each page: %ld\n", value);
   }
   CHECK_EQ(pthread_join(thread, NULL), 0);
 }
@@ -149,6 +178,7 @@ int main(void) {
   munmap((void*)(uintptr_t)g_function, kSize);
   g_function = (Function*)(uintptr_t)map(PROT_READ | PROT_EXEC);
   all("mapped anew");
+  elsewhere();
   many_pages();
   in_pieces();
   return 0;

@@ -75,6 +75,8 @@ uint32_t g_free_count = 0;
 
 uint64_t address_of(uint32_t stash) { return g_stash + uint64_t{stash - 1} * kPageSize; }
 
+void give_stash(uint32_t stash) { g_free_stash[g_free_count++] = static_cast<uint16_t>(stash); }
+
 uint32_t take_stash() {
   if (!g_stash) {
     const long at = sys::map_anonymous(kStash * kPageSize, PROT_NONE);
@@ -109,7 +111,7 @@ void close_entry(Entry* found) {
     sys::raw(SYS_mremap, static_cast<long>(address_of(entry.stash)), static_cast<long>(kPageSize),
              static_cast<long>(kPageSize), MREMAP_MAYMOVE | MREMAP_FIXED,
              static_cast<long>(entry.page));
-    g_free_stash[g_free_count++] = static_cast<uint16_t>(entry.stash);
+    give_stash(entry.stash);
   } else if (entry.count && entry.bytes != Bytes::kBackings) {
     sys::protect(entry.page, kPageSize, PROT_READ | PROT_WRITE);
     for (uint32_t i = 0; i < entry.count; i++) {
@@ -142,7 +144,15 @@ bool open(uint64_t page, const uint16_t* positions, uint32_t count, Bytes bytes,
   if (count) {
     if (bytes == Bytes::kShared) {
       stash = take_stash();
-      if (!stash || !put_aside(page, stash)) return false;
+      if (!stash) {  // that many pages are open
+        close_all();
+        stash = take_stash();
+      }
+      if (!stash) return false;
+      if (!put_aside(page, stash)) {
+        give_stash(stash);
+        return false;
+      }
     } else if (sys::protect(page, kPageSize, PROT_READ | PROT_WRITE) != 0) {
       return false;
     }

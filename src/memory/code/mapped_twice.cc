@@ -94,6 +94,17 @@ void forget(Range range) {
   }
 }
 
+void note_move(Range from, Range to) {
+  const SharedMapping* found = find(from.start);
+  if (!found) return;
+  SharedMapping mapping = *found;
+  mapping.offset += from.start - mapping.range.start;
+  mapping.range = to;
+  forget(from);
+  forget(to);
+  add(mapping);
+}
+
 const SharedMapping* find(uint64_t address) {
   const MemoryState& s = state();
   for (uint32_t i = 0; i < s.shared_count; i++) {

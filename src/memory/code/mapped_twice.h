@@ -20,6 +20,9 @@ uint64_t file_of(int descriptor);
 void note_map(Range range, uint64_t file, uint64_t offset, int protection);
 void note_protection(Range range, int protection);
 void forget(Range range);
+// The program has moved what is mapped at `from` to `to`, or mapped it there once more if `from` is
+// empty.
+void note_move(Range from, Range to);
 
 // The mapping in which the address lies, if it is shared; else null.
 const SharedMapping* find(uint64_t address);

@@ -11,6 +11,7 @@
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/closed_pages.h"
+#include "memory/code/mapped_twice.h"
 #include "memory/file_bytes.h"
 #include "memory/reserve.h"
 #include "record/input.h"
@@ -29,7 +30,10 @@ long moved(uint64_t start, uint64_t old_size, long to, uint64_t size) {
   if (sys::failed(to) || !g_tasks_active || !plan().has_processes()) return to;
   page::closed::note_mapped(address(to), size);
   const auto pages = static_cast<int32_t>(old_size / kPageSize);
-  runtime::record_mapping({MappingKind::kMove, pages, 0, -1, start, size, address(to), 0, 0});
+  const SharedMapping* shared = page::twice::find(start);
+  const bool is_code = shared && page::twice::holds_code(shared->file);
+  const int32_t before = is_code ? page::twice::closed(shared->protection) : kAsItIs;
+  runtime::record_mapping({MappingKind::kMove, pages, before, -1, start, size, address(to), 0, 0});
   return to;
 }
 

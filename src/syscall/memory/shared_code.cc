@@ -32,6 +32,9 @@ SharedCode::SharedCode(Call& call) : call_(call), asked_(static_cast<int>(call.c
   if (mapping) file_ = mapping->file;
   if (!file_) return;
   held_code_ = page::twice::holds_code(file_);
+  // The kernel moves one mapping, with one protection.
+  if (g_tasks_active && held_code_ && call.number == SYS_mremap)
+    page::protect(range.start, range.size(), page::twice::closed(mapping->protection));
   if (g_tasks_active && (held_code_ || (asked_ & PROT_EXEC)) && call.number != SYS_mremap)
     call.c = page::twice::closed(asked_);
 }
@@ -42,7 +45,14 @@ void SharedCode::end(long result) {
   const uint64_t start = maps ? address(result) : address(call_.a);
   const Range range{start, start + page_up(address(call_.b))};
   if (call_.number == SYS_mremap) {
-    if (file_) shared().memory.shared_incomplete = 1;  // what follows is not known to be it
+    const uint64_t to = address(result);
+    const int protection = file_ ? page::twice::find(start)->protection : 0;
+    if (file_) page::twice::note_move(range, {to, to + page_up(address(call_.c))});
+    else page::twice::forget(range);
+    if (protection & PROT_EXEC) {
+      page::note_code(start, range.size(), 0);
+      page::note_code(to, page_up(address(call_.c)), protection);
+    }
     return;
   }
   if (replaces_) page::twice::forget(range);
