@@ -13,18 +13,21 @@ namespace {
 
 using view::checked::kUnknownWrite;
 
-// Per process.
+// Per process. An entry is nothing but zeros until it is used, so that a start writes no page of
+// the table.
 struct Known {
+  constexpr Known() : rip(0) {}
   uint64_t rip;
-  Instruction instruction;
+  union {
+    Instruction instruction;  // if rip is not 0
+  };
 };
-Known g_known[1024];
+constinit Known g_known[1024];
 
 const Instruction* decoded(uint64_t rip) {
   Known& known = g_known[(rip ^ rip >> 10) % 1024];
   if (known.rip == rip) return &known.instruction;
   known.rip = 0;
-  known.instruction = Instruction{};
   if (!decode(rip, known.instruction)) return nullptr;
   known.rip = rip;
   return &known.instruction;
