@@ -27,8 +27,10 @@ uint32_t make_diff(const void* mine, const void* twin, PageDiff* diff);
 // has changed bytes of the same aligned word since the twin, and that both tasks have changed one
 // of the bytes, to different values. Then both have written one variable (a race, or relaxed atomic
 // stores). The last writer's whole variable must stand, never a mixture of two pointers. Its extent
-// is taken to be the smallest aligned power of two that holds both sets of bytes. Deviation from
-// Dthreads, which merges bytes.
+// is taken to be the smallest aligned power of two that holds both sets of bytes; but four bytes
+// where those are in both halves of a word, and the upper half's values are numbers that neither an
+// address nor a double nor a small number of eight bytes has there. Deviation from Dthreads, which
+// merges bytes.
 void apply_diff(const PageDiff& diff, const void* from, void* to);
 
 }  // namespace weir::page

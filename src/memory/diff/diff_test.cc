@@ -77,5 +77,54 @@ TEST(Diff, PointersStoredByTwoWritersAreNeverMixed) {
   }
 }
 
+// Two writers, of which the second is the last: what the word is then.
+uint64_t merged(uint64_t twin, uint64_t first, uint64_t second) {
+  Page pages[3]{}, backing;
+  PageDiff a, b;
+  const uint64_t values[3] = {twin, first, second};
+  for (int i = 0; i < 3; i++) memcpy(pages[i].bytes + 64, &values[i], 8);
+  make_diff(&pages[1], &pages[0], &a);
+  make_diff(&pages[2], &pages[0], &b);
+  backing = pages[0];
+  apply_diff(a, &pages[1], &backing);
+  apply_diff(b, &pages[2], &backing);
+  uint64_t result;
+  memcpy(&result, backing.bytes + 64, 8);
+  return result;
+}
+
+uint64_t ints(int32_t low, int32_t high) {
+  return static_cast<uint32_t>(low) | uint64_t{static_cast<uint32_t>(high)} << 32;
+}
+
+TEST(Diff, NeighboursInOneWordSurviveARaceOnTheOther) {
+  EXPECT_EQ(merged(ints(5, 8), ints(6, 9), ints(7, 8)), ints(7, 9));
+  EXPECT_EQ(merged(ints(8, 5), ints(9, 6), ints(8, 7)), ints(9, 7));
+  EXPECT_EQ(merged(ints(255, 0), ints(256, 1), ints(300, 0)), ints(300, 1));
+  EXPECT_EQ(merged(ints(1, -7), ints(2, -8), ints(3, -7)), ints(3, -8));
+  EXPECT_EQ(merged(ints(1, 70'000), ints(2, 70'001), ints(900, 70'000)), ints(900, 70'001));
+}
+
+TEST(Diff, VariablesOfEightBytesStayWhole) {
+  const auto bits = [](double value) {
+    uint64_t word;
+    memcpy(&word, &value, 8);
+    return word;
+  };
+  const uint64_t heap = 0x108000001230, other = 0x109200004560, text = 0x555555556780,
+                 library = 0x7ffff7a01230;
+  EXPECT_EQ(merged(heap, 0, other), other);
+  EXPECT_EQ(merged(heap, other, 0), 0u);
+  EXPECT_EQ(merged(heap, heap + 0x1000, 0), 0u);
+  EXPECT_EQ(merged(0, library, heap), heap);
+  EXPECT_EQ(merged(text, 0, text + 0x1000), text + 0x1000);
+  EXPECT_EQ(merged(bits(0), bits(1.5), bits(2.25)), bits(2.25));
+  EXPECT_EQ(merged(bits(1.1), bits(0), bits(1.10001)), bits(1.10001));
+  EXPECT_EQ(merged(uint64_t(-3), 5, uint64_t(-4)), uint64_t(-4));
+  EXPECT_EQ(merged(2, uint64_t(-1), 7), 7u);
+  const uint64_t nanoseconds = 1'700'000'000'123'456'789;
+  EXPECT_EQ(merged(nanoseconds, 0, nanoseconds + 0xf00), nanoseconds + 0xf00);
+}
+
 }  // namespace
 }  // namespace weir::page

@@ -5,6 +5,7 @@
 #include "memory/diff/diff.h"
 
 #include "base/bytes.h"
+#include "control/address_map.h"
 
 namespace weir::page {
 
@@ -73,10 +74,41 @@ uint64_t aligned_cover(uint64_t bits) {
   return 0xff;
 }
 
+// What may be the upper half of an address of the program's: in the arena, of a program at the
+// place that the kernel gives it, or of a library.
+bool is_of_address(int32_t high) {
+  constexpr auto of = [](uint64_t address) { return static_cast<int32_t>(address >> 32); };
+  return (high >= of(kArena) && high < of(kArena + kArenaSize)) ||
+         (high >= of(0x550000000000) && high < of(0x570000000000)) ||
+         (high >= of(0x7e0000000000) && high < of(0x800000000000));
+}
+
+// Whether a word that had these values is two variables of four bytes rather than one of eight. The
+// upper halves are small numbers: those of a double are not, but for zeros, nor are those of most
+// large numbers. Of a number that is small they are all 0 or -1.
+bool are_halves(const uint64_t (&values)[3]) {
+  constexpr int32_t kSmall = 1 << 20;
+  bool is_sign = true;
+  for (const uint64_t value : values) {
+    const auto high = static_cast<int32_t>(value >> 32);
+    if (high <= -kSmall || high >= kSmall || is_of_address(high)) return false;
+    is_sign &= high == 0 || high == -1;
+  }
+  return !is_sign;
+}
+
 // What of one word is written: my changed bytes, and the rest of the variable where both changed a
-// byte and differ in it. Where they agree (both set a flag) there is nothing to mix.
-uint64_t widen(uint64_t mine, uint64_t theirs, uint64_t differ) {
-  return mine & theirs & differ ? mine | aligned_cover(mine | theirs) : mine;
+// byte and differ in it. Where they agree (both set a flag) there is nothing to mix. `values`: of
+// the word at first, now, and as I have it.
+uint64_t widen(uint64_t mine, uint64_t theirs, uint64_t differ, const uint64_t (&values)[3]) {
+  const uint64_t met = mine & theirs & differ;
+  if (!met) return mine;
+  const uint64_t cover = aligned_cover(mine | theirs);
+  if (cover != 0xff || !are_halves(values)) return mine | cover;
+  for (uint64_t half = 0x0f; half <= 0xf0; half <<= 4) {
+    if (met & half) mine |= aligned_cover((mine | theirs) & half);
+  }
+  return mine;
 }
 
 }  // namespace
@@ -90,7 +122,8 @@ void apply_diff(const PageDiff& diff, const void* from, void* to) {
       uint64_t bits = mask & 0xff;
       if (!bits) continue;
       if (bits != 0xff && target[k] != diff.twin[k]) {
-        bits = widen(bits, gather(target[k] ^ diff.twin[k]), gather(target[k] ^ source[k]));
+        bits = widen(bits, gather(target[k] ^ diff.twin[k]), gather(target[k] ^ source[k]),
+                     {diff.twin[k], target[k], source[k]});
       }
       const uint64_t bytes = spread(bits);
       target[k] = (target[k] & ~bytes) | (source[k] & bytes);
