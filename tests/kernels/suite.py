@@ -4,7 +4,7 @@
 usage: suite.py BUILD SUITE [--short | --all | NAME ...]     SUITE: bullseye (Linux 5.10), bookworm (6.1) or trixie (6.12)
 
 Runs PROGRAMS, the first of them (SHORT), all programs of tests/programs, or those named. What each command promises is looked at by tests/kernels/case. A program that does not work
-natively in the machine is left out, and said. PAGES=mprotect (environment) sets WEIR_PAGES in the machine. TABLE=FILE: appends a row for docs/COMPATIBILITY.md.
+natively in the machine is left out, and said. PAGES=mprotect (environment) sets WEIR_PAGES in the machine, OVERCOMMIT=2 its vm.overcommit_memory. TABLE=FILE: appends a row for docs/COMPATIBILITY.md.
 """
 import os
 import subprocess
@@ -82,6 +82,8 @@ def main():
         pages = os.environ.get("PAGES", "")
         prefix = f"WEIR_PAGES={pages} " if pages else ""
         vm.add("kernel", "uname -r")
+        if "OVERCOMMIT" in os.environ:
+            vm.add("overcommit", f"echo {os.environ['OVERCOMMIT']} >/proc/sys/vm/overcommit_memory; grep -H . /proc/sys/vm/overcommit_*; grep Commit /proc/meminfo")
         vm.add("doctor", f"{prefix}{weir} doctor")
         for file in sources():
             vm.bring(file)

@@ -6,7 +6,8 @@ enum { kKinds = 3, kMax = 8, kLocks = 250 };
 static pthread_rwlock_t locks[kKinds];
 static struct { long first, second; } pairs[kKinds];
 static pthread_t threads[kMax];
-static int count, ready, ended;
+static pthread_barrier_t all;  // not a look at a counter: no order of events decides what that sees
+static int count;
 
 static void on_signal(int signal) { (void)signal; }
 
@@ -28,8 +29,7 @@ static int take(pthread_rwlock_t* lock, int how, unsigned* seed) {
 
 static void* body(void* number) {
   unsigned seed = (unsigned)(long)number * 77 + 1;
-  __atomic_add_fetch(&ready, 1, __ATOMIC_ACQ_REL);
-  while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) <= count) sched_yield();
+  pthread_barrier_wait(&all);
   for (int i = 0; i < kLocks; ++i) {
     const int kind = rand_r(&seed) % kKinds, how = rand_r(&seed) % 6;
     const int result = take(&locks[kind], how, &seed);
@@ -47,9 +47,7 @@ static void* body(void* number) {
     CHECK_EQ(pthread_rwlock_unlock(&locks[kind]), 0);
     if (i % 50 == 49) CHECK_EQ(pthread_kill(threads[rand_r(&seed) % count], SIGUSR1), 0);
   }
-  __atomic_add_fetch(&ended, 1, __ATOMIC_ACQ_REL);
-  while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) < count)
-    usleep(500);  // no signal goes to one that is not there
+  pthread_barrier_wait(&all);  // no signal goes to one that is not there
   return NULL;
 }
 
@@ -67,8 +65,10 @@ int main(int argc, char** argv) {
     CHECK_EQ(pthread_rwlockattr_setkind_np(&attributes, kKind[i]), 0);
     CHECK_EQ(pthread_rwlock_init(&locks[i], &attributes), 0);
   }
+  CHECK_EQ(pthread_barrier_init(&all, NULL, (unsigned)count + 1), 0);
   for (long i = 0; i < count; ++i) CHECK_EQ(pthread_create(&threads[i], NULL, body, (void*)i), 0);
-  __atomic_add_fetch(&ready, 1, __ATOMIC_ACQ_REL);
+  pthread_barrier_wait(&all);
+  pthread_barrier_wait(&all);
   for (int i = 0; i < count; ++i) CHECK_EQ(pthread_join(threads[i], NULL), 0);
   for (int i = 0; i < kKinds; ++i) CHECK_EQ(pairs[i].first, pairs[i].second);
   puts("ok");
