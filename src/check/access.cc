@@ -164,7 +164,6 @@ bool on_fault(Task& task, const AccessSite& site, uint64_t address, Access* acce
   end_joined_epoch(thread);
   if (!thread.stack && task.id) thread.stack = site.general[4] + kPageSize;
   join_holders(thread);
-  __atomic_fetch_add(&found().accesses, 1, __ATOMIC_RELAXED);
   bool has_all = true;
   for (uint32_t i = 0; i < count; i++) {
     const uint64_t limit = accesses[i].address + accesses[i].size;

@@ -13,6 +13,7 @@
 // All open pages are closed again at once when enough tokens have accumulated (a new generation).
 // Races that happen often are found then.
 
+#include "check/coverage.h"
 #include "check/state.h"
 #include "control/options.h"
 #include "memory/backing.h"
@@ -203,6 +204,7 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
         drop(at, kPageSize);
         give_up(page, thread);
       }
+      if (is_common) count_unchecked(page);  // what was read
       trap_page(at, page, task, thread, is_common);
       break;
     }
@@ -270,6 +272,7 @@ void on_access(ThreadState& thread, const AccessSite& site, Access access) {
         if (releases(access.kind)) release_to(others, thread);
       }
       page.checked_count++;
+      count_checked(page);
       if (releases(access.kind)) page.released |= bit_of(thread);
       if (access.kind & findings::kWrite) page.was_written = 1;
       check_pending(thread, access, site);

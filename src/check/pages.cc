@@ -14,6 +14,7 @@
 // 4. A task drops what it has lost at its next event or fault, whichever comes first. (not
 //    checkable: others may take more from it meanwhile)
 
+#include "check/coverage.h"
 #include "check/happens_before.h"
 #include "check/state.h"
 #include "memory/backing.h"
@@ -172,7 +173,7 @@ void share(uint64_t at, Page& page, ThreadState& thread) {
   const bool is_racy = page.mode == Mode::kDeclared;
   hold(at, page, thread, true);
   if (!others) return;
-  const uint16_t tag = is_racy ? kForEver : page.open_tag;
+  const uint8_t tag = is_racy ? kForEver : page.open_tag;
   __atomic_fetch_or(&thread.shared_pages_with[tag], others, __ATOMIC_RELEASE);
   each_holder(others, thread, [&](Task&, ThreadState& other) {
     __atomic_fetch_or(&other.shared_pages_with[tag], bit_of(thread), __ATOMIC_RELEASE);
@@ -184,10 +185,11 @@ void open_page(uint64_t at, Page& page, ThreadState& thread) {
   page.mode = Mode::kSharedUntrapped;
   {
     const SpinGuard guard(s.open_lock);
-    page.open_tag = s.open_count < kMaxOpen ? static_cast<uint16_t>(s.generation & 1) : kForEver;
+    page.open_tag = s.open_count < kMaxOpen ? static_cast<uint8_t>(s.generation & 1) : kForEver;
     if (s.open_count < kMaxOpen) s.open[s.open_count++] = at;
   }
   __atomic_fetch_add(&found().untrapped_pages, 1, __ATOMIC_RELAXED);
+  count_unchecked(page);
   share(at, page, thread);
 }
 
@@ -367,7 +369,9 @@ void renew_pages(uint64_t start, uint64_t size) {
     const SpinGuard guard(page.lock);
     page.untrapped = page.untrapped_clock = 0;
     page.released &= page.holders;
-    if (!page.holders && page.mode != Mode::kDeclared) page.mode = Mode::kNew;
+    if (page.holders || page.mode == Mode::kDeclared) continue;
+    page.mode = Mode::kNew;
+    page.counted = 0;
   }
 }
 
@@ -386,6 +390,7 @@ void forget(uint64_t start, uint64_t size) {
     if (page.shadow) give_shadow(page.shadow);
     page.shadow = 0;
     page.mode = Mode::kNew;
+    page.counted = 0;
     page.holders = page.released = page.untrapped = page.untrapped_clock = 0;
   }
 }

@@ -239,9 +239,10 @@ enum class Mode : uint8_t {
                      // (check/policy/enforce_by_process.cc)
 };
 
-inline constexpr uint16_t kForEver = 2;
+inline constexpr uint8_t kForEver = 2;
 
 struct Page {
+  static constexpr uint8_t kCountedChecked = 1, kCountedUnchecked = 2;
   SpinLock lock;
   Mode mode;
   uint8_t was_written;  // kTrapped: since it is; kDeclared: the backing has it
@@ -252,8 +253,9 @@ struct Page {
   uint32_t shadow;         // index + 1
   uint8_t toucher_count;   // 0, 1, 2 for more
   uint8_t untrapped_slot;
-  uint16_t open_tag;  // kSharedUntrapped: the parity of the generation in which it was opened, or
+  uint8_t open_tag;   // kSharedUntrapped: the parity of the generation in which it was opened, or
                       // kForEver
+  uint8_t counted;    // in which of the findings' counts it is (check/coverage.h)
   uint64_t holders;   // slots of tasks that may have it mapped, and touch it untrapped
   uint64_t released;  // slots of tasks that may have stored to it what tells others something
   uint64_t untrapped_clock;  // of untrapped_slot: until when it may have stored there untrapped; 0:

@@ -194,7 +194,7 @@ struct Findings {
       tasks;       // taken so far; may be more than there is room for: then the rest was not kept
   uint32_t bell;   // futex: incremented at each race
   uint32_t multi;  // the program has made a thread
-  uint64_t accesses;         // that were checked
+  uint64_t accesses;         // that were checked, by page
   uint64_t untrapped_pages;  // page states in which accesses go by untrapped (figures for --stat)
   uint32_t suggests;         // by the command: cells are kept
   uint32_t cells;            // taken; more than there is room for: the rest was not kept
@@ -203,7 +203,10 @@ struct Findings {
   uint32_t touched_pages;  // taken so far
   uint32_t failed;         // Weir has ended a process of the program itself (sys/report.h)
   uint32_t unused;
-  uint64_t reserved[12];
+  // Pages that several tasks touched: of which accesses were checked; of which accesses were not
+  // checked, while several tasks had them untrapped. Many pages are both.
+  uint64_t shared_pages, unchecked_pages;
+  uint64_t reserved[10];
   Module module[kMaxModules];
   TaskInfo task[kMaxTasks];
   Race race[kMaxRaces];

@@ -1,6 +1,7 @@
 #include "check/replay/replay.h"
 
 #include "base/hash.h"
+#include "check/coverage.h"
 #include "check/state.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
@@ -156,6 +157,7 @@ void check_access(const AccessSite& site, const Access& access) {
     if (!page.shadow) {
       if (page.mode == Mode::kNew)
         __atomic_fetch_add(&found().untrapped_pages, 1, __ATOMIC_RELAXED);
+      count_unchecked(page);
       page.mode = Mode::kTrapped;
       return;
     }
@@ -163,7 +165,8 @@ void check_access(const AccessSite& site, const Access& access) {
     if (acquires(piece.kind)) acquire_page(page, thread);
     piece.context = context;
     thread.checked_count++;
-    __atomic_fetch_add(&found().accesses, 1, __ATOMIC_RELAXED);
+    page.toucher_count = 2;  // or else it were not trapped
+    count_checked(page);
     checked::check_access(page.shadow, thread, piece, site);
     context = piece.context;
   });
@@ -191,6 +194,7 @@ void open_untrapped(uint64_t address, bool to_write) {
     const SpinGuard guard(page.lock);
     if (page.shadow) acquire_writers_of(page.shadow, 0, kPageSize, thread);
     acquire_page(page, thread);
+    count_unchecked(page);
   }
   for (uint64_t word = at; word < at + kPageSize; word += 8) happens::on_acquire(word);
   g_untrapped[g_untrapped_count++] = at | to_write;
