@@ -126,6 +126,7 @@ void start(Task& task) {
   find_system_libraries();
   page::g_remembers_segments = true;
   begin_first(task);
+  refill();
   __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
   happens::g_checked = true;
   if (options().has_keys()) keys::start(task);

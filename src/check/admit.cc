@@ -53,9 +53,12 @@ uint32_t common_checks() {
 
 bool near_own_stack(const Task& task, const ThreadState& thread, const AccessSite& site,
                     uint64_t address) {
+  constexpr uint64_t kDeepest = 64 << 20;  // else it is another stack, of the program's own
   const uint64_t rsp = site.general[4];
   const uint64_t top = thread.stack ? thread.stack : shared().program.stack_begin;
-  if (rsp <= top && address >= rsp - kNearStack && address < top + kPageSize) return true;
+  if (rsp <= top && top - rsp < kDeepest && address >= rsp - kNearStack &&
+      address < top + kPageSize)
+    return true;
   const uint64_t descriptor = sys::fs_base_untouched();
   return task.id != 0 && address >= descriptor - kPageSize && address < descriptor + kPageSize;
 }

@@ -345,6 +345,7 @@ void create(Task& creator, Task& task) {
   step(from);
   to.stack = to.stack_known = 0;
   to.number = note_task(task, &from);
+  if (creator.frame && !keys::g_on && !g_replayed) expose_frames(creator, from, creator.frame->rsp);
 }
 
 void begin_stack(uint64_t start, uint64_t limit, uint64_t descriptor) {

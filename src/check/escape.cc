@@ -37,6 +37,17 @@ void expose(Task& task, ThreadState& thread, uint64_t address) {
   trap_page(at, page, task, thread, true);
 }
 
+// The address leads there, and to what is named there.
+void expose_with_contents(Task& task, ThreadState& thread, uint64_t address) {
+  constexpr uint32_t kWords = 32;
+  expose(task, thread, address);
+  for (uint32_t i = 0; i < kWords; i++) {
+    const uint64_t at = address + 8 * i;
+    if (at % 8 || page::backing_bytes_at(at) < 8 || at / kPageSize != address / kPageSize) break;
+    expose(task, thread, *reinterpret_cast<const uint64_t*>(page::shared_view_of(at)));
+  }
+}
+
 }  // namespace
 
 void escape(Task& task, ThreadState& thread, uint64_t address, uint64_t size) {
@@ -48,7 +59,31 @@ void escape(Task& task, ThreadState& thread, uint64_t address, uint64_t size) {
        at += kWord) {
     if (page::backing_bytes_at(at) < kWord) return;
     const uint64_t word = *reinterpret_cast<const uint64_t*>(page::shared_view_of(at));
-    if (page_down(word) != page_down(address)) expose(task, thread, word);
+    if (page_down(word) != page_down(address)) expose_with_contents(task, thread, word);
+  }
+}
+
+}  // namespace weir::view::checked
+
+namespace weir::view::checked {
+
+// What a thread is given is often known only by way of other memory: the innermost frames are
+// looked at for a while whatever leads there.
+void expose_frames(Task& task, ThreadState& thread, uint64_t stack_pointer) {
+  // Before the first thread nobody has seen what was stored where.
+  const uint64_t near = shared().order.created == 1 ? 128 << 10 : 16 << 10;
+  const uint64_t top = task.id ? thread.stack : shared().program.stack_begin;
+  if (task.signals.handler_count || tokens() < kMaxTokens / 2 || stack_pointer >= top ||
+      top - stack_pointer > kDeepest)
+    return;
+  for (uint64_t at = page_down(stack_pointer); at < top && at < stack_pointer + near;
+       at += kPageSize) {
+    if (!page::demand::is_ours(at)) continue;
+    Page& page = page_of(at);
+    const SpinGuard guard(page.lock);
+    if (page.mode != Mode::kNew && (page.mode != Mode::kPrivate || !is_owner(page, task))) continue;
+    drop_page(at, thread);
+    trap_page(at, page, task, thread, false);
   }
 }
 
@@ -59,17 +94,11 @@ namespace weir::happens {
 using namespace view::checked;
 
 void share_stack(uint64_t argument) {
-  constexpr uint32_t kWords = 32;  // of what it points to
   if (!g_checked || g_replayed || keys::g_on) return;
   Task& task = self();
   ThreadState& thread = thread_of(task);
   if (task.signals.handler_count) return;
-  expose(task, thread, argument);
-  for (uint32_t i = 0; i < kWords; i++) {
-    const uint64_t at = argument + 8 * i;
-    if (at % 8 || page::backing_bytes_at(at) < 8 || at / kPageSize != argument / kPageSize) break;
-    expose(task, thread, *reinterpret_cast<const uint64_t*>(page::shared_view_of(at)));
-  }
+  expose_with_contents(task, thread, argument);
 }
 
 }  // namespace weir::happens

@@ -318,6 +318,8 @@ void on_access(ThreadState& thread, const AccessSite& site, Access access);
 // The task has stored these bytes, and was checked: memory of its own to which they lead is
 // trapped from here on (escape.cc).
 void escape(Task& task, ThreadState& thread, uint64_t address, uint64_t size);
+// The task makes another: its stack is trapped from there on, a few pages (escape.cc).
+void expose_frames(Task& task, ThreadState& thread, uint64_t stack_pointer);
 // The kernel will read the frame of a signal when its handler returns, and would find a page
 // closed.
 bool is_pinned(const Task& task, uint64_t at);
