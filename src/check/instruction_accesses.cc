@@ -46,7 +46,9 @@ bool may_be_atomic(const Instruction& instruction, const Access& access) {
 uint32_t kind_of(const Instruction& instruction, const Access& access) {
   uint32_t kind = (access.read ? findings::kRead : 0u) | (access.written ? findings::kWrite : 0u);
   if (instruction.is_locked) kind |= findings::kAtomic;
-  else if (may_be_atomic(instruction, access)) kind |= findings::kMayBeAtomic;
+  else if (may_be_atomic(instruction, access))
+    kind |= findings::kMayBeAtomic |
+            (instruction.computes && access.read ? uint32_t{findings::kComputes} : 0u);
   return kind;
 }
 

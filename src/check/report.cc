@@ -192,7 +192,7 @@ findings::Race* take_race(Findings& f, uint64_t first, uint64_t second) {
   findings::Race& race = f.race[f.races];
   race.fault = race.change = 0;
   race.order = 0;
-  race.count = 1;
+  race.count = 0;
   return &race;
 }
 
@@ -266,6 +266,16 @@ uint64_t order_of(const ThreadState& thread, const PriorAccess& prior) {
          (thread.checked_count & ((uint64_t{1} << kLookBits) - 1)) << kTaskBits | prior.number;
 }
 
+// One instruction may touch several variables, of which each is racy: a pair of instructions is the
+// same only with the same part of the second one's bytes.
+uint64_t part_of(const findings::Side& first, const findings::Side& second) {
+  constexpr uint64_t kMost = 64;  // bytes of a vector
+  if (second.size > kMost ||
+      ((first.kind | second.kind) & (findings::kByLibrary | findings::kByKernel | findings::kFree)))
+    return 0;
+  return first.address > second.address ? first.address - second.address : 0;
+}
+
 }  // namespace
 
 void report_race(const PriorAccess& prior, const ThreadState& thread, Access& access,
@@ -274,12 +284,15 @@ void report_race(const PriorAccess& prior, const ThreadState& thread, Access& ac
   if (!access.context) access.context = context_of(site);
   if (!access.context || !prior.context) return;  // what is reported has two sides
   const uint64_t first = rip_of(f, prior.context), order = order_of(thread, prior);
+  const uint64_t part = part_of(
+      {prior.address, prior.size, prior.kind, prior.number, prior.context, 0, {}},
+      {access.address, access.size, access.kind, thread.number, access.context, 0, {}});
   const SpinGuard guard(state().findings_lock);
   for (uint32_t i = 0; i < f.races && i < findings::kMaxRaces; i++) {
     findings::Race& race = f.race[i];
     const uint64_t a = rip_of(f, race.sides[0].context), b = rip_of(f, race.sides[1].context);
     if (!((a == first && b == site.rip) || (a == site.rip && b == first)) ||
-        race.sides[1].kind != access.kind)
+        race.sides[1].kind != access.kind || part_of(race.sides[0], race.sides[1]) != part)
       continue;
     race.count++;
     if (order >= race.order) return;
