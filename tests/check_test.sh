@@ -155,7 +155,7 @@ C
 compile locks.cc
 check 66 -- ./locks
 says "wrong use of a lock: mutex: unlock at $(at locks.cc unlock)" 'why: the thread does not hold the lock that it gives back' \
-  "wrong use of a lock: heap block of 56 bytes: destroy at $(at locks.cc destroy)" 'why: the lock is destroyed while a thread holds it' "$(at locks.cc new)"
+  "wrong use of a lock: pthread_rwlock_t: destroy at $(at locks.cc destroy)" 'why: the lock is destroyed while a thread holds it' "$(at locks.cc new)"
 printf 'mutex:main\npolicy:destroyed\n' >all.supp
 check 0 --suppressions all.supp -- ./locks
 says '0 races found, 2 suppressed'

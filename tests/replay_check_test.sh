@@ -81,11 +81,12 @@ grep -q 'data race: counter' said || fail "--log: $(cat said)"
 ends 3 '' "$weir" record -o ends3 -- ./racy 3
 ends 3 'data race: counter' "$weir" replay --check ends3
 ends 0 '' "$weir" record -o good -- ./clean
-ends 0 '' "$weir" replay --check good
-[ -s stderr ] && fail "reported, and there is none: $(cat stderr)"
-ends 0 'no race found' "$weir" replay --check --verbose good
+ends 0 'weir: no race found: ' "$weir" replay --check good
+[ "$(wc -l <stderr)" = 1 ] || fail "reported, and there is none: $(cat stderr)"
+ends 0 '' "$weir" replay --check --quiet good
+[ -s stderr ] && fail "--quiet, and it says: $(cat stderr)"
 ends 0 '' "$weir" record -o alone -- true
-ends 0 'the program has made no thread' "$weir" replay --check --verbose alone
+ends 0 'the program has made no thread' "$weir" replay --check alone
 
 # --- the newest recording; recordings of other views; options that do not go together
 ends 0 '' "$weir" record -- ./clean

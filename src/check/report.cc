@@ -284,9 +284,9 @@ void report_race(const PriorAccess& prior, const ThreadState& thread, Access& ac
   if (!access.context) access.context = context_of(site);
   if (!access.context || !prior.context) return;  // what is reported has two sides
   const uint64_t first = rip_of(f, prior.context), order = order_of(thread, prior);
-  const uint64_t part = part_of(
-      {prior.address, prior.size, prior.kind, prior.number, prior.context, 0, {}},
-      {access.address, access.size, access.kind, thread.number, access.context, 0, {}});
+  const uint64_t part =
+      part_of({prior.address, prior.size, prior.kind, prior.number, prior.context, 0, {}},
+              {access.address, access.size, access.kind, thread.number, access.context, 0, {}});
   const SpinGuard guard(state().findings_lock);
   for (uint32_t i = 0; i < f.races && i < findings::kMaxRaces; i++) {
     findings::Race& race = f.race[i];

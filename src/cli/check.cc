@@ -29,7 +29,7 @@ struct CheckOptions {
   uint32_t rehash = 1000, domains = 0;
   uint64_t delay = 0;
   bool halt = false, keep_going = false, suggest = false, exhaustive = false,
-       without_debug_info = false, stat = false, quiet = false;
+       without_debug_info = false, stat = false;
 };
 
 void end(Child& child) {
@@ -65,7 +65,8 @@ int check(const Words& words, const CheckOptions& options) {
   const Program program = locate_program(words);
   library_path();
   const std::string& log = options.reports.report.log;
-  CheckReport report = prepared_report(options.reports, log.empty() ? "" : prepared_log(log));
+  CheckReport report =
+      prepared_report(options.reports, log.empty() ? "" : prepared_log(log), program.path);
   report.with_debug_info = !options.without_debug_info;
   report.suggest = options.suggest;
 
@@ -81,7 +82,6 @@ int check(const Words& words, const CheckOptions& options) {
   run.exhaustive = options.exhaustive;
   report.by_keys = run.enforcer == "mpk";
   report.sees_all = options.exhaustive;
-  report.says_all_is_well = report.says_gaps = !options.quiet;
   if (report.verbose && report.by_keys)
     say(report.log,
         "protection keys keep threads from what the program declares; nothing else is checked");
@@ -155,8 +155,6 @@ Command add_check(CLI::App& app) {
   command->add_flag("--suggest", options->suggest,
                     "At the end, suggest annotations (weir/weir.h) for what threads share");
   command->add_flag("--stat", options->stat, "At the end, print what the run spent");
-  command->add_flag("--quiet", options->quiet,
-                    "If no race was found, do not say so, nor what was not looked at");
   command
       ->add_option("--log", options->reports.report.log,
                    "Write Weir's own words to FILE instead of standard error")

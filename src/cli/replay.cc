@@ -319,9 +319,8 @@ int replay_checked(const ReplayOptions& options, const recording::Recording& rec
                     recording.directory, recording.manifest.view));
   }
   Suppressions suppressions = read_suppressions(options.reports);
-  CheckReport report = prepared_report(options.reports, log);
+  CheckReport report = prepared_report(options.reports, log, recording.manifest.program);
   report.sees_all = true;
-  report.says_all_is_well = false;
   FindingsMemory notes, found;
   notes.findings().pass = findings::Pass::kNotes;
   found.findings().pass = findings::Pass::kChecks;

@@ -13,7 +13,14 @@
 //    aligned mov of 1, 2, 4 or 8 bytes. All else is no atomic operation: vector moves, unlocked
 //    read-modify-writes, string instructions, misaligned accesses, and what libc or the kernel do
 //    on the program's account. The runtime says so by what it leaves out of Side::kind.
-// 2. By debug information and sources, if all of these hold:
+//    An instruction that computes with what it reads (cmp, add, movsx) is none either, if by its
+//    debug information or .comment a compiler has made it of which that is known: gcc keeps atomic
+//    loads apart as it keeps volatile ones, up to 15; clang up to 19. What the source says of
+//    assembly, and what the names of functions say, comes before.
+// 2. By debug information alone: bits of a word, and an access of another size than the variable or
+//    member has, or anything that contains it. An atomic operation has the size of its object. Of
+//    unions and of bytes that may be anything's memory, nothing is concluded.
+// 3. By debug information and sources, if all of these hold:
 //    a. The function at this instruction, and those into which it is inlined, do not say by their
 //       names that they are operations of atomics. Nor does the header from which the line comes.
 //       Functions of the system's headers that call the program's back (call_once) are not asked.
@@ -24,10 +31,12 @@
 //       so, no macro or inline function whose definition does, no variable, member or type that is
 //       declared so (source_scan.cc). A name whose definition is not found counts as one that may.
 //
-// What remains in doubt is not reported, but counted. This costs races between two plain accesses
-// in code without debug information or sources; --verbose names the files. Two things could still
-// deceive it: sources from which the program was not built, and macros that the command line of the
-// compiler defines with a name that looks like a function's.
+// What remains in doubt is not reported as a race, but counted and said; --report-unproven reports
+// it as a possible race. A declared type that is not atomic is no proof without the source:
+// __atomic_load_n takes plain ints, and compiles to the same mov. Two things could still deceive
+// it: sources from which the program was not built, and macros that the command line of the
+// compiler defines with a name that looks like a function's. A source that was found elsewhere,
+// only by its name, must have the function that debug information says.
 #include "cli/races/atomic_proof.h"
 
 #include <algorithm>
@@ -92,58 +101,87 @@ bool is_librarys(const std::string& variable) {
   return variable.find('@') != std::string::npos || variable.starts_with("guard variable for ");
 }
 
+// By its declared type: bits, or another size than what is declared there has.
+bool is_of_other_size(const ReportedSide& side, const ReportedObject& object) {
+  const Variable& variable = object.variable;
+  if (!object.has_variable || !variable.has_type || variable.is_of_union ||
+      variable.part_size == 0 || side.size == 0)
+    return false;
+  if (variable.is_bits) return true;
+  if (side.address < variable.start) return false;
+  const std::pair<uint64_t, uint64_t> touched(side.address - variable.start, side.size);
+  if (variable.part_size == 1 && side.size > 1) return false;  // bytes may hold anything
+  return std::ranges::find(variable.ranges, touched) == variable.ranges.end();
+}
+
+Judgement doubt(const std::string& why, const std::string& module = "",
+                const std::string& source = "") {
+  return {false, why, module, source, false};
+}
+Judgement is_atomic(const std::string& why) { return {false, why, "", "", true}; }
+const Judgement kProven = {true, "", "", "", false};
+
 }  // namespace
 
-Judgement AtomicProof::judge_place(const Frame& frame) {
-  if (frame.file.empty() || frame.line <= 0) return {false, "no debug information", frame.module};
-  if (is_header_of_atomics(frame.file)) return {false, "an operation of " + frame.file, ""};
-  if (frame.file.starts_with("/usr/include/c++/"))
-    return {true, "", ""};  // what is atomic in libstdc++ is an operation of one of those
-  const SourceScan::Found found =
-      sources_.look(frame.file, frame.line, frame.column,
-                    files_at_ ? files_at_(frame.address) : std::vector<std::string>());
-  return {found.is_plain, found.why_not, ""};
+Judgement AtomicProof::judge_place(const ReportedSide& side) {
+  const Frame& frame = side.frames.front();
+  const bool has_line = !frame.file.empty() && frame.line > 0;
+  if (has_line && is_header_of_atomics(frame.file))
+    return is_atomic("an operation of " + frame.file);
+  if (has_line && frame.file.starts_with("/usr/include/c++/"))
+    return kProven;  // what is atomic in libstdc++ is an operation of one of those
+  const bool is_move = !(side.kind & kComputes) || !moves_at_ || !moves_at_(frame.address);
+  if (!has_line) return is_move ? doubt("no debug information", frame.module) : kProven;
+  const SourceScan::Found found = sources_.look(
+      frame.file, frame.line, frame.column,
+      files_at_ ? files_at_(frame.address) : std::vector<std::string>(), frame.function);
+  if (found.is_plain || (!is_move && !found.is_assembly)) return kProven;
+  if (found.says_atomic) return is_atomic(found.why_not);
+  return doubt(found.why_not, "", found.is_missing ? frame.file : "");
 }
 
 Judgement AtomicProof::judge(const ReportedSide& side, const ReportedObject& object) {
-  if (!side.exists || side.kind == 0) return {false, "there is no access", ""};
-  if (side.kind & kAtomic) return {false, "an atomic instruction", ""};
-  if (!(side.kind & kMayBeAtomic)) return {true, "", ""};
-  if (side.frames.empty()) return {false, "where the access was made is not known", ""};
+  if (!side.exists || side.kind == 0) return is_atomic("there is no access");
+  if (side.kind & kAtomic) return is_atomic("an atomic instruction");
+  if (!(side.kind & kMayBeAtomic)) return kProven;
+  if (side.frames.empty()) return doubt("where the access was made is not known");
   if (object.has_variable && object.variable.is_atomic)
-    return {false, object.variable.name + " is atomic", ""};
+    return is_atomic(object.variable.name + " is atomic");
   const Frame& innermost = side.frames.front();
   const std::pair instruction(innermost.module, innermost.offset);
   const auto known = known_.find(instruction);
-  if (known != known_.end()) return known->second;
+  if (known != known_.end() && (known->second.is_proven || known->second.is_clear))
+    return known->second;
   Judgement& judgement = known_[instruction];
   const bool is_programs = !is_system_header(innermost.file);
   for (const Frame& frame : side.frames) {
     if (is_programs && is_system_header(frame.file))
       break;  // it calls the program back: what it is itself says nothing of that
     if (names_atomic(bare(frame.function)))
-      return judgement = {false, frame.function + " is an operation of atomics", ""};
+      return judgement = is_atomic(frame.function + " is an operation of atomics");
     if (!frame.is_inlined) break;
   }
-  return judgement = judge_place(innermost);
+  if (known == known_.end()) judgement = judge_place(side);
+  return !judgement.is_proven && !judgement.is_clear && is_of_other_size(side, object) ? kProven
+                                                                                       : judgement;
 }
 
 Judgement AtomicProof::judge(const ReportedRace& race) {
   if (race.why == Why::kPolicy && race.object.is_unnamed_new &&
       is_librarys(race.object.allocated_at))
-    return {false, "the C++ library has it for itself", ""};
+    return is_atomic("the C++ library has it for itself");
   if (race.why == Why::kPolicy && is_librarys(race.object.variable.name))
-    return {false, "the variable is a library's, or the compiler's", ""};
+    return is_atomic("the variable is a library's, or the compiler's");
   if (race.why == Why::kPolicy || race.why == Why::kMisuse)
-    return {true, "", ""};  // what is declared holds for atomic operations, too
+    return kProven;  // what is declared holds for atomic operations, too
   if (is_inside_library(race.sides[0]) && is_inside_library(race.sides[1]))
-    return {false, "both are inside a library", ""};
+    return is_atomic("both are inside a library");
   const Judgement first = judge(race.sides[0], race.object);
   if (first.is_proven) return first;
   const Judgement second = judge(race.sides[1], race.object);
-  return second.is_proven || (race.sides[0].kind & kAtomic)
-             ? second
-             : first;  // what is in doubt, not what is clear
+  if (second.is_proven || first.is_clear != second.is_clear)
+    return !second.is_proven && second.is_clear ? first : second;  // what is in doubt, if one is
+  return race.sides[0].kind & kAtomic ? second : first;
 }
 
 }  // namespace weir::cli

@@ -17,6 +17,8 @@ struct Judgement {
   bool is_proven = false;  // it was none
   std::string why_not;     // what it lacks: for people who want to know
   std::string module;      // without debug information, if that is what it lacks
+  std::string source;      // that is not found, if that is what it lacks
+  bool is_clear = false;   // not proven, since it is one, by all that its names and types say
 };
 
 class AtomicProof {
@@ -24,16 +26,21 @@ class AtomicProof {
   // The source files of which the code at an address has been made (the files of its compilation
   // unit).
   using FilesAt = std::function<std::vector<std::string>(uint64_t address)>;
-  explicit AtomicProof(FilesAt files_at = {}) : files_at_(std::move(files_at)) {}
+  // Whether the code at an address is by a compiler that makes of an atomic load nothing but a
+  // move.
+  using MovesAt = std::function<bool(uint64_t address)>;
+  explicit AtomicProof(FilesAt files_at = {}, MovesAt moves_at = {})
+      : files_at_(std::move(files_at)), moves_at_(std::move(moves_at)) {}
 
   // A race is proven where one of its sides is no atomic operation.
   Judgement judge(const ReportedRace& race);
   Judgement judge(const ReportedSide& side, const ReportedObject& object);
 
  private:
-  Judgement judge_place(const Frame& frame);
+  Judgement judge_place(const ReportedSide& side);
 
   FilesAt files_at_;
+  MovesAt moves_at_;
   // By the instruction: module and offset.
   std::map<std::pair<std::string, uint64_t>, Judgement> known_;
   SourceScan sources_;

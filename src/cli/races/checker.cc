@@ -1,6 +1,6 @@
-// A race is reported once for each pair of source lines and object, since a loop may meet it at
-// thousands of addresses; the others are counted. Which access came first is the schedule's affair,
-// so that a pair is the same in either order.
+// A race is reported once for each pair of source lines and variable or member, since a loop may
+// meet it at thousands of addresses; the others are counted. Which access came first is the
+// schedule's affair, so that a pair is the same in either order.
 #include "cli/races/checker.h"
 
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 
 #include "cli/command_line/terminal.h"
 #include "cli/common/failure.h"
@@ -27,8 +28,8 @@ std::string places_of(const ReportedRace& race) {
   std::string first = race.sides[0].exists ? place(race.sides[0].frames) : "",
               second = place(race.sides[1].frames);
   if (second < first) std::swap(first, second);
-  return fmt::format("{}\n{}\n{}\n{}", race.rule,
-                     race.object.has_variable ? race.object.variable.whole : "", first, second);
+  return fmt::format("{}\n{}\n{}\n{}", race.rule, without_indices(race.object.name()), first,
+                     second);
 }
 
 std::string counted(uint64_t count, const char* one, const char* many) {
@@ -36,6 +37,15 @@ std::string counted(uint64_t count, const char* one, const char* many) {
 }
 
 std::string times(uint64_t count) { return count == 1 ? "once" : fmt::format("{} times", count); }
+
+// As the user gave it.
+std::vector<std::string> own_command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  if (!words.empty()) words[0] = words[0].substr(words[0].rfind('/') + 1);
+  return words;
+}
 
 void write(const std::string& path, const std::string& text) {
   const recording::File file = recording::File::appending(path);
@@ -49,7 +59,9 @@ Checker::Checker(FindingsReader findings, Suppressions suppressions, const Check
                  const std::vector<std::string>& program)
     : findings_(findings),
       reader_(findings, report.with_debug_info),
-      proof_([this](uint64_t address) { return reader_.modules().files_at(address); }),
+      producers_(reader_.modules()),
+      proof_([this](uint64_t address) { return reader_.modules().files_at(address); },
+             [this](uint64_t address) { return producers_.loads_atomics_by_moves(address); }),
       suppressions_(std::move(suppressions)),
       report_(report),
       program_(program) {}
@@ -68,11 +80,16 @@ Judgement Checker::judge(const ReportedRace& race) {
   if (!report_.by_keys || race.why != findings::Why::kPolicy || race.rule != "unordered")
     return proof_.judge(race);
   const std::string& why_not = order_.why_not(reader_.modules());
-  return {why_not.empty(), why_not, ""};
+  return {why_not.empty(), why_not, "", "", false};
 }
 
 bool Checker::take_one(uint32_t index, const findings::Race& found) {
-  ReportedRace race = reader_.read(found);
+  bool is_new = false;
+  for (ReportedRace& part : reader_.read_parts(found)) is_new |= take_part(index, std::move(part));
+  return is_new;
+}
+
+bool Checker::take_part(uint32_t index, ReportedRace race) {
   const std::string places = places_of(race);
   const auto known = by_places_.find(places);
   if (known != by_places_.end()) {
@@ -80,11 +97,11 @@ bool Checker::take_one(uint32_t index, const findings::Race& found) {
     return false;
   }
   const Judgement judgement = judge(race);
-  if (!judgement.is_proven) {
-    if (unproven_.insert(places).second)
-      reasons_[judgement.module.empty()
-                   ? judgement.why_not
-                   : "no debug information in " + shown_path(judgement.module)]++;
+  if (!judgement.is_proven && !judgement.is_clear && report_.reports_unproven) {
+    race.doubt = doubt_words(judgement);
+    race.rule = kPossibleRace;
+  } else if (!judgement.is_proven) {
+    if (judgement.is_clear || !suppressions_.suppress(race)) unproven_.add(places, race, judgement);
     return false;
   }
   if (suppressions_.suppress(race)) {
@@ -113,50 +130,54 @@ bool Checker::take() {
   return is_new;
 }
 
-bool Checker::has_gaps(const Totals& totals) const {
-  return !report_.sees_all || totals.unproven || findings_.has_failed() ||
-         (!report_.by_keys && !findings_.is_multithreaded());
+// Pages, since that is what rights are given by: an object that threads share lies on one or
+// several.
+std::string Checker::looked_at() const {
+  const Coverage seen = findings_.coverage();
+  std::string text =
+      fmt::format("{} to {} were looked at", counted(seen.accesses, "access", "accesses"),
+                  counted(seen.shared_pages, "shared page", "shared pages"));
+  if (!seen.unchecked_pages) return text;
+  text += fmt::format("; to {} some were not",
+                      counted(seen.unchecked_pages, "shared page", "shared pages"));
+  return report_.sees_all ? text : text + ", --exhaustive looks at all";
 }
 
 // That there is no report says nothing as long as it is not said what was looked at.
-std::string Checker::nothing_found(const Totals& totals) const {
+std::string Checker::nothing_found(const Totals&) const {
   std::string text = "no race found";
   if (findings_.has_failed())
     return "not checked to its end: Weir itself has ended a process of the program";
   if (report_.by_keys) return text + " in what the program declares; nothing else was looked at";
   if (!findings_.is_multithreaded()) return text + ": the program has made no thread";
-  if (!report_.sees_all)
-    text +=
-        "; of accesses to memory that is much used only some were looked at (--exhaustive looks at "
-        "all)";
-  if (totals.unproven && !report_.verbose) {
-    text += fmt::format(
-        "; {} of accesses may be atomic operations, and {} not reported (--verbose says why)",
-        counted(totals.unproven, "pair", "pairs"), totals.unproven == 1 ? "is" : "are");
-  }
-  return text;
+  return text + ": " + looked_at();
 }
 
 void Checker::say_totals(const Totals& totals) {
   std::string text;
-  if (totals.races || totals.suppressed) text = counted(totals.races, "race found", "races found");
-  else if (report_.verbose || report_.says_all_is_well || (report_.says_gaps && has_gaps(totals)))
+  if (totals.races || totals.suppressed || totals.possible) {
+    text = counted(totals.races, "race found", "races found");
+    if (totals.possible)
+      text += fmt::format(", {}", counted(totals.possible, "possible race", "possible races"));
+    if (totals.suppressed) text += fmt::format(", {} suppressed", totals.suppressed);
+    if (!report_.by_keys && findings_.is_multithreaded()) text += "; " + looked_at();
+  } else if (report_.verbose || report_.says_all_is_well) {
     text = nothing_found(totals);
-  if (totals.suppressed) text += fmt::format(", {} suppressed", totals.suppressed);
+  }
   const bool is_repeated =
       std::ranges::any_of(reported_, [](const Reported& one) { return one.race.count > 1; });
   if (is_repeated) {
     for (const Reported& one : reported_)
       text += fmt::format("\n  met {}: {}", times(one.race.count), title_words(one.race));
   }
-  if (totals.unproven && report_.verbose) {
-    std::string why;
-    for (const auto& [reason, count] : reasons_)
-      why += fmt::format("{}{} ({})", why.empty() ? "" : ", ", reason, count);
-    say(report_.log, fmt::format("{} of accesses may be atomic operations{}: not reported ({})",
-                                 counted(totals.unproven, "pair", "pairs"),
-                                 report_.by_keys ? ", or ordered by some" : "", why));
+  if (unproven_.all() && report_.verbose) {
+    say(report_.log,
+        fmt::format("{} of accesses may be atomic operations{}: not reported ({})",
+                    counted(unproven_.all(), "pair", "pairs"),
+                    report_.by_keys ? ", or ordered by some" : "", unproven_.reasons()));
   }
+  if (unproven_.doubtful() && (report_.verbose || report_.says_all_is_well))
+    say(report_.log, unproven_.text());
   if (report_.verbose) {
     for (const std::string& line : suppressions_.unused())
       say(report_.log, "unused suppression: " + line);
@@ -168,9 +189,16 @@ void Checker::say_totals(const Totals& totals) {
 }
 
 void Checker::finish() {
-  Totals totals{reported_.size(), suppressed_.size(), unproven_.size(), findings_.lost()};
+  Totals totals;
+  totals.suppressed = suppressed_.size();
+  totals.unproven = unproven_.doubtful();
+  totals.lost = findings_.lost();
+  totals.coverage = findings_.coverage();
+  for (const Unproven::Pair& pair : unproven_.pairs())
+    totals.unproven_pairs.emplace_back(pair.title, pair.reason);
   std::vector<ReportedRace> races;
   for (Reported& one : reported_) {
+    (one.race.doubt.empty() ? totals.races : totals.possible)++;
     one.race.count = 0;
     for (const uint32_t index : one.indices) one.race.count += findings_.count(index) + 1;
     races.push_back(one.race);
@@ -181,7 +209,7 @@ void Checker::finish() {
     const std::string text =
         report_.format == "json"
             ? json_report(races, totals, program_, report_.suggest ? &suggested : nullptr)
-            : sarif_report(races, program_);
+            : sarif_report(races, totals, program_, own_command_line());
     if (report_.output.empty()) {
       fmt::print(stderr, "{}\n", text);
       if (report_.log.empty()) return;  // who reads it wants nothing else there

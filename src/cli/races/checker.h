@@ -14,6 +14,8 @@
 #include "cli/races/race_reader.h"
 #include "cli/races/report.h"
 #include "cli/races/suppressions.h"
+#include "cli/races/unproven.h"
+#include "cli/symbols/producers.h"
 
 namespace weir::cli {
 
@@ -23,11 +25,11 @@ struct CheckReport {
   std::string log;              // Weir's own words; empty: standard error
   bool verbose = false;
   bool with_debug_info = true;
-  bool suggest = false;          // annotations, when the program has ended
-  bool by_keys = false;          // the enforcer is that by protection keys
-  bool sees_all = false;         // every access to memory that threads share is looked at
-  bool says_all_is_well = true;  // that no race was found though all was looked at ...
-  bool says_gaps = true;         // ... and what was not looked at, where none was found
+  bool suggest = false;           // annotations, when the program has ended
+  bool by_keys = false;           // the enforcer is that by protection keys
+  bool sees_all = false;          // every access to memory that threads share is looked at
+  bool says_all_is_well = true;   // also where no race was found, and what was not looked at
+  bool reports_unproven = false;  // pairs that may be atomic operations, as possible races
 };
 
 class Checker {
@@ -52,14 +54,16 @@ class Checker {
   };
 
   bool take_one(uint32_t index, const findings::Race& race);
+  bool take_part(uint32_t index, ReportedRace race);
   Judgement judge(const ReportedRace& race);
   void print(const ReportedRace& race);
   void say_totals(const Totals& totals);
   std::string nothing_found(const Totals& totals) const;
-  bool has_gaps(const Totals& totals) const;
+  std::string looked_at() const;
 
   FindingsReader findings_;
   RaceReader reader_;
+  Producers producers_;
   AtomicProof proof_;
   OrderProof order_;
   Suppressions suppressions_;
@@ -69,9 +73,9 @@ class Checker {
   uint32_t next_ = 0;
   std::set<uint32_t> waiting_;  // indices that are taken and not ready yet
   std::vector<Reported> reported_;
-  std::map<std::string, size_t> by_places_;      // into reported_
-  std::set<std::string> suppressed_, unproven_;  // by places
-  std::map<std::string, uint64_t> reasons_;      // of what is not proven: pairs
+  std::map<std::string, size_t> by_places_;  // into reported_
+  std::set<std::string> suppressed_;         // by places
+  Unproven unproven_;
 };
 
 }  // namespace weir::cli

@@ -111,6 +111,12 @@ uint32_t FindingsReader::lost_cells() const {
   return all - std::min(all, kept);
 }
 
+Coverage FindingsReader::coverage() const {
+  return {__atomic_load_n(&memory_.accesses, __ATOMIC_RELAXED),
+          __atomic_load_n(&memory_.shared_pages, __ATOMIC_RELAXED),
+          __atomic_load_n(&memory_.unchecked_pages, __ATOMIC_RELAXED)};
+}
+
 std::vector<Mapping> FindingsReader::mappings() const {
   std::vector<Mapping> all;
   const uint32_t count = taken(memory_.modules, findings::kMaxModules);

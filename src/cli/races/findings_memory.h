@@ -11,6 +11,7 @@
 
 #include "check/findings/findings.h"
 #include "cli/launch/shared_memory.h"
+#include "cli/races/report.h"
 #include "cli/symbols/frames.h"
 
 namespace weir::cli {
@@ -36,6 +37,7 @@ class FindingsReader {
   std::vector<findings::Cell> cells() const;  // of which something is kept, for suggestions
   uint32_t lost_cells() const;                // for which there was no room
   uint32_t lost() const;                      // races for which there was no room
+  Coverage coverage() const;
   uint64_t untrapped_pages() const {
     return __atomic_load_n(&memory_.untrapped_pages, __ATOMIC_RELAXED);
   }

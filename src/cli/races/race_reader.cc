@@ -121,7 +121,11 @@ bool have_common_lock(const Side& a, const Side& b) {
 }  // namespace
 
 RaceReader::RaceReader(FindingsReader findings, bool with_debug_info)
-    : findings_(findings), modules_(with_debug_info), stacks_(modules_), variables_(modules_) {}
+    : findings_(findings),
+      modules_(with_debug_info),
+      stacks_(modules_),
+      variables_(modules_),
+      pointees_(modules_) {}
 
 const Frames& RaceReader::frames(uint32_t index) {
   const auto found = known_.find(index);
@@ -198,10 +202,24 @@ bool RaceReader::find_on_stack(ReportedObject& object, uint64_t address, uint32_
   return true;
 }
 
-ReportedObject RaceReader::object(const findings::Race& race) {
+// Whose type the functions say that access or have allocated it.
+void RaceReader::name_block(ReportedObject& object, const findings::Race& race, uint64_t address) {
+  const Block block{object.start, object.size};
+  if (address < block.start || address - block.start >= block.size) return;
+  std::optional<Variable> found;
+  for (const Side* side : {&race.sides[1], &race.sides[0]}) {
+    const auto context = side->kind ? findings_.context(side->context) : nullptr;
+    if (context && !found)
+      found = pointees_.by_access(*context, stacks_.walk(*context), block, address);
+  }
+  if (!found) found = pointees_.by_allocation(object.allocated_at, block, address);
+  if (!found) return;
+  object.variable = *found;
+  object.has_variable = true;
+}
+
+ReportedObject RaceReader::object(const findings::Race& race, uint64_t address) {
   const findings::Object& object = race.object;
-  const Side &first = race.sides[0], &second = race.sides[1];
-  const uint64_t address = first.kind ? std::max(first.address, second.address) : second.address;
   ReportedObject result;
   result.kind = object.kind;
   result.start = object.start;
@@ -212,6 +230,7 @@ ReportedObject RaceReader::object(const findings::Race& race) {
   if (object.kind == ObjectKind::kHeap) {
     result.task = task(object.task);
     result.allocated_at = frames(object.context);
+    name_block(result, race, address);
     return result;
   }
   if (object.kind == ObjectKind::kStack) {
@@ -247,6 +266,41 @@ void RaceReader::update() {
 }
 
 ReportedRace RaceReader::read(const findings::Race& race) {
+  const Side &first = race.sides[0], &second = race.sides[1];
+  return read_at(race, first.kind ? std::max(first.address, second.address) : second.address);
+}
+
+std::vector<ReportedRace> RaceReader::read_parts(const findings::Race& race) {
+  constexpr size_t kMost = 4;  // a structure that is copied is one object
+  constexpr uint64_t kMostBytes = 64;
+  constexpr uint32_t kWhole = findings::kByLibrary | findings::kByKernel | findings::kFree;
+  std::vector<ReportedRace> parts = {read(race)};
+  const Side &first = race.sides[0], &second = race.sides[1];
+  if ((race.why != Why::kUnordered && race.why != Why::kCollision) || !first.kind ||
+      ((first.kind | second.kind) & kWhole) || first.size > kMostBytes || second.size > kMostBytes)
+    return parts;
+  const uint64_t limit = std::min(first.address + first.size, second.address + second.size);
+  for (;;) {
+    const ReportedObject& last = parts.back().object;
+    const Variable& variable = last.variable;
+    if (!last.has_variable || variable.part_size == 0) break;
+    const uint64_t next = variable.start + variable.part_start + variable.part_size;
+    if (next >= limit) break;
+    ReportedRace part = read_at(race, next);
+    if (!part.object.has_variable || part.object.variable.part_size == 0 ||
+        part.object.variable.start + part.object.variable.part_start < next)
+      break;
+    if (without_indices(part.object.name()) == without_indices(last.name())) {
+      parts.back().object.variable.part_size += part.object.variable.part_size;
+      continue;
+    }
+    if (parts.size() == kMost) return {parts.front()};
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+ReportedRace RaceReader::read_at(const findings::Race& race, uint64_t address) {
   update();
   ReportedRace result;
   result.why = race.why;
@@ -255,7 +309,7 @@ ReportedRace RaceReader::read(const findings::Race& race) {
     result.sides[i] = side(race.sides[i]);
     result.sides[i].exists = i == 1 || race.sides[i].kind != 0;
   }
-  result.object = object(race);
+  result.object = object(race, address);
   Words words = {"data-race",
                  "nothing orders them: no lock in common, and no synchronization leads from the "
                  "first access to the second"};

@@ -6,10 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/races/findings_memory.h"
 #include "cli/races/report.h"
 #include "cli/symbols/modules.h"
+#include "cli/symbols/pointees.h"
 #include "cli/symbols/stack_walk.h"
 #include "cli/symbols/variables.h"
 
@@ -19,6 +21,8 @@ class RaceReader {
  public:
   RaceReader(FindingsReader findings, bool with_debug_info);
 
+  // A race on several variables or members at once is one for each of them.
+  std::vector<ReportedRace> read_parts(const findings::Race& race);
   ReportedRace read(const findings::Race& race);
   Modules& modules() { return modules_; }
   StackWalk& stacks() { return stacks_; }
@@ -32,7 +36,9 @@ class RaceReader {
  private:
   ReportedTask task(uint32_t number);
   ReportedSide side(const findings::Side& side);
-  ReportedObject object(const findings::Race& race);
+  ReportedRace read_at(const findings::Race& race, uint64_t address);
+  ReportedObject object(const findings::Race& race, uint64_t address);
+  void name_block(ReportedObject& object, const findings::Race& race, uint64_t address);
   static void name_lock(Variable& variable);
   bool find_on_stack(ReportedObject& object, uint64_t address, uint32_t context);
 
@@ -40,6 +46,7 @@ class RaceReader {
   Modules modules_;
   StackWalk stacks_;
   Variables variables_;
+  Pointees pointees_;
   std::map<uint32_t, Frames> known_;  // by context
 };
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "check/findings/findings.h"
@@ -63,11 +64,25 @@ struct ReportedRace {
   ReportedObject object;
   ReportedSide sides[2];
   uint64_t count = 1;  // how often it was met
+  // Not empty: both sides may be atomic operations, so that it may be none. Why it is not known.
+  std::string doubt;
+};
+
+// What was looked at. Pages, since rights are given by page.
+struct Coverage {
+  uint64_t accesses = 0;         // that were checked
+  uint64_t shared_pages = 0;     // that several tasks touched, and of which accesses were checked
+  uint64_t unchecked_pages = 0;  // of which several tasks had accesses that were not
 };
 
 struct Totals {
-  uint64_t races = 0, suppressed = 0, unproven = 0, lost = 0;
+  uint64_t races = 0, possible = 0, suppressed = 0, unproven = 0, lost = 0;
+  Coverage coverage;
+  // Of those that are unproven: what on what, and why it is not known.
+  std::vector<std::pair<std::string, std::string>> unproven_pairs;
 };
+
+inline constexpr const char* kPossibleRace = "possible-race";  // the rule of one in doubt
 
 // Words that several forms of a report use.
 std::string task_words(const ReportedTask& task);  // the main thread; thread T2 "worker"
@@ -75,11 +90,16 @@ std::string access_words(const ReportedSide& side, bool with_size = true);  // w
 std::string place_words(const Frame& frame);  // file.c:12, or module+0x12
 std::string place_words(
     const Frames& frames);  // of the innermost frame in a source of the program, not of the system
+// A name of a part without which element it is: "table[].count".
+std::string without_indices(const std::string& name);
 std::string frame_words(const Frame& frame);             // function file.c:12:3
 std::string title_words(const ReportedRace& race);       // what, on what, where: one line
 std::string object_words(const ReportedObject& object);  // a sentence without an end
 const char* kind_words(const ReportedRace& race);  // data race, violation of a sharing policy,
                                                    // wrong annotation, wrong use of a lock
+// What tells it from others, in any run, on any machine, and where lines have moved: 32 hexadecimal
+// digits of its kind, functions, object, names of files and texts of lines. (fingerprint.cc)
+std::string fingerprint_of(const ReportedRace& race);
 std::string shown_path(
     const std::string& path);  // shorter where it lies below the current directory
 
@@ -98,7 +118,9 @@ struct Suggestion;  // suggestions.h
 std::string json_report(const std::vector<ReportedRace>& races, const Totals& totals,
                         const std::vector<std::string>& program,
                         const std::vector<Suggestion>* suggestions = nullptr);
-std::string sarif_report(const std::vector<ReportedRace>& races,
-                         const std::vector<std::string>& program);
+// `command`: the command line of weir, whole.
+std::string sarif_report(const std::vector<ReportedRace>& races, const Totals& totals,
+                         const std::vector<std::string>& program,
+                         const std::vector<std::string>& command);
 
 }  // namespace weir::cli

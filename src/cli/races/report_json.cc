@@ -81,6 +81,8 @@ ordered_json json_of(const ReportedObject& object) {
     one["offset"] = variable.offset;
     if (!variable.file.empty())
       one["declared"] = {{"file", variable.file}, {"line", variable.line}};
+    if (object.kind == findings::ObjectKind::kHeap)
+      one["block"] = {{"start", object.start}, {"size", object.size}, {"offset", object.offset}};
     if (!variable.function.empty()) one["function"] = variable.function;
   } else if (object.size) {
     one["start"] = object.start;
@@ -127,15 +129,26 @@ std::string json_report(const std::vector<ReportedRace>& races, const Totals& to
                         {"count", race.count},           {"sides", sides},
                         {"object", json_of(race.object)}};
     if (!race.change.empty()) one["change"] = race.change;
+    one["level"] = race.doubt.empty() ? "error" : "warning";
+    if (!race.doubt.empty()) one["doubt"] = race.doubt;
+    one["fingerprint"] = fingerprint_of(race);
     all.push_back(one);
   }
+  ordered_json unproven = ordered_json::array();
+  for (const auto& [title, reason] : totals.unproven_pairs)
+    unproven.push_back({{"title", title}, {"why", reason}});
   ordered_json report = {{"schema", kSchemaVersion},
                          {"tool", {{"name", "weir"}, {"version", WEIR_VERSION}}},
                          {"program", program},
                          {"races", all},
                          {"suppressed", totals.suppressed},
                          {"unproven", totals.unproven},
-                         {"lost", totals.lost}};
+                         {"unproven_pairs", unproven},
+                         {"lost", totals.lost},
+                         {"looked_at",
+                          {{"accesses", totals.coverage.accesses},
+                           {"shared_pages", totals.coverage.shared_pages},
+                           {"unchecked_pages", totals.coverage.unchecked_pages}}}};
   if (suggestions) report["suggestions"] = json_of(*suggestions);
   return text_of(report);
 }

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "cli/common/failure.h"
+#include "cli/sources/source_map.h"
 
 namespace weir::cli {
 namespace {
@@ -47,16 +48,47 @@ std::vector<std::string> add_report_options(CLI::App& command, ReportOptions& op
       ->capture_default_str();
   command.add_flag("--verbose", options.report.verbose,
                    "Say also what is not reported, and which suppressions were not needed");
+  command.add_flag("--report-unproven", options.report.reports_unproven,
+                   "Report as possible races also pairs of accesses that may be atomic operations "
+                   "for all that is known");
+  command
+      .add_option("--source-map", options.source_maps,
+                  "Sources that were compiled in the folder FROM are in TO now; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("FROM=TO");
+  command
+      .add_option("--source-dir", options.source_folders,
+                  "Look for sources in DIR, by the last parts of their names; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("DIR");
+  command.add_flag("--quiet", options.quiet,
+                   "If no race was found, do not say so, nor what was not looked at");
   command
       .add_flag("--without-debug-info", options.without_debug_info,
                 "Testing: as if nothing had debug information")
       ->group("");
-  return {"--suppressions", "--format", "--output", "--exit-code", "--verbose"};
+  return {"--suppressions",    "--format",     "--output",     "--exit-code", "--verbose",
+          "--report-unproven", "--source-map", "--source-dir", "--quiet"};
 }
 
-CheckReport prepared_report(const ReportOptions& options, const std::string& log) {
+CheckReport prepared_report(const ReportOptions& options, const std::string& log,
+                            const std::string& program) {
+  SourcePlaces places;
+  for (const std::string& map : options.source_maps) places.maps.push_back(source_map_of(map));
+  for (const std::string& folder : options.source_folders) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(folder, error))
+      throw Failure(kWeirFailed, fmt::format("--source-dir {}: there is no such folder", folder));
+    places.folders.push_back(std::filesystem::absolute(folder).string());
+  }
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(program, error);
+  places.guesses.push_back(std::filesystem::current_path(error).string());
+  if (!real.empty()) places.guesses.push_back(real.parent_path().string());
+  set_source_places(std::move(places));
   CheckReport report = options.report;
   report.with_debug_info = !options.without_debug_info;
+  report.says_all_is_well = !options.quiet;
   report.log = log;
   report.output = prepared_output(report.output);
   return report;

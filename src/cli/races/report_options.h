@@ -17,19 +17,22 @@ namespace weir::cli {
 inline constexpr int kRacesFound = 66;  // as ThreadSanitizer has it
 
 struct ReportOptions {
-  std::vector<std::string> suppressions;
+  std::vector<std::string> suppressions, source_maps, source_folders;
   CheckReport report;
   int exit_code = kRacesFound;
-  bool without_debug_info = false;
+  bool without_debug_info = false, quiet = false;
 };
 
-// --suppressions, --format, --output, --exit-code, --verbose: into `options`, which the command's
+// --suppressions, --format, --output, --exit-code, --verbose, --report-unproven, --source-map,
+// --source-dir, --quiet: into `options`, which the command's
 // action keeps. Their names.
 std::vector<std::string> add_report_options(CLI::App& command, ReportOptions& options);
 
 // Prepares the report that was asked for, before the program runs: its file is there, and named
 // absolutely. Throws Failure.
-CheckReport prepared_report(const ReportOptions& options, const std::string& log);
+// `program` is its path: sources are looked for beside it, too.
+CheckReport prepared_report(const ReportOptions& options, const std::string& log,
+                            const std::string& program);
 Suppressions read_suppressions(const ReportOptions& options);
 
 }  // namespace weir::cli

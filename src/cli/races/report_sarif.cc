@@ -70,6 +70,19 @@ ordered_json stack_of(const Frames& frames, const std::string& message) {
   return {{"message", {{"text", message}}}, {"frames", all}};
 }
 
+const char* level_of(const ReportedRace& race) { return race.doubt.empty() ? "error" : "warning"; }
+
+// For a shell.
+std::string quoted(const std::string& word) {
+  const bool is_plain = !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
+    return isalnum(c) || strchr("-_./=:,+@%", c);
+  });
+  if (is_plain) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
 ordered_json result_of(const ReportedRace& race) {
   ordered_json flows = ordered_json::array(), related = ordered_json::array(),
                stacks = ordered_json::array();
@@ -95,9 +108,14 @@ ordered_json result_of(const ReportedRace& race) {
     relate(location(object.allocated_at[0], object_words(object)));
     stacks.push_back(stack_of(object.allocated_at, "allocated"));
   }
+  std::string message = title_words(race) + ". " + race.because + ".";
+  if (!race.doubt.empty())
+    message +=
+        " Both accesses may be atomic operations, and then it is no race: " + race.doubt + ".";
   ordered_json one = {{"ruleId", race.rule},
-                      {"level", "error"},
-                      {"message", {{"text", title_words(race) + ". " + race.because + "."}}}};
+                      {"level", level_of(race)},
+                      {"message", {{"text", message}}},
+                      {"partialFingerprints", {{"weirRace/v1", fingerprint_of(race)}}}};
   one["locations"] = ordered_json::array();
   if (!race.sides[1].frames.empty())
     one["locations"].push_back(
@@ -112,8 +130,9 @@ ordered_json result_of(const ReportedRace& race) {
 
 }  // namespace
 
-std::string sarif_report(const std::vector<ReportedRace>& races,
-                         const std::vector<std::string>& program) {
+std::string sarif_report(const std::vector<ReportedRace>& races, const Totals& totals,
+                         const std::vector<std::string>& program,
+                         const std::vector<std::string>& command) {
   ordered_json rules = ordered_json::array(), results = ordered_json::array();
   std::set<std::string> known;
   for (const ReportedRace& race : races) {
@@ -121,20 +140,36 @@ std::string sarif_report(const std::vector<ReportedRace>& races,
       rules.push_back({{"id", race.rule},
                        {"shortDescription", {{"text", std::string("A ") + kind_words(race)}}},
                        {"fullDescription", {{"text", race.because}}},
-                       {"defaultConfiguration", {{"level", "error"}}}});
+                       {"defaultConfiguration", {{"level", level_of(race)}}}});
     }
     results.push_back(result_of(race));
   }
   std::string line;
-  for (const std::string& word : program) line += (line.empty() ? "" : " ") + word;
+  for (const std::string& word : command) line += (line.empty() ? "" : " ") + quoted(word);
+  // What is not reported stands where tools say what they noticed of their own work.
+  ordered_json notes = ordered_json::array();
+  for (const auto& [title, reason] : totals.unproven_pairs)
+    notes.push_back({{"level", "note"},
+                     {"descriptor", {{"id", kPossibleRace}}},
+                     {"message",
+                      {{"text", title +
+                                    ": not reported, since it is not known whether "
+                                    "it is a race: " +
+                                    reason}}}});
+  ordered_json invocation = {
+      {"commandLine", line},
+      {"arguments",
+       command.empty() ? command : std::vector<std::string>(command.begin() + 1, command.end())},
+      {"executionSuccessful", true}};
+  if (!notes.empty()) invocation["toolExecutionNotifications"] = notes;
   const ordered_json report = {
       {"$schema", kSchema},
       {"version", "2.1.0"},
       {"runs",
        {{{"tool", {{"driver", {{"name", "weir"}, {"version", WEIR_VERSION}, {"rules", rules}}}}},
-         {"invocations",
-          {{{"commandLine", "weir check -- " + line}, {"executionSuccessful", true}}}},
+         {"invocations", {invocation}},
          {"columnKind", "unicodeCodePoints"},
+         {"properties", {{"program", program}}},
          {"results", results}}}}};
   return report.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }

@@ -96,6 +96,17 @@ std::string shown_path(const std::string& path) {
   return kHere.size() > 1 && path.starts_with(kHere) ? path.substr(kHere.size()) : path;
 }
 
+std::string without_indices(const std::string& name) {
+  std::string text;
+  bool is_inside = false;
+  for (const char c : name) {
+    if (c == ']') is_inside = false;
+    if (!is_inside) text += c;
+    if (c == '[') is_inside = true;
+  }
+  return text;
+}
+
 std::string place_words(const Frame& frame) {
   if (!frame.file.empty()) return fmt::format("{}:{}", shown_path(frame.file), frame.line);
   if (!frame.module.empty()) return fmt::format("{}+{:#x}", shown_path(frame.module), frame.offset);
@@ -149,6 +160,7 @@ std::string access_words(const ReportedSide& side, bool with_size) {
 }
 
 const char* kind_words(const ReportedRace& race) {
+  if (!race.doubt.empty()) return "possible race";
   switch (race.why) {
     case Why::kPolicy: return "violation of a sharing policy";
     case Why::kMisuse: return race.is_of_lock ? "wrong use of a lock" : "wrong annotation";
@@ -158,31 +170,45 @@ const char* kind_words(const ReportedRace& race) {
   return "data race";
 }
 
+namespace {
+
+// Of the heap. What follows is the stack of its allocation, if that is known.
+std::string block_words(const ReportedObject& object) {
+  std::string text = fmt::format("a heap block of {} bytes at {:#x}", object.size, object.start);
+  if (object.task.is_known || object.task.is_main)
+    text += fmt::format(", allocated by {}", task_words(object.task));
+  if (!object.allocated_at.empty()) text += " at";
+  return text;
+}
+
+}  // namespace
+
 std::string object_words(const ReportedObject& object) {
   std::string text;
   const Variable& variable = object.variable;
   if (object.has_variable) {
     text = variable.name;
     if (!variable.type.empty()) text += fmt::format(" ({})", variable.type);
-    if (variable.size) {
+    if (variable.size && object.kind == ObjectKind::kHeap) {
+      text += fmt::format(": byte {} of {} bytes at {:#x}", variable.offset, variable.size,
+                          variable.start);
+    } else if (variable.size) {
       const std::string of = variable.whole == variable.name ? "" : " of " + variable.whole;
       text += fmt::format(": byte {}{}, {} bytes at {:#x}", variable.offset, of, variable.size,
                           variable.start);
     }
-    if (variable.is_thread_local) text += ", a thread-local variable";
+    if (object.kind == ObjectKind::kHeap) text += ", in " + block_words(object);
+    else if (variable.is_thread_local) text += ", a thread-local variable";
     else if (!variable.function.empty())
       text += fmt::format(", a variable of {} on the stack of {}", variable.function,
                           task_words(object.task));
     else text += ", a static variable";
+    if (object.kind == ObjectKind::kHeap) return text;
     if (!variable.file.empty())
       text += fmt::format(" declared at {}:{}", shown_path(variable.file), variable.line);
     else if (!object.module.empty()) text += fmt::format(" of {}", shown_path(object.module));
   } else if (object.kind == ObjectKind::kHeap) {
-    text = fmt::format("byte {} of a heap block of {} bytes at {:#x}", object.offset, object.size,
-                       object.start);
-    if (object.task.is_known || object.task.is_main)
-      text += fmt::format(", allocated by {}", task_words(object.task));
-    if (!object.allocated_at.empty()) text += " at";
+    text = fmt::format("byte {} of {}", object.offset, block_words(object));
   } else if (object.kind == ObjectKind::kStack) {
     text = fmt::format("on the stack of {}", task_words(object.task));
   } else if (object.size) {
@@ -233,7 +259,11 @@ std::string race_text(const ReportedRace& race, const Style& style) {
   text += stack_text(race.object.allocated_at, false, 4, style);
   if (!race.object.policy.empty())
     text += fmt::format("\n  {}: declared as {}", strong("policy"), race.object.policy);
-  return text + fmt::format("\n  {}: {}", strong("why"), race.because);
+  text += fmt::format("\n  {}: {}", strong("why"), race.because);
+  if (!race.doubt.empty())
+    text += fmt::format("\n  {}: both accesses may be atomic operations, and then it is none: {}",
+                        strong("doubt"), race.doubt);
+  return text;
 }
 
 }  // namespace weir::cli

@@ -20,6 +20,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "cli/sources/source_map.h"
 #include "cli/sources/source_text.h"
 #include "cli/sources/source_tokens.h"
 
@@ -119,6 +120,35 @@ bool is_in_body(const std::vector<Token>& tokens, size_t at) {
   return false;
 }
 
+// A name that a declaration gives to a type, a namespace, a variable or a parameter.
+bool is_declared_entity(const std::vector<Token>& tokens, size_t at) {
+  if (at == 0) return false;
+  const Token& before = tokens[at - 1];
+  if (is_any(before.text, {"namespace", "struct", "class", "union", "enum", "typename"}))
+    return true;
+  const std::string next = at + 1 < tokens.size() ? tokens[at + 1].text : "";
+  if (before.text == "using" && next == "=") return true;
+  const bool is_type =
+      before.is_name && !is_any(before.text, {"return", "else", "do", "case", "throw", "goto",
+                                              "and", "or", "not", "co_return", "co_await", "new",
+                                              "delete", "sizeof", "define", "operator"});
+  return is_type && is_any(next, {";", "=", "[", "{", ",", ")", ">", ":"});
+}
+
+void add_enumerators(const std::vector<Token>& tokens, std::set<std::string>* names) {
+  for (size_t i = 0; i < tokens.size(); i++) {
+    if (tokens[i].text != "enum") continue;
+    size_t at = i + 1;
+    while (at < tokens.size() && !is_any(tokens[at].text, {"{", ";", "(", ")", "="})) at++;
+    if (at >= tokens.size() || tokens[at].text != "{") continue;
+    for (; at + 1 < tokens.size() && tokens[at].text != "}"; at++) {
+      if (is_any(tokens[at].text, {"{", ","}) && tokens[at + 1].is_name &&
+          tokens[at + 1].depth == tokens[at].depth)
+        names->insert(tokens[at + 1].text);
+    }
+  }
+}
+
 bool is_assembly(std::string_view name) { return is_any(name, {"asm", "__asm", "__asm__"}); }
 
 using Name = std::tuple<std::string, int, std::string>;  // file and function in which it counts (""
@@ -145,7 +175,10 @@ struct SourceScan::Closure {
   std::vector<std::pair<std::string, const SourceFile*>> files;
   std::set<Name> atomic;
   std::set<std::string> declared;  // names of functions, types and variables
-  std::string missing;             // an #include that is not found
+  // Of types, namespaces, variables and enumerators, by a declaration: no macro has such a name, or
+  // it would stand in the declaration's place.
+  std::set<std::string> entities;
+  std::string missing;  // an #include that is not found
   bool is_atomic(const std::string& file, int function, const std::string& name) const {
     return is_atomic_word(name) || atomic.contains({"", 0, name}) ||
            (function && atomic.contains({file, function, name}));
@@ -180,7 +213,9 @@ void SourceScan::Closure::add_names(const std::string& path, const SourceFile& f
                    before->text == ">" ||
                    (is_any(before->text, {"*", "&"}) && i >= 2 && file.tokens[i].function == 0));
     if (!is_call || has_type) declared.insert(file.tokens[i].text);
+    if (is_declared_entity(file.tokens, i)) entities.insert(file.tokens[i].text);
   }
+  add_enumerators(file.tokens, &entities);
 }
 
 bool SourceScan::Closure::add_macros() {
@@ -359,12 +394,30 @@ Statement statement_at(const std::vector<Token>& tokens, size_t first, size_t la
   return {first, last};
 }
 
+// Whether a function, as debug information names it, stands in the file, and not behind the line.
+bool has_function(const SourceFile& file, const std::string& function, int line) {
+  std::string name;  // the last word of it, without what it is called with
+  int depth = 0;
+  for (const char c : function) {
+    if (c == '(' || c == '<') depth++;
+    else if (c == ')' || c == '>') depth--;
+    else if (depth == 0 && c == ':') name.clear();
+    else if (depth == 0) name += c;
+  }
+  if (name.empty() || name.starts_with("operator") || name.starts_with("~")) return true;
+  return std::ranges::any_of(
+      file.tokens, [&](const Token& token) { return token.line <= line && token.text == name; });
+}
+
 }  // namespace
 
 SourceScan::Found SourceScan::look(const std::string& path, int line, int column,
-                                   const std::vector<std::string>& unit) {
+                                   const std::vector<std::string>& unit,
+                                   const std::string& function) {
   const SourceFile& file = scanned_file(path);
-  if (!file.is_readable) return {false, "the source file " + path + " cannot be read"};
+  if (!file.is_readable) return {false, "the source file " + path + " is not found", true};
+  if (is_guessed_source(path) && !has_function(file, function, line))
+    return {false, path + " has no " + function + ": it is another source file", true};
   const std::vector<Token>& tokens = file.tokens;
   const auto at_line = std::ranges::lower_bound(tokens, line, {}, &Token::line);
   if (at_line == tokens.end() || at_line->line != line) return {false, "no statement at the line"};
@@ -383,7 +436,7 @@ SourceScan::Found SourceScan::look(const std::string& path, int line, int column
     const Token& token = tokens[i];
     if (!token.is_name) continue;
     if (closure.is_atomic(path, token.function, token.text))
-      return {false, token.text + " may be atomic"};
+      return {false, token.text + " may be atomic", false, true, is_assembly(token.text)};
     if (is_any(token.text, {"static", "thread_local"}) && is_in_body(tokens, i))
       return {false, "a static variable is initialized there"};
     if (closure.is_macro(token.text) || is_keyword(token.text) ||
@@ -392,9 +445,11 @@ SourceScan::Found SourceScan::look(const std::string& path, int line, int column
     const bool is_call = i + 1 < tokens.size() && tokens[i + 1].text == "(";
     if (is_call && !closure.declared.contains(token.text))
       return {false, "what " + token.text + " is, the sources do not say"};
-    if (!closure.missing.empty() && is_loud(token.text)) {
-      return {false, "what " + token.text + " is, may stand in " + closure.missing +
-                         ", which is not found"};
+    if (!closure.missing.empty() && is_loud(token.text) && !closure.entities.contains(token.text)) {
+      return {
+          false,
+          "what " + token.text + " is, may stand in " + closure.missing + ", which is not found",
+          true};
     }
   }
   return {true, ""};

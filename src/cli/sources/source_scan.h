@@ -23,12 +23,17 @@ class SourceScan {
   struct Found {
     bool is_plain = false;  // nothing in the statement can be atomic
     std::string why_not;
+    bool is_missing = false;   // the source, or one that it includes, is not found
+    bool says_atomic = false;  // something in the statement is, by its name or definition
+    bool is_assembly = false;  // ... by its own instructions
   };
   // The statement at that line; with a column (0: not known) the one of several there, and of one
   // with a head (`if (...)`) that or what it stands before. `unit` are the files of which debug
   // information says that the program has been made of them: some of those that are included are
-  // found by it.
-  Found look(const std::string& file, int line, int column, const std::vector<std::string>& unit);
+  // found by it. `function` is the one that has the statement: a source that was found only by its
+  // name must have it (source_map.h).
+  Found look(const std::string& file, int line, int column, const std::vector<std::string>& unit,
+             const std::string& function = "");
 
  private:
   struct Closure;

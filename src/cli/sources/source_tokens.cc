@@ -4,6 +4,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "cli/sources/conditions.h"
 #include "cli/sources/source_text.h"
 
 namespace weir::cli {
@@ -35,7 +36,8 @@ class Scanner {
         directive();
       } else {
         is_line_start = false;
-        token(&file_->tokens);
+        token(conditions_.is_live() ? &file_->tokens : &left_out_);
+        left_out_.clear();
       }
     }
   }
@@ -120,6 +122,7 @@ class Scanner {
   void directive() {
     std::vector<Token> words;
     std::string include;
+    std::vector<std::string> spelled;  // as `words`, numbers too
     for (at_++; at_ < text_.size() && text_[at_] != '\n';) {
       const bool names_file = words.size() == 1 && words[0].text.starts_with("include");
       if (std::isspace(static_cast<unsigned char>(text_[at_])) || is_spliced()) {
@@ -131,15 +134,21 @@ class Scanner {
         const size_t start = at_ + 1, limit = std::min(text_.find(is_quoted ? '"' : '>', start),
                                                        text_.find('\n', start));
         include = text_.substr(start, std::min(limit, text_.size()) - start);
-        file_->includes.push_back({include, is_quoted});
+        if (conditions_.is_live()) file_->includes.push_back({include, is_quoted});
         at_ = std::min(limit, text_.size());
         if (at_ < text_.size() && text_[at_] != '\n') at_++;
         words.push_back({"file", line_});
       } else {
+        const size_t start = at_;
         token(&words);
+        spelled.emplace_back(text_.substr(start, at_ - start));
       }
     }
-    if (words.size() < 2 || words[0].text != "define") return;
+    if (words.empty()) return;
+    const std::string name = words[0].text;
+    if (spelled.size() == words.size()) spelled.erase(spelled.begin());
+    if (conditions_.take(name, spelled) || !conditions_.is_live()) return;
+    if (words.size() < 2 || name != "define") return;
     std::vector<std::string>& body = file_->macros[words[1].text];
     for (size_t i = 2; i < words.size(); i++) {
       if (words[i].is_name) body.push_back(words[i].text);
@@ -148,6 +157,8 @@ class Scanner {
 
   const std::string_view text_;
   SourceFile* file_;
+  Conditions conditions_;
+  std::vector<Token> left_out_;
   size_t at_ = 0;
   int line_ = 1;
   int column_line_ = 0;

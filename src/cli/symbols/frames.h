@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weir::cli {
@@ -33,11 +34,16 @@ struct Variable {
   std::vector<std::string> types;  // of the whole, and of what lies in it down to the part
   std::string file;                // where it is declared
   int line = 0;
-  std::string function;          // on a stack: whose
-  uint64_t start = 0, size = 0;  // of the whole; size 0: not known
-  uint64_t offset = 0;           // of the address in the whole
-  bool has_type = false;         // the declared type at this offset is known ...
-  bool is_atomic = false;        // ... and the language makes atomic what is done with it
+  std::string function;                    // on a stack: whose
+  uint64_t start = 0, size = 0;            // of the whole; size 0: not known
+  uint64_t offset = 0;                     // of the address in the whole
+  uint64_t part_start = 0, part_size = 0;  // of the part, in the whole; size 0: not known
+  bool has_type = false;                   // the declared type at this offset is known ...
+  bool is_atomic = false;                  // ... and the language makes atomic what is done with it
+  bool is_bits = false;                    // the part is a bit field
+  bool is_of_union = false;                // other members lie at the same place
+  // Start and size, in the whole, of all that contain the part, and of itself.
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
   bool is_thread_local = false;
 };
 

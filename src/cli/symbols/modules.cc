@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "cli/sources/source_map.h"
 #include "recording/bytes.h"
 
 namespace weir::cli {
@@ -125,7 +126,7 @@ std::string source_path(Dwarf_Die* unit, const char* name) {
   const char* folder = path.is_relative() && dwarf_attr(unit, DW_AT_comp_dir, &attribute)
                            ? dwarf_formstring(&attribute)
                            : nullptr;
-  return (folder ? folder / path : path).lexically_normal().string();
+  return found_source((folder ? folder / path : path).lexically_normal().string());
 }
 
 std::string source_file(Dwarf_Die* unit, Dwarf_Die* die, unsigned key) {

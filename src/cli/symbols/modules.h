@@ -19,7 +19,8 @@ namespace weir::cli {
 std::string demangled(const char* name);
 // Returns the name of a function or variable: its linkage name if it has one. Empty if it has none.
 std::string name_of(Dwarf_Die* die);
-// A name from debug information; absolute where that says what it is relative to.
+// A name from debug information; absolute where that says what it is relative to, and where the
+// file lies now (sources/source_map.h).
 std::string source_path(Dwarf_Die* unit, const char* name);
 // Returns the file that a DIE's attribute (DW_AT_decl_file, DW_AT_call_file) refers to.
 std::string source_file(Dwarf_Die* unit, Dwarf_Die* die, unsigned attribute);

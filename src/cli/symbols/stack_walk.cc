@@ -33,14 +33,6 @@ struct Walk {
 
 Walk* g_walk = nullptr;  // that is on its way
 
-// The 8 bytes of the stack at an address.
-bool stack_word(const findings::Context& context, uint64_t address, uint64_t* word) {
-  const uint64_t at = address - context.registers[4];
-  if (address < context.registers[4] || at + sizeof *word > context.stack_bytes) return false;
-  memcpy(word, context.stack + at, sizeof *word);
-  return true;
-}
-
 pid_t next_thread(Dwfl*, void*, void** state) {
   const bool is_first = *state == nullptr;
   *state = &g_walk;
@@ -74,9 +66,12 @@ int on_frame(Dwfl_Frame* frame, void*) {
   Dwarf_Addr pc = 0;
   bool is_instruction = false;
   if (!dwfl_frame_pc(frame, &pc, &is_instruction) || pc == 0) return DWARF_CB_ABORT;
-  StackFrame found{is_instruction ? pc : pc - 1, 0, 0, 0};
+  StackFrame found{is_instruction ? pc : pc - 1, 0, 0, 0, {}, 0};
   dwfl_frame_reg(frame, 7, &found.rsp);
   dwfl_frame_reg(frame, 6, &found.rbp);
+  for (unsigned i = 0; i < 16; i++) {
+    if (dwfl_frame_reg(frame, i, &found.registers[i]) == 0) found.known_registers |= 1u << i;
+  }
   if (!g_walk->frames.empty()) g_walk->frames.back().cfa = found.rsp;
   g_walk->frames.push_back(found);
   return g_walk->frames.size() < kMaxFrames ? DWARF_CB_OK : DWARF_CB_ABORT;
@@ -165,6 +160,13 @@ std::vector<Dwarf_Die> functions_at(Unit& unit, Dwarf_Addr pc) {
 
 }  // namespace
 
+bool stack_word(const findings::Context& context, uint64_t address, uint64_t* word) {
+  const uint64_t at = address - context.registers[4];
+  if (address < context.registers[4] || at + sizeof *word > context.stack_bytes) return false;
+  memcpy(word, context.stack + at, sizeof *word);
+  return true;
+}
+
 std::vector<StackFrame> StackWalk::walk(const findings::Context& context) {
   Walk walk;
   walk.context = &context;
@@ -189,7 +191,8 @@ std::vector<StackFrame> StackWalk::walk(const findings::Context& context) {
     dwfl_getthread_frames(modules_.dwfl(), kOnly, on_frame, nullptr);
   }
   g_walk = nullptr;
-  if (walk.frames.empty()) walk.frames.push_back({walk.pc, walk.rsp, context.registers[5], 0});
+  if (walk.frames.empty())
+    walk.frames.push_back({walk.pc, walk.rsp, context.registers[5], 0, {}, 0});
   return walk.frames;
 }
 

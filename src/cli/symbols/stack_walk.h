@@ -17,7 +17,13 @@ struct StackFrame {
   uint64_t rsp, rbp;
   // Canonical frame address, by which debug information finds variables; 0: not known.
   uint64_t cfa;
+  // General registers as debug information numbers them, as far as they are known there.
+  uint64_t registers[16] = {};
+  uint32_t known_registers = 0;  // a bit for each
 };
+
+// The 8 bytes of the stack at an address; false: they have not been kept.
+bool stack_word(const findings::Context& context, uint64_t address, uint64_t* word);
 
 class StackWalk {
  public:

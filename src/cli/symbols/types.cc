@@ -64,6 +64,7 @@ void find_in_array(Dwarf_Die array, uint64_t offset, int depth, Part* part) {
     index /= dimensions[i];
   }
   part->path += indices;
+  part->start += offset / size * size;
   find(element, offset % size, depth + 1, part);
 }
 
@@ -87,6 +88,9 @@ void find_in_compound(Dwarf_Die compound, uint64_t offset, int depth, Part* part
       const char* name = dwarf_diename(&child);
       if (name && *name) inside.path += fmt::format(".{}", name);
     }
+    inside.start += start;
+    inside.is_of_union |= is_union;
+    inside.is_bits = dwarf_hasattr(&child, DW_AT_bit_size) != 0;
     const bool was_known = inside.is_known = false;
     find(type, offset - start, depth + 1, &inside);
     if (tag == DW_TAG_inheritance && inside.is_known == was_known) continue;
@@ -111,6 +115,8 @@ void find(Dwarf_Die type, uint64_t offset, int depth, Part* part) {
   }
   part->type = type_name(type);
   part->types.push_back(part->type);
+  part->size = size_of(type);
+  part->ranges.emplace_back(part->start, part->size);
   if (names_atomic(part->type)) part->is_atomic = part->is_known = true;
   const int tag = dwarf_tag(&type);
   if (part->is_known && part->is_atomic) return;  // what it consists of is its own affair

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weir::cli {
@@ -14,6 +15,11 @@ struct Part {
   std::string type;                // its name
   std::vector<std::string> types;  // names of the types on the way
   bool is_known = false;           // that type is one that has no parts
+  uint64_t start = 0, size = 0;    // where it lies in the whole; size 0: not known
+  bool is_bits = false;            // some bits of its type: no operation on it can be atomic
+  bool is_of_union = false;        // other members lie at the same place
+  // Start and size of all that contain it, and of itself.
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
   // True if operations on it are atomic by its type: _Atomic, std::atomic, std::once_flag.
   bool is_atomic = false;
 };

@@ -50,6 +50,19 @@ bool has_variables_inside(int tag) {
 
 }  // namespace
 
+void add_part(Variable& variable, const Part& part) {
+  variable.name += part.path;
+  variable.type = part.type;
+  variable.types = part.types;
+  variable.has_type = part.is_known;
+  variable.part_start = part.start;
+  variable.part_size = part.size;
+  variable.is_atomic = part.is_atomic;
+  variable.is_bits = part.is_bits;
+  variable.is_of_union = part.is_of_union;
+  variable.ranges = part.ranges;
+}
+
 void Variables::add_all(Index& index, const Unit& unit, Dwarf_Die* parent, int depth) {
   Dwarf_Die child, type;
   if (depth > kMaxNested) return;
@@ -87,11 +100,7 @@ Variable Variables::describe(const Unit& unit, Dwarf_Die* die, uint64_t start, u
   if (!type_of(die, &type)) return result;
   const Part part = part_of(type, result.offset);
   result.size = size_of(type);
-  result.name += part.path;
-  result.type = part.type;
-  result.types = part.types;
-  result.has_type = part.is_known;
-  result.is_atomic = part.is_atomic;
+  add_part(result, part);
   return result;
 }
 

@@ -14,6 +14,11 @@
 
 namespace weir::cli {
 
+struct Part;  // types.h
+
+// Makes of a variable that part of it.
+void add_part(Variable& variable, const Part& part);
+
 class Variables {
  public:
   explicit Variables(Modules& modules) : modules_(modules) {}

@@ -56,6 +56,40 @@ bool only_hints(const ZydisDecodedInstruction& from) {
          from.meta.category == ZYDIS_CATEGORY_CLDEMOTE;
 }
 
+// Not: moves of any kind, also conditional ones, and what converts or zero-extends.
+bool is_computation(ZydisMnemonic mnemonic) {
+  switch (mnemonic) {
+    case ZYDIS_MNEMONIC_ADC:
+    case ZYDIS_MNEMONIC_ADD:
+    case ZYDIS_MNEMONIC_AND:
+    case ZYDIS_MNEMONIC_CMP:
+    case ZYDIS_MNEMONIC_DIV:
+    case ZYDIS_MNEMONIC_IDIV:
+    case ZYDIS_MNEMONIC_IMUL:
+    case ZYDIS_MNEMONIC_MUL:
+    case ZYDIS_MNEMONIC_MOVSX:
+    case ZYDIS_MNEMONIC_MOVSXD:
+    case ZYDIS_MNEMONIC_OR:
+    case ZYDIS_MNEMONIC_SBB:
+    case ZYDIS_MNEMONIC_SUB:
+    case ZYDIS_MNEMONIC_TEST:
+    case ZYDIS_MNEMONIC_XOR:
+    case ZYDIS_MNEMONIC_ADDSD:
+    case ZYDIS_MNEMONIC_ADDSS:
+    case ZYDIS_MNEMONIC_DIVSD:
+    case ZYDIS_MNEMONIC_DIVSS:
+    case ZYDIS_MNEMONIC_MULSD:
+    case ZYDIS_MNEMONIC_MULSS:
+    case ZYDIS_MNEMONIC_SUBSD:
+    case ZYDIS_MNEMONIC_SUBSS:
+    case ZYDIS_MNEMONIC_UCOMISD:
+    case ZYDIS_MNEMONIC_UCOMISS:
+    case ZYDIS_MNEMONIC_COMISD:
+    case ZYDIS_MNEMONIC_COMISS: return true;
+    default: return false;
+  }
+}
+
 bool is_masked_move(ZydisMnemonic mnemonic) {
   switch (mnemonic) {
     case ZYDIS_MNEMONIC_MASKMOVDQU:
@@ -97,40 +131,6 @@ void set_flow(const Decoded& from, Instruction& to) {
                   in.mnemonic == ZYDIS_MNEMONIC_INT;
   to.is_fence = in.mnemonic == ZYDIS_MNEMONIC_MFENCE;
   to.computes = is_computation(in.mnemonic);
-}
-
-// Not: moves of any kind, also conditional ones, and what converts or zero-extends.
-bool is_computation(ZydisMnemonic mnemonic) {
-  switch (mnemonic) {
-    case ZYDIS_MNEMONIC_ADC:
-    case ZYDIS_MNEMONIC_ADD:
-    case ZYDIS_MNEMONIC_AND:
-    case ZYDIS_MNEMONIC_CMP:
-    case ZYDIS_MNEMONIC_DIV:
-    case ZYDIS_MNEMONIC_IDIV:
-    case ZYDIS_MNEMONIC_IMUL:
-    case ZYDIS_MNEMONIC_MUL:
-    case ZYDIS_MNEMONIC_MOVSX:
-    case ZYDIS_MNEMONIC_MOVSXD:
-    case ZYDIS_MNEMONIC_OR:
-    case ZYDIS_MNEMONIC_SBB:
-    case ZYDIS_MNEMONIC_SUB:
-    case ZYDIS_MNEMONIC_TEST:
-    case ZYDIS_MNEMONIC_XOR:
-    case ZYDIS_MNEMONIC_ADDSD:
-    case ZYDIS_MNEMONIC_ADDSS:
-    case ZYDIS_MNEMONIC_DIVSD:
-    case ZYDIS_MNEMONIC_DIVSS:
-    case ZYDIS_MNEMONIC_MULSD:
-    case ZYDIS_MNEMONIC_MULSS:
-    case ZYDIS_MNEMONIC_SUBSD:
-    case ZYDIS_MNEMONIC_SUBSS:
-    case ZYDIS_MNEMONIC_UCOMISD:
-    case ZYDIS_MNEMONIC_UCOMISS:
-    case ZYDIS_MNEMONIC_COMISD:
-    case ZYDIS_MNEMONIC_COMISS: return true;
-    default: return false;
-  }
 }
 
 void set_repeat(const ZydisDecodedInstruction& in, Instruction& to) {

@@ -1,0 +1,31 @@
+// By which compilers the code of a program is.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "cli/symbols/modules.h"
+
+namespace weir::cli {
+
+// Whether a compiler, as it calls itself in debug information or in the section .comment, makes of
+// an atomic load nothing but a move, never an operand of another instruction: gcc up to 15, clang
+// up to 19. Of others it is not known.
+bool loads_atomics_by_moves(std::string_view producer);
+
+class Producers {
+ public:
+  explicit Producers(Modules& modules) : modules_(modules) {}
+  // All compilers of which the code at the address may be do so.
+  bool loads_atomics_by_moves(uint64_t address);
+
+ private:
+  bool by_comment(Dwfl_Module* module);
+
+  Modules& modules_;
+  std::map<std::string, bool> known_;  // by path of a module
+};
+
+}  // namespace weir::cli
