@@ -70,6 +70,20 @@ def cases(build, folder, wanted):
             yield name, COMMANDS_OF_RACES[is_racy], "det", 0, program, ""
 
 
+REFUSES = ["det", "run --order token --view direct", "check", "record -o /tmp/refused"]
+
+
+def overcommit(vm, weir, program):
+    """Where the kernel counts what is reserved, all commands are refused with the reason and its mend, and doctor says the same."""
+    said = "grep -q 'vm.overcommit_memory=2.*sysctl vm.overcommit_memory=0' /tmp/said"
+    jobs = ["echo 2 >/proc/sys/vm/overcommit_memory"]
+    for words in REFUSES:
+        jobs.append(f"{weir} {words} -- {program} 4 >/tmp/said 2>&1; status=$?; [ $status = 125 ] && {said} || {{ echo \"fails: {words}: status $status\"; cat /tmp/said; }}")
+    jobs.append(f"{weir} doctor >/tmp/said 2>&1; status=$?; [ $status = 1 ] && {said} || {{ echo \"fails: doctor: status $status\"; cat /tmp/said; }}")
+    jobs.append("[ ! -e /tmp/refused ] || echo 'fails: a recording is left'")
+    vm.add("overcommit racey", "; ".join(jobs + ["echo 0 >/proc/sys/vm/overcommit_memory"]))
+
+
 def main():
     build, release, wanted = Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3:]
     machine.need(release)
@@ -92,6 +106,9 @@ def main():
         for name, command, mode, status, program, arguments in chosen:
             vm.bring(program)
             vm.add(f"{command} {name}", f"{prefix}sh {HERE / 'case'} {weir} {command} {mode} {status} {outside.get(name, 'nothing')} {program} {arguments}")
+        is_asked = wanted in ([], ["--short"]) and "OVERCOMMIT" not in os.environ
+        if is_asked:
+            overcommit(vm, weir, build / "tests" / "programs" / "racey")
         results, text = vm.run(limit=float(os.environ.get("LIMIT", "1500")))
     if "@@ end" not in text:
         print(f"the machine did not come to its end:\n{text[-3000:]}")
@@ -111,6 +128,10 @@ def main():
             print("    " + said.replace("\n", "\n    "))
         counts.setdefault(command.removesuffix("-racy"), Counter())[verdict.split(":")[0]] += 1
         failed += not is_right
+    if is_asked:
+        said = results.get("overcommit racey", (0, "fails: did not run"))[1].strip()
+        print(f"{'FAILED' if said else 'ok':6} vm.overcommit_memory=2 {said or 'is refused'}")
+        failed += bool(said)
     for name in sorted(left):
         print(f"left   {name}: natively it does not work in this machine: {results.get(f'native {name}', (0, 'did not run'))[1]}")
     failed += len(left) > len(chosen) / 24  # a quarter of the programs

@@ -100,14 +100,18 @@ long map_memory_segment(const Call& call, uint64_t start, uint64_t size, int pro
   }
   page::remove_memory_segment(start, size);
   begin_anew(start, size);
-  uint64_t offset = page::add_memory_segment(start, size, protection);
+  // Open, as all memory of the backing of which nothing else is remembered.
+  if (!page::remember_protection(start, page_up(size), kReadWrite)) return -ENOMEM;
+  uint64_t offset = page::add_memory_segment(start, size, kReadWrite);
   if (!offset) return -ENOMEM;
-  if (!page::map_private(start, page_up(size), offset, protection)) return -ENOMEM;
+  if (!page::map_private(start, page_up(size), offset, kReadWrite)) return -ENOMEM;
   view::current().track(start, page_up(size));
   const long wrong =
       from_file ? read_file(start, size, static_cast<int>(call.e), address(call.f)) : 0;
-  record_mapping({MappingKind::kMapBacking, protection, 0, -1, start, page_up(size), offset, 0, 0});
-  return wrong ? wrong : static_cast<long>(start);
+  record_mapping({MappingKind::kMapBacking, kReadWrite, 0, -1, start, page_up(size), offset, 0, 0});
+  if (wrong) return wrong;
+  if (const long refused = change_protection(start, page_up(size), protection)) return refused;
+  return static_cast<long>(start);
 }
 
 long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int protection) {
@@ -295,11 +299,14 @@ long on_mprotect(const Call& call) {
   if (g_tasks_active && (protection & PROT_WRITE) &&
       !is_shared_memory) {  // from now on it is memory of the backing
     if (!runtime::convert_late(Range{start, start + size})) return -ENOMEM;
-    if (page::has_protection(start, size) && !page::remember_protection(start, size, protection))
-      return -ENOMEM;
   }
-  if (g_tasks_active && page::backing_bytes_at(start))
+  if (g_tasks_active && page::backing_bytes_at(start)) {
     protection = page::unexecuted(protection);  // code of the program's own making
+    if (!page::remember_protection(start, size, protection)) return -ENOMEM;
+  } else if (g_tasks_active && page::has_protection(start, size) &&
+             !page::remember_protection(start, size, protection)) {
+    return -ENOMEM;
+  }
   long result = is_shared_memory
                     ? input::log_value(input::What::kShared,
                                        [&] { return page::protect(start, size, protection); })
