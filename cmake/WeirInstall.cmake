@@ -1,6 +1,6 @@
 # `cmake --install`: the whole of Weir, below any prefix, and moved from there as one likes.
 # Components:
-#   runtime   weir, weir-cc, weir-c++, libweir.so; manual, completions, documents
+#   runtime   weir, weir-cc, weir-c++, libweir.so, weir-host; manual, completions, documents
 #   devel     weir/weir.h, weir/weir.hpp, pkg-config's weir.pc, the CMake package Weir
 #   region    libweir-region and what a program is built with to use it
 #   dsm       libweir-dsm with its modules for MPIs, weir-dsm-predict, and the same
@@ -56,6 +56,7 @@ install(CODE "weir_link(weir-cc \"\${weir_bindir}/weir-c++\")
 weir_link(\"\${weir_bindir}/weir-cc\" \"\${weir_libdir}/weir-cc/as\")" COMPONENT runtime)
 install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libweir.so DESTINATION "${libdir}" COMPONENT runtime)
 weir_stripped(runtime ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libweir.so "${libdir}/libweir.so")
+weir_install_programs(runtime "${libdir}" ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/weir-host)
 
 # --- manual and completions, which the command itself writes (src/cli/manual.cc,
 #     src/cli/command_line/completion.cc), and

@@ -93,7 +93,8 @@ refuses 126 '32-bit' "$weir" det -- ./i386
 refuses 126 '32-bit' "$weir" det -- ./class32
 refuses 126 'another processor' "$weir" det -- ./big_endian
 refuses 126 'not a program' "$weir" det -- ./object
-refuses 126 'statically linked' "$weir" det -- ./static
+refuses 126 'nothing is counted' "$weir" run --stat -- ./static
+refuses 126 'a shared library' "$weir" det -- "$1/lib/libweir.so"
 # weir check: what is wrong is said before the program starts (a program that ran would print).
 refuses 125 'PROGRAM is required' "$weir" check
 refuses 125 '--format' "$weir" check --format=yaml -- echo ran
@@ -115,7 +116,6 @@ refuses 125 "bad.supp:4: there is no type 'races'" "$weir" check --suppressions 
 refuses 125 '--output /nonexistent/file: No such file' "$weir" check --output /nonexistent/file -- echo ran
 refuses 125 '--log' "$weir" check --log /nonexistent/file -- echo ran
 refuses 127 'not found' "$weir" check --suppressions good.supp -- no-such-program-anywhere
-refuses 126 'statically linked' "$weir" check -- ./static
 refuses 125 '--view' "$weir" run --view=guarded -- echo ran
 PATH=$PATH:/usr/sbin:/sbin
 command -v setcap >/dev/null || { echo "FAILED: setcap is missing: tools/setup test"; failed=$((failed + 1)); }
@@ -181,7 +181,6 @@ refuses 125 'not a regular file' "$weir" det --stat-json /dev/null -- ./program
 refuses 125 'not a regular file' "$weir" det --stat-json . -- ./program
 refuses 125 'too long' "$weir" det --stat-json "$(printf 'd%.0s/' {1..300})" -- ./program
 refuses 125 'nothing is counted' "$weir" run --stat-json run.json -- ./program
-refuses 126 'statically linked' "$weir" det --stat-json run.json -- ./static
 cat >counts.c <<'END'
 #include <pthread.h>
 #include <signal.h>

@@ -63,6 +63,13 @@ int check(const Words& words, const CheckOptions& options) {
     throw Failure(kWeirFailed, "check: --halt and --keep-going exclude each other");
   Suppressions suppressions = read_suppressions(options.reports);
   const Program program = locate_program(words);
+  if (!program.static_program.empty() && is_from_go(program.static_program)) {
+    throw Failure(kCannotRun,
+                  fmt::format("{} is a Go program: its goroutines change threads in ways that weir "
+                              "check does not see, and it would report what is no race: build it "
+                              "with go build -race instead, or weir record it",
+                              program.path));
+  }
   library_path();
   const std::string& log = options.reports.report.log;
   CheckReport report =

@@ -44,6 +44,9 @@ constexpr uint64_t mixed(uint64_t x) {
   return x ^ x >> 31;
 }
 
+// What a static glibc asks for at its first allocation.
+inline constexpr uint64_t kHeapKey[2] = {0x5765697248656170, 0};
+
 // Returns what a program finds in place of AT_RANDOM's bytes; `usual` if no seed is given.
 constexpr uint64_t image_random(uint64_t seed, const uint64_t (&usual)[2], int word) {
   constexpr uint64_t kNulByte = 0xff;  // the low byte of glibc's stack guard is 0

@@ -47,6 +47,7 @@ enum class What : uint16_t {
   kShared = 18,
   kSignalBefore = 19,
   kUser = 20,
+  kHosted = 21,
 };
 
 // Makes a system call of the program. The recording has its result, and what it writes to memory.

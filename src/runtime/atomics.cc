@@ -34,6 +34,7 @@ namespace {
 //   (sync/event.cc).
 bool is_own_word(Task& task, const Site& site, uint64_t address) {
   if (site.atomic.kind != AtomicKind::kXchg || site.atomic.size != 4) return false;
+  if (!sys::g_has_glibc_thread) return false;
   const uint64_t offset = address - sys::fs_base();
   if (offset == libc::kScopeFlag)
     return *reinterpret_cast<int32_t*>(page::shared_view_of(address)) == 0;

@@ -17,10 +17,30 @@
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 
+namespace weir::trap {
+namespace {
+
+// Where the frame and what raises the signals may lie. A program with a stack for handlers may have
+// little room on its own (Go: less than a kilobyte), and counts on it that signals take none.
+uint64_t delivery_limit(const Task& task, uint64_t rsp, uint64_t own_limit) {
+  constexpr uint64_t kLeast = 16 << 10;
+  const uint64_t base = task.signals.altstack[0], size = task.signals.altstack[2];
+  if (size < kLeast || (task.signals.altstack[1] & SS_DISABLE) || rsp - base < size)
+    return own_limit;
+  for (uint32_t i = 0; i < task.pending; i++) {
+    if (shared().signals.actions[task.signals.pending_signals[i].signal].flags & SA_ONSTACK)
+      return base + size;
+  }
+  return own_limit;
+}
+
+}  // namespace
+}  // namespace weir::trap
+
 extern "C" {
 
-// Copies the frame to the program's stack, with the return address where weir_restore_frame looks
-// for it.
+// Copies the frame to the program's stack, or to that of its handlers, with the return address
+// where weir_restore_frame looks for it.
 __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
   weir::translate::leave(*frame);
   weir::release_turn(weir::self(), weir::ReleaseReason::kHandlerBegins);
@@ -28,7 +48,8 @@ __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::F
     weir::trap::settle_pending(weir::self());  // where the task's own mask is
   uint64_t top = frame->rsp - 136;
   *reinterpret_cast<uint64_t*>(top) = frame->rip;
-  auto* copy = reinterpret_cast<weir::Frame*>((top - sizeof(weir::Frame)) & ~uint64_t{15});
+  const uint64_t limit = weir::trap::delivery_limit(weir::self(), frame->rsp, top);
+  auto* copy = reinterpret_cast<weir::Frame*>((limit - sizeof(weir::Frame)) & ~uint64_t{15});
   *copy = *frame;
   copy->rflags &= ~weir::sys::kTrapFlag;  // a probe may have been stepping
   return copy;

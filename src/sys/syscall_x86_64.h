@@ -23,17 +23,10 @@ inline long raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, lon
 
 inline bool failed(long result) { return result < 0 && result > -4096; }
 
-// Reads memory of the program's: an access like its own (view/coherent/coherent.h).
-inline uint64_t fs_base() {
-  uint64_t base;
-  asm("mov %%fs:0x10,%0" : "=r"(base));  // glibc keeps a pointer to its thread block there
-  return base;
-}
-
 // The kernel lets programs read it by an instruction (HWCAP2_FSGSBASE of AT_HWCAP2).
 inline bool g_reads_fs_base = false;
 
-// fs_base() at any instruction of the program, where the runtime may touch nothing.
+// Also at any instruction of the program, where the runtime may touch nothing.
 inline uint64_t fs_base_untouched() {
   constexpr long kGetFs = 0x1003;
   uint64_t base = 0;
@@ -42,6 +35,17 @@ inline uint64_t fs_base_untouched() {
     return base;
   }
   raw(SYS_arch_prctl, kGetFs, reinterpret_cast<long>(&base));
+  return base;
+}
+
+// A thread's block is one of the glibc that Weir has learned of (sys/libc.h).
+inline bool g_has_glibc_thread = true;
+
+// Reads memory of the program's: an access like its own (view/coherent/coherent.h).
+inline uint64_t fs_base() {
+  if (!g_has_glibc_thread) return fs_base_untouched();
+  uint64_t base;
+  asm("mov %%fs:0x10,%0" : "=r"(base));  // glibc keeps a pointer to its thread block there
   return base;
 }
 

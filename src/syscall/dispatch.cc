@@ -27,6 +27,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/constant.h"
+#include "syscall/static_program.h"
 #include "syscall/stop_world.h"
 #include "syscall/syscall.h"
 #include "syscall/transfer.h"
@@ -80,6 +81,7 @@ void choose_handled(bool multi) {
     entry = input::is_on();  // whatever the kernel answers is kept
   if (input::is_on()) return;
   mark(is_left_out, 1);
+  mark(is_of_static_program, 1);
   if (constant::is_on()) mark(is_constant, 1);
   if (plan().has_processes()) mark(is_memory, 1);
   if (plan().has_processes()) g_syscall_handled[SYS_timer_create] = 1;
@@ -271,6 +273,7 @@ namespace {
 
 long make_call(Call& call) {
   long result;
+  if (is_of_static_program(call.number) && on_static_program(call, result)) return result;
   if (goes_through_memory(call)) {
     result = move_through_memory(call);
   } else if (call.number == SYS_execve || call.number == SYS_execveat) {

@@ -1,5 +1,6 @@
 // Making, ending and naming processes and threads.
 
+#include <asm/prctl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -150,16 +151,24 @@ long execute_here(Call& call) {
 long on_execute(Call& call) {
   const bool at = call.number == SYS_execveat,
              monitored = g_tasks_active && plan().has_processes() && !self().identity.in_vfork;
-  if (at) runtime::say_if_outside(static_cast<int>(call.a), call.b, static_cast<int>(call.e));
-  else runtime::say_if_outside(AT_FDCWD, call.a, 0);
+  tasks::Hosted hosted;
+  const bool is_hosted = at ? runtime::look_at_executed(static_cast<int>(call.a), call.b,
+                                                        static_cast<int>(call.e), hosted)
+                            : runtime::look_at_executed(AT_FDCWD, call.a, 0, hosted);
   if (monitored) begin_turn(EventKind::kSyscall);
   long result;
   {
     // Until the turn ends: then the task may go on in another process (control/in_place_process.h).
-    const tasks::ExecutedEnvironment environment(self(), at ? call.d : call.c,
+    const tasks::ExecutedEnvironment environment(self(), at ? call.c : call.b, at ? call.d : call.c,
                                                  at ? static_cast<int>(call.a) : AT_FDCWD,
-                                                 at ? call.b : call.a);
+                                                 at ? call.b : call.a,
+                                                 is_hosted ? &hosted : nullptr);
     (at ? call.d : call.c) = environment.variables();
+    (at ? call.c : call.b) = environment.arguments();
+    if (environment.is_hosted()) {
+      (at ? call.b : call.a) = reinterpret_cast<long>(tasks::host_file());
+      if (at) call.e = 0;
+    }
     if (monitored) result = execute_by_monitor(call);
     else result = execute_here(call);
   }
@@ -247,6 +256,9 @@ bool is_process_alone(long number) {
     case SYS_execveat:
     case SYS_exit:
     case SYS_exit_group:
+    case SYS_set_robust_list:
+    case SYS_set_tid_address:
+    case SYS_arch_prctl:
     case SYS_rseq:
     case SYS_signalfd4:
     case SYS_landlock_restrict_self: return true;
@@ -276,6 +288,7 @@ bool is_process(long number) {
     case SYS_set_robust_list:
     case SYS_get_robust_list:
     case SYS_set_tid_address:
+    case SYS_arch_prctl:
     case SYS_rseq:
     case SYS_signalfd4:
     case SYS_sched_setaffinity:
@@ -319,15 +332,19 @@ long on_process(Call& call) {
     case SYS_getppid:
       if (!processes) return call_kernel(call);
       return s.program.parent;
-    case SYS_set_robust_list:
-      if (!g_tasks_active) return call_kernel(call);
-      self().identity.robust_list = static_cast<uint64_t>(call.a);
-      return 0;
+    case SYS_set_robust_list: {
+      const long result = g_tasks_active ? 0 : call_kernel(call);
+      if (result == 0) self().identity.robust_list = static_cast<uint64_t>(call.a);
+      return result;
+    }
     case SYS_get_robust_list: return on_get_robust_list(call);
     case SYS_set_tid_address:
-      if (!g_tasks_active) return call_kernel(call);
       self().identity.clear_child_tid = static_cast<uint64_t>(call.a);
+      if (!g_tasks_active) sys::raw(SYS_set_tid_address, call.a);
       return self().identity.virtual_tid;
+    case SYS_arch_prctl:
+      if (call.a == ARCH_SET_FS) sys::g_has_glibc_thread = false;  // Go, and static programs
+      return call_kernel(call);
     case SYS_setrlimit:
     case SYS_prlimit64: return on_limits(call);
     case SYS_signalfd4: {

@@ -17,6 +17,7 @@
 
 #include "cli/common/child_output.h"
 #include "cli/common/failure.h"
+#include "cli/launch/launch.h"
 #include "recording/bytes.h"
 #include "sys/maps.h"
 
@@ -76,7 +77,8 @@ std::string loaded_objects(const Program& program, const std::vector<std::string
   variables.push_back(const_cast<char*>(kChannel));
   arguments.push_back(nullptr);
   variables.push_back(nullptr);
-  return output_of([&] { execve(program.path.c_str(), arguments.data(), variables.data()); });
+  const std::string file = executed_file(program, environment);
+  return output_of([&] { execve(file.c_str(), arguments.data(), variables.data()); });
 }
 
 // Of each script in turn, the program first.

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -27,6 +28,7 @@
 #include "cli/launch/verdict.h"
 #include "constant/layout.h"
 #include "control/options.h"
+#include "control/static_program.h"
 #include "recording/bytes.h"
 #include "sys/built_with.h"
 
@@ -262,13 +264,34 @@ std::vector<std::string> environment_for(const RunOptions& options, const Progra
   if ((passed.deterministic() || passed.view == "guarded") && !value_in(environment, "LD_BIND_NOW"))
     environment.push_back(kBindNow);
   passed.places = passed.deterministic() && addresses() == Addresses::kWeir;
+  std::erase_if(environment, [](const std::string& variable) {
+    return variable.starts_with(loader::kProgramVariable);
+  });
+  if (!program.static_program.empty() && !passed.passive())
+    environment.push_back(loader::kProgramVariable + program.static_program);
   set_variable(environment, "WEIR_OPTIONS", to_environment(passed, 0));
   if (built.first[0]) environment.push_back(kPutFirst);
   return environment;
 }
 
+std::string executed_file(const Program& program, const std::vector<std::string>& environment) {
+  const bool is_static = std::ranges::any_of(environment, [](const std::string& variable) {
+    return variable.starts_with(loader::kProgramVariable);
+  });
+  if (!is_static) return program.path;
+  const std::string library = library_path();
+  const std::string host = library.substr(0, library.rfind('/') + 1) + loader::kHostName;
+  if (access(host.c_str(), X_OK) != 0) {
+    throw Failure(kWeirFailed, fmt::format("{}: {}: Weir is not installed completely, and {} is "
+                                           "statically linked",
+                                           host, strerror(errno), program.path));
+  }
+  return host;
+}
+
 void execute(const Program& program, std::vector<std::string> environment,
              const RunOptions& options, const std::vector<uint64_t>& user) {
+  const std::string file = executed_file(program, environment);
   const bool recorded = options.trace >= 0;
   const char* const passed = value_in(environment, "WEIR_OPTIONS");
   const bool places = passed && strstr(passed, kPlaces);
@@ -288,7 +311,7 @@ void execute(const Program& program, std::vector<std::string> environment,
   set_tracer(environment, tracer);
   const std::vector<char*> arguments = pointers(program.argv), variables = pointers(environment);
   hide_time(tracer);
-  execve(program.path.c_str(), arguments.data(), variables.data());
+  execve(file.c_str(), arguments.data(), variables.data());
   const int error = errno;
   dismiss_tracer(tracer);
   throw Failure(error == ENOENT                     ? kNotFound
@@ -317,6 +340,12 @@ void launch(const Program& program, const RunOptions& options) {
     throw Failure(kWeirFailed,
                   "--stat-json: with order free and view direct the program runs as it is, and "
                   "nothing is counted");
+  }
+  if (!program.static_program.empty() && passed.passive() && (passed.stat || passed.fingerprint)) {
+    throw Failure(kCannotRun,
+                  fmt::format("{} is statically linked: with order free and view direct "
+                              "it runs as it is, and nothing is counted",
+                              program.path));
   }
   std::unique_ptr<SharedMemory> processes;
   if (inputs.kinds) {

@@ -23,9 +23,13 @@ std::string prepared_log(const std::string& name);
 // there is none that only this user can write to, or none is wanted (WEIR_CACHE=off).
 std::string cache_folder();
 
-// This process's environment with what the library needs in it. LD_PRELOAD and WEIR_OPTIONS keep
-// their places in it.
+// This process's environment with what the library needs in it, and what weir-host needs if the
+// program is a static one. LD_PRELOAD and WEIR_OPTIONS keep their places in it.
 std::vector<std::string> environment_for(const RunOptions& options, const Program& program);
+
+// The file that is executed for the program in that environment: its own, or weir-host. Throws
+// Failure if that is missing.
+std::string executed_file(const Program& program, const std::vector<std::string>& environment);
 
 // Replaces this process by the program, with this environment; only the number of the tracer is put
 // into it. Throws Failure where the program could not be started, or where it is recorded or

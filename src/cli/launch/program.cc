@@ -1,8 +1,9 @@
 // Weir enters a program by LD_PRELOAD. So glibc's dynamic loader must start the program, on this
 // processor, and must obey the environment for it. (It does not for programs that gain rights by
-// being executed.) Every other program would run without Weir, silently, and the user would believe
-// otherwise. So it is refused by name, with what to do instead. What the kernel would refuse anyway
-// is refused here in words.
+// being executed.) A statically linked one is mapped by weir-host, which the loader starts. Every
+// other program would run without Weir, silently, and the user would believe otherwise. So it is
+// refused by name, with what to do instead. What the kernel would refuse anyway is refused here in
+// words.
 #include "cli/launch/program.h"
 
 #include <elf.h>
@@ -82,7 +83,17 @@ const char* machine_name(unsigned machine) {
   }
 }
 
-void check_elf(const std::string& path, const File& file) {
+// Position independent programs say that they are none but programs; libraries do not.
+bool is_library(const File& file, const Elf64_Phdr& dynamic) {
+  for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= dynamic.p_filesz; at += sizeof(Elf64_Dyn)) {
+    const auto entry = file.read_struct<Elf64_Dyn>(static_cast<off_t>(dynamic.p_offset + at));
+    if (entry.d_tag == DT_NULL) break;
+    if (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE)) return false;
+  }
+  return true;
+}
+
+ProgramKind check_elf(const std::string& path, const File& file) {
   auto ident = file.read_struct<std::array<unsigned char, EI_NIDENT>>(0);
   // The fields up to e_machine lie at the same place in both classes.
   auto machine = file.read_struct<uint16_t>(offsetof(Elf64_Ehdr, e_machine));
@@ -110,9 +121,11 @@ void check_elf(const std::string& path, const File& file) {
     throw Failure(kCannotRun,
                   fmt::format("{} is damaged: its program headers have an impossible size", path));
   }
+  bool may_be_library = header.e_type == ET_DYN;
   for (unsigned i = 0; i < header.e_phnum; i++) {
     auto segment =
         file.read_struct<Elf64_Phdr>(static_cast<off_t>(header.e_phoff + i * sizeof(Elf64_Phdr)));
+    if (segment.p_type == PT_DYNAMIC && may_be_library) may_be_library = is_library(file, segment);
     if (segment.p_type != PT_INTERP) continue;
     std::string loader = file.read(std::min<size_t>(segment.p_filesz, PATH_MAX),
                                    static_cast<off_t>(segment.p_offset));
@@ -133,14 +146,11 @@ void check_elf(const std::string& path, const File& file) {
       throw Failure(kCannotRun,
                     fmt::format("{} needs the loader {}, which is not there", path, loader));
     }
-    return;
+    return ProgramKind::kDynamic;
   }
-  throw Failure(
-      kCannotRun,
-      fmt::format(
-          "{} is statically linked (or a shared library); Weir gets into a program through the "
-          "dynamic loader: link it without -static",
-          path));
+  if (may_be_library || header.e_entry == 0)
+    throw Failure(kCannotRun, fmt::format("{} is a shared library and no program", path));
+  return ProgramKind::kStatic;
 }
 
 // A program that gains rights by being executed: the loader ignores LD_PRELOAD there.
@@ -168,7 +178,7 @@ std::string interpreter_of(const std::string& head) {
   return line.substr(start, line.find_first_of(" \t\r", start) - start);
 }
 
-bool check_file(const std::string& path, int depth) {
+ProgramKind check_file(const std::string& path, int depth) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) {
     throw Failure(errno == ENOENT ? kNotFound : kCannotRun,
@@ -192,8 +202,7 @@ bool check_file(const std::string& path, int depth) {
   std::string head = file.read(256, 0);
   if (head.starts_with(ELFMAG)) {
     check_rights(path, status);
-    check_elf(path, file);
-    return true;
+    return check_elf(path, file);
   }
   if (head.starts_with("#!")) {
     std::string interpreter = interpreter_of(head);
@@ -202,17 +211,35 @@ bool check_file(const std::string& path, int depth) {
     if (depth == kMaxInterpreters)
       throw Failure(kCannotRun, fmt::format("{}: too many interpreters of interpreters", path));
     try {
-      check_file(interpreter, depth + 1);
+      return check_file(interpreter, depth + 1);
     } catch (const Failure& failure) {
       throw Failure(kCannotRun,
                     fmt::format("{} is run by {}, and {}", path, interpreter, failure.what()));
     }
-    return true;
   }
   if (head.substr(0, head.find('\n')).find('\0') != std::string::npos) {
     throw Failure(kCannotRun, fmt::format("{} is neither an ELF program nor a script", path));
   }
-  return false;
+  return ProgramKind::kText;
+}
+
+// Does what the kernel would do with a script whose last interpreter is a static program: the words
+// become the interpreter's. The path of that.
+std::string resolve_interpreters(std::string path, std::vector<std::string>& argv) {
+  for (int depth = 0; depth < kMaxInterpreters; depth++) {
+    const std::string head = File(path).read(256, 0);
+    if (!head.starts_with("#!")) break;
+    const std::string interpreter = interpreter_of(head);
+    std::string line = head.substr(0, head.find('\n'));
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    const size_t behind = line.find(interpreter) + interpreter.size();
+    const size_t argument = line.find_first_not_of(" \t", behind);
+    argv.front() = path;
+    if (argument != std::string::npos) argv.insert(argv.begin(), line.substr(argument));
+    argv.insert(argv.begin(), interpreter);
+    path = interpreter;
+  }
+  return path;
 }
 
 // Where a shell would find `name`. An executable file wins over one that is not; the latter is
@@ -237,7 +264,22 @@ std::string search_path(const std::string& name) {
 
 }  // namespace
 
-bool check_program(const std::string& path) { return check_file(path, 0); }
+ProgramKind check_program(const std::string& path) { return check_file(path, 0); }
+
+bool is_from_go(const std::string& path) {
+  const File file(path);
+  const auto header = file.read_struct<Elf64_Ehdr>(0);
+  for (unsigned i = 0; i < header.e_phnum; i++) {
+    const auto segment =
+        file.read_struct<Elf64_Phdr>(static_cast<off_t>(header.e_phoff + i * sizeof(Elf64_Phdr)));
+    constexpr uint64_t kLargest = 4096;
+    if (segment.p_type != PT_NOTE) continue;
+    const std::string notes = file.read(std::min<size_t>(segment.p_filesz, kLargest),
+                                        static_cast<off_t>(segment.p_offset));
+    if (notes.find(std::string("\4\0\0\0Go\0\0", 8)) != std::string::npos) return true;
+  }
+  return false;
+}
 
 Program locate_program(const std::vector<std::string>& words) {
   Program program{words.front(), words};
@@ -248,12 +290,15 @@ Program locate_program(const std::vector<std::string>& words) {
                     fmt::format("{}: command not found (is it in PATH?)", words.front()));
     }
   }
-  if (!check_program(program.path)) {
+  ProgramKind kind = check_program(program.path);
+  if (kind == ProgramKind::kText) {
     program.argv.front() = program.path;
     program.argv.insert(program.argv.begin(), "/bin/sh");
     program.path = "/bin/sh";
-    check_program(program.path);
+    kind = check_program(program.path);
   }
+  if (kind == ProgramKind::kStatic)
+    program.static_program = resolve_interpreters(program.path, program.argv);
   return program;
 }
 

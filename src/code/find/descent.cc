@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "code/decode/stride.h"
 #include "code/find/byte_scan.h"
+#include "code/find/static_image.h"
 
 // What may be changed in a text are instructions, and which bytes are instructions no sweep can
 // tell: constants, tables of jumps and what GHC puts before each block lie among code, in functions
@@ -25,6 +26,12 @@
 // function, to where an instruction begins if one decodes on from the proved one before it. (Next
 // to a table the next function's may lie; what that one's entries mean here leads to the middle of
 // instructions.)
+//
+// In a program that is linked statically, and of which neither a table nor symbols tell where its
+// functions lie, each place that is called by a pointer stands as a number in its code or its data.
+// So places that such numbers name are followed like soft ones, after all others: first those that
+// proved code loads, then those in data. Not, if nothing speaks for it that a function begins
+// there.
 //
 // Not all is followed: only chunks that were added. What runs on, or is called, beyond them is none
 // of their business.
@@ -77,7 +84,8 @@ struct Descent::Stretch {
     after_call = 0;
   }
   bool is_full() const {
-    return instructions == kInstructions || targets == kTargets || notes == kNotes;
+    return instructions == kInstructions || targets == kTargets ||
+           notes >= kNotes - 1;  // an instruction adds two at most
   }
 };
 
@@ -108,6 +116,8 @@ bool Descent::begin(Range text, const TextMap& map, const Original& original) {
     entry_point_ = static_cast<uint32_t>(map.object()->entry_point() - text.start);
     has_entry_point_ = true;
   }
+  takes_names_ =
+      map.object() != nullptr && map.object()->is_static() && static_image::takes_names();
   return true;
 }
 
@@ -152,7 +162,7 @@ void Descent::run() {
       follow(hard_[--hard_count_], false);
     } else if (soft_count_ > 0) {
       follow(soft_[--soft_count_], true);
-    } else if (!follow_tables() && !follow_rest()) {
+    } else if (!follow_tables() && !follow_named() && !follow_rest()) {
       return;
     }
   }
@@ -214,7 +224,7 @@ void Descent::follow(uint32_t offset, bool is_soft) {
 // Takes what most code consists of. False: the instruction needs a closer look.
 inline bool Descent::follow_fast(const uint8_t* bytes, uint32_t offset, Stretch& stretch) {
   Stride stride;
-  if (!read_stride(bytes, stride) || (stride.what & Stride::kEnds)) return false;
+  if (takes_names_ || !read_stride(bytes, stride) || (stride.what & Stride::kEnds)) return false;
   if (stride.what == Stride::kNothing) {
     if (bytes[0] == kGroupFF || bytes[1] == kGroupFF || bytes[2] == kGroupFF)
       return false;  // an indirect call?
@@ -287,6 +297,10 @@ void Descent::note_instruction(const Shape& shape, const uint8_t* bytes, uint32_
   }
   if (shape.is_vector || shape.map != OpcodeMap::kOneByte) return;
   const bool is_lea = shape.opcode == 0x8d && shape.is_rip_relative();
+  const auto number_at = [&] { return uint64_t{load_at<uint32_t>(bytes + shape.immediate_at)}; };
+  if (takes_names_ && shape.immediate_size == 4 && text_.contains(number_at()) &&
+      stretch.notes < kNotes)
+    stretch.note[stretch.notes++] = Note{stretch.chunk, number_at(), Note::kCode};
   const bool is_first =  // the program's first function, which hands main() over
       has_entry_point_ && stretch.start == entry_point_;
   if (is_lea) {
@@ -295,6 +309,8 @@ void Descent::note_instruction(const Shape& shape, const uint8_t* bytes, uint32_
         static_cast<uint64_t>(int64_t{load_at<int32_t>(bytes + shape.displacement_at)});
     if (stretch.notes < kNotes)
       stretch.note[stretch.notes++] = Note{stretch.chunk, address, Note::kAddress};
+    if (takes_names_ && text_.contains(address) && stretch.notes < kNotes)
+      stretch.note[stretch.notes++] = Note{stretch.chunk, address, Note::kCode};
     if (is_first && shape.reg() == kRdi) add_target(address - text_.start);
   } else if (shape.displacement_size == 4 && shape.mod() == 0 && shape.has_modrm &&
              shape.rm() == 4 && bytes[shape.displacement_at - 1] >> 6 == 3 &&
@@ -305,7 +321,7 @@ void Descent::note_instruction(const Shape& shape, const uint8_t* bytes, uint32_
       stretch.note[stretch.notes++] = Note{stretch.chunk, table, Note::kAbsolute};
   } else if (is_first && shape.immediate_size == 4 &&
              ((shape.opcode == 0xc7 && shape.rm() == kRdi) || shape.opcode == 0xb8 + kRdi)) {
-    add_target(uint64_t{load_at<uint32_t>(bytes + shape.immediate_at)} - text_.start);
+    add_target(number_at() - text_.start);
   }
 }
 
@@ -351,7 +367,8 @@ bool Descent::follow_tables() {
   size_t left = 0;
   for (size_t i = 0; i < note_count_; i++) {
     const Note note = notes_[i];
-    const bool counts = chosen_[note.chunk] && (note.kind == Note::kAbsolute || jumps_[note.chunk]);
+    const bool counts = chosen_[note.chunk] && note.kind != Note::kCode &&
+                        (note.kind == Note::kAbsolute || jumps_[note.chunk]);
     if (!counts || !grown_[note.chunk] || !follow_table(note)) notes_[left++] = note;
   }
   note_count_ = left;

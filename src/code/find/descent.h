@@ -1,5 +1,6 @@
 // Which bytes of a text are proved to be instructions: those that control reaches from places where
 // code is known to begin. Everything else may be data.
+// Implemented in descent.cc and named_places.cc.
 #pragma once
 
 #include <stddef.h>
@@ -43,10 +44,11 @@ class Descent {
 
  private:
   // An address that a function loads, or a register by which it jumps. They tell of jump tables.
+  // kCode: a number that is the address of a place in the text.
   struct Note {
-    enum Kind : uint8_t { kAddress, kAbsolute, kJump };
+    enum Kind : uint8_t { kAddress, kAbsolute, kJump, kCode };
     uint32_t chunk;
-    uint64_t address;  // of the table
+    uint64_t address;  // of the table, or the place
     Kind kind;
   };
   struct Stretch;
@@ -61,6 +63,8 @@ class Descent {
   bool follow_tables();
   bool follow_table(const Note& note);
   bool follow_rest();
+  bool follow_named();
+  bool add_named(uint64_t address);
   bool names_rest(size_t chunk) const;
   bool sweeps(size_t index, bool takes);
   bool is_aligned(uint32_t offset, const Chunk& chunk) const;
@@ -84,6 +88,7 @@ class Descent {
   size_t note_count_ = 0, note_room_ = 0;
   uint32_t entry_point_ = 0;
   bool has_entry_point_ = false;
+  bool takes_names_ = false;  // what is named as an address may be code (follow_named)
 };
 
 // Whether code could begin at `offset`: all bytes decode from there to a jump, a return or proved

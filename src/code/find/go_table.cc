@@ -10,8 +10,14 @@
 // rising: the offset of its beginning in the text and that of its description, 32 bits each; behind
 // the last one, where the last one ends.
 //
+// From Go 1.26 on the address of the text is 0 there. Then it is in the record of the module
+// (runtime.moduledata), whose first word is the table's address. Its words from the 17th on: the
+// table of functions, its length twice, another table, the first function's address.
+//
 // Nothing that is loaded says where the table lies. So its magic is searched for, in objects that
 // have Go's build note.
+
+#include <elf.h>
 
 #include "code/find/text_map.h"
 
@@ -20,7 +26,7 @@ namespace {
 
 constexpr uint32_t kMagic118 = 0xfffffff0, kMagic120 = 0xfffffff1, kGoName = 0x006f47, kBuildId = 4;
 constexpr uint32_t kFormat = 0x08010000;
-constexpr uint64_t kAlignment = 32, kPiece = 2048, kMaxFunctions = 1u << 21;
+constexpr uint64_t kAlignment = 8, kPiece = 2048, kMaxFunctions = 1u << 21;
 
 struct TableHeader {
   uint32_t magic, format;
@@ -38,10 +44,12 @@ bool ElfObject::is_from_go() const {
   struct {
     uint32_t name_size, size, type, name;
   } note;
+  const auto padded = [](uint32_t size) { return (uint64_t{size} + 3) & ~uint64_t{3}; };
   for (unsigned i = 0; i < note_count_; i++) {
-    if (load(notes_[i].start, note) && note.name_size == 4 && note.name == kGoName &&
-        note.type == kBuildId)
-      return true;
+    for (uint64_t at = notes_[i].start; at < notes_[i].limit && load(at, note);
+         at += 12 + padded(note.name_size) + padded(note.size)) {
+      if (note.name_size == 4 && note.name == kGoName && note.type == kBuildId) return true;
+    }
   }
   return false;
 }
@@ -76,7 +84,45 @@ bool ElfObject::is_go_table(uint64_t at) const {
 
 // In a position independent program the address is relocated, perhaps not yet.
 uint64_t ElfObject::go_text(uint64_t table) const {
-  return pointer_at(table + __builtin_offsetof(TableHeader, text));
+  if (const uint64_t text = pointer_at(table + __builtin_offsetof(TableHeader, text))) return text;
+  if (go_text_of_ == table) return go_text_;
+  go_text_of_ = table;
+  go_text_ = go_text_of_module(table);
+  return go_text_;
+}
+
+uint64_t ElfObject::go_text_of_module(uint64_t table) const {
+  constexpr uint64_t kFunctions = 16 * 8, kFirst = 20 * 8;
+  TableHeader header;
+  Entry first;
+  if (!load(table, header) || !load(table + header.table, first)) return 0;
+  uint64_t found = 0;
+  const auto look = [&](uint64_t record) {
+    if (pointer_at(record + kFunctions) != table + header.table) return false;
+    const uint64_t function = pointer_at(record + kFirst);
+    found = function ? function - first.start : 0;
+    return found != 0;
+  };
+  Elf64_Rela relocation;
+  for (uint64_t at = relocations_.start; at + sizeof relocation <= relocations_.limit;
+       at += sizeof relocation) {
+    if (!load(at, relocation)) break;
+    if (bias_ + static_cast<uint64_t>(relocation.r_addend) == table &&
+        look(bias_ + relocation.r_offset))
+      return found;
+  }
+  uint64_t piece[kPiece / 8];
+  for (unsigned i = 1; i < segment_count_; i++) {
+    for (uint64_t at = segments_[i].start & ~uint64_t{7}; at + 8 <= segments_[i].limit;
+         at += kPiece) {
+      const uint64_t left = segments_[i].limit - at, size = left < kPiece ? left : kPiece;
+      if (!read(at, piece, size)) break;
+      for (uint64_t k = 0; k + 8 <= size; k += 8) {
+        if (piece[k / 8] == table && look(at + k)) return found;
+      }
+    }
+  }
+  return 0;
 }
 
 size_t ElfObject::go_ranges(uint64_t table, Range* out, size_t capacity) const {

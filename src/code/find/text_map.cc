@@ -3,6 +3,7 @@
 #include <elf.h>
 
 #include "base/sort.h"
+#include "code/find/static_image.h"
 
 // Code can be told from data only by the places that control is known to enter. Every function that
 // can be unwound has a frame description (FDE) with its exact range, also in a stripped library;
@@ -66,6 +67,7 @@ bool ElfObject::is_readable(uint64_t address, uint64_t size) const {
 
 bool ElfObject::open(Range object) {
   object_ = object;
+  is_static_ = static_image::is_at(object);
   segment_count_ = note_count_ = 0;
   if (object.empty() || object.size() < kPageSize) return false;
   segments_[segment_count_++] = Range{object.start, object.start + kPageSize};  // the headers
@@ -233,10 +235,20 @@ bool ElfObject::load_unwind_header(UnwindHeader& header) const {
 
 size_t ElfObject::unwind_ranges(Range* out, size_t capacity) const {
   UnwindHeader header;
-  if (!load_unwind_header(header)) return 0;
   size_t found = 0;
   uint64_t next;
   Range range;
+  const auto list_from = [&](uint64_t first) {
+    for (uint64_t at = first; fde_range(at, next, range); at = next) {
+      if (range.empty()) continue;
+      if (found < capacity) out[found] = range;
+      found++;
+    }
+    return found;
+  };
+  if (!load_unwind_header(header))
+    return is_static_ && !static_image::frames().empty() ? list_from(static_image::frames().start)
+                                                         : 0;
   if (header.has_table()) {
     if (out == nullptr && is_readable(unwind_header_ + 12, 8 * uint64_t{header.count}))
       return header.count;
@@ -252,13 +264,7 @@ size_t ElfObject::unwind_ranges(Range* out, size_t capacity) const {
     return found;
   }
   if (header.frame_encoding != 0x1b) return 0;
-  uint64_t at = unwind_header_ + 4 + static_cast<uint64_t>(int64_t{header.frame});
-  for (; fde_range(at, next, range); at = next) {
-    if (range.empty()) continue;
-    if (found < capacity) out[found] = range;
-    found++;
-  }
-  return found;
+  return list_from(unwind_header_ + 4 + static_cast<uint64_t>(int64_t{header.frame}));
 }
 
 // The loader may or may not have added the load address to what the dynamic section holds.
@@ -283,6 +289,12 @@ uint64_t ElfObject::symbol_count(uint64_t hash, uint64_t gnu_hash) const {
 }
 
 size_t ElfObject::function_symbols(Range* out, size_t capacity) const {
+  if (is_static_) {
+    size_t count;
+    const Range* functions = static_image::functions(count);
+    for (size_t i = 0; i < count && i < capacity; i++) out[i] = functions[i];
+    return count;
+  }
   uint64_t symbols = 0, hash = 0, gnu_hash = 0;
   for (uint64_t at = dynamic_.start; at + sizeof(Elf64_Dyn) <= dynamic_.limit;
        at += sizeof(Elf64_Dyn)) {

@@ -46,14 +46,16 @@ class ElfObject {
   // By Go's own table (go_table.cc), which is looked for: 0, there is none.
   uint64_t go_table() const;
   size_t go_ranges(uint64_t table, Range* out, size_t capacity) const;
-  size_t function_symbols(Range* out,
-                          size_t capacity) const;  // empty ranges for symbols without a size
+  // Empty ranges for symbols without a size.
+  size_t function_symbols(Range* out, size_t capacity) const;
   // Where the kernel and the loader enter the object: its entry point, and the functions that
   // initialize and end it. As empty ranges.
   size_t loader_entries(Range* out, size_t capacity) const;
   // The address that is stored there once the object is relocated, whether it is already or not.
   uint64_t pointer_at(uint64_t address) const;
   uint64_t entry_point() const { return entry_point_; }
+  // A statically linked program, of which its file said more (code/find/static_image.h).
+  bool is_static() const { return is_static_; }
 
   // Calls visit(address) for each place where the unwinder goes on in the function that begins at
   // `function`: the landing pads of its exception table (code/find/landing_pads.cc). Returns how
@@ -84,6 +86,7 @@ class ElfObject {
   bool is_from_go() const;
   bool is_go_table(uint64_t at) const;
   uint64_t go_text(uint64_t table) const;
+  uint64_t go_text_of_module(uint64_t table) const;
   uint64_t frame_of(uint64_t function) const;
   uint64_t exception_table(uint64_t function) const;
   struct UnwindHeader {
@@ -106,6 +109,7 @@ class ElfObject {
   Range object_;
   uint64_t bias_ = 0;
   uint64_t entry_point_ = 0;  // 0: none
+  bool is_static_ = false;
   uint64_t unwind_header_ = 0;
   Range dynamic_;
   unsigned note_count_ = 0;
@@ -114,6 +118,8 @@ class ElfObject {
   Range segments_[kMaxSegments];
   Range relocations_;           // relative ones with addend, rising as linkers write them
   mutable Range last_segment_;  // that is_readable() found
+  mutable uint64_t go_text_of_ = 0,
+                   go_text_ = 0;  // what go_text_of_module() found, for which table
   mutable uint64_t last_cie_ = 0;
   mutable uint8_t last_encoding_ = 0;
   mutable uint8_t last_table_encoding_ = 0;  // of the pointer to a function's exception table

@@ -20,9 +20,11 @@
 #include "base/bytes.h"
 #include "control/control.h"
 #include "control/options.h"
+#include "control/static_program.h"
 #include "memory/program_memory.h"
 #include "sys/built_with.h"
 #include "sys/syscall_x86_64.h"
+#include "task/exec/outside.h"
 
 namespace weir::tasks {
 
@@ -44,8 +46,11 @@ constexpr uint64_t kVectors = 0x318000000000;
 // The kernel takes less than 8 MiB of arguments and variables.
 constexpr uint64_t kVectorRoom = 16 << 20;
 constexpr uint64_t kLongestText = 132 << 10;  // the kernel's limit is 128 KiB
-constexpr uint64_t kMaxAdded = 6;             // variables, and the null behind them
+constexpr uint64_t kMaxAdded = 7;             // variables, and the null behind them
 
+constexpr uint64_t kArgumentsAt = kVectorRoom / 2;  // in a task's room
+
+char g_host[512 + sizeof loader::kHostName];
 char g_library[512], g_options_text[4096 + sizeof kOptions];  // as they are given to programs;
                                                               // empty: this one was not given them
 
@@ -97,6 +102,8 @@ void keep(char** environment) {
     if (!name || length >= sizeof g_library) return false;
     copy_bytes(g_library, name, length);
     g_library[length] = 0;
+    copy_bytes(g_host, g_library, length);
+    append_text(g_host + length + 2 - sizeof kLibraryName, loader::kHostName);
     return false;
   });
   each(environment, kOptions, [](char** variable, char*) {
@@ -281,8 +288,32 @@ void take_environment(char** environment) {
   take_bind_now_back(environment);
 }
 
-ExecutedEnvironment::ExecutedEnvironment(Task& task, long variables, int directory, long path)
-    : task_(task), variables_(variables) {
+const char* host_file() { return g_library[0] && g_options_text[0] ? g_host : ""; }
+
+// Of a script: the interpreter's words in place of the script's own first one.
+bool ExecutedEnvironment::make_arguments(const Hosted& hosted, uint64_t at) {
+  auto* vector = reinterpret_cast<uint64_t*>(at);
+  constexpr uint64_t kRoom = (kVectorRoom - kArgumentsAt) / 8;
+  uint64_t count = 0;
+  for (const char* word = hosted.words; count < hosted.word_count; count++) {
+    vector[count] = reinterpret_cast<uint64_t>(word);
+    word += string_length(word) + 1;
+  }
+  long text = 0;
+  if (arguments_ && trap::from_program(text, arguments_) != 0) return false;
+  for (uint64_t from = 1; count < kRoom; from++, count++) {
+    if (text && trap::from_program(text, arguments_ + static_cast<long>(from * 8)) != 0)
+      return false;
+    vector[count] = static_cast<uint64_t>(text);
+    if (!text) break;
+  }
+  arguments_ = static_cast<long>(at);
+  return count < kRoom;
+}
+
+ExecutedEnvironment::ExecutedEnvironment(Task& task, long arguments, long variables, int directory,
+                                         long path, const Hosted* hosted)
+    : task_(task), arguments_(arguments), variables_(variables) {
   if (!g_library[0] || !g_options_text[0]) return;
   uint64_t count = 0;
   for (long text; variables; count++) {
@@ -291,8 +322,9 @@ ExecutedEnvironment::ExecutedEnvironment(Task& task, long variables, int directo
     if (!text) break;
   }
   constexpr uint64_t kTexts = 4 * kLongestText;
-  const uint64_t room = page_up((count + kMaxAdded) * 8 + kTexts), at = vector_of(task);
-  if (room > kVectorRoom) return;  // as is this
+  const uint64_t needed = page_up((count + kMaxAdded) * 8 + kTexts), at = vector_of(task);
+  if (needed > kArgumentsAt) return;  // as is this
+  const uint64_t room = hosted ? kVectorRoom : needed;
   const long mapped =
       sys::raw(SYS_mmap, static_cast<long>(at), static_cast<long>(room), PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
@@ -308,6 +340,10 @@ ExecutedEnvironment::ExecutedEnvironment(Task& task, long variables, int directo
   }
   const int put = put_own(builder, program.first);
   put_loaders(builder);
+  if (hosted && (hosted->word_count == 0 || make_arguments(*hosted, at + kArgumentsAt))) {
+    builder.put(builder.count(), loader::kProgramVariable, hosted->path);
+    is_hosted_ = true;
+  }
   const char digit[] = {static_cast<char>('0' + put), 0};
   if (put) builder.put(builder.count(), kPut, digit);
   variables_ = static_cast<long>(at);

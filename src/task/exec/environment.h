@@ -13,23 +13,36 @@ namespace weir::tasks {
 // takes out of `environment` what the program must not see. REQUIRES: the options have been read.
 void take_environment(char** environment);
 
-// The vector of variables with which a program is executed, as long as this lives. In a child of
-// vfork the memory belongs to the parent, which gives it back (end_borrowed_environment).
+// weir-host beside the library; empty if this program was not given the library.
+const char* host_file();
+
+struct Hosted;
+
+// The vector of variables with which a program is executed, and of the arguments of one that is
+// `hosted` (task/exec/outside.h; null: it is not), as long as this lives. In a child of vfork the
+// memory belongs to the parent, which gives it back (end_borrowed_environment).
 class ExecutedEnvironment {
  public:
   // `path`, from `directory`: the program that will be executed, as the call names it. A
   // library that must be in front of Weir's comes first in LD_PRELOAD (sys/built_with.h).
-  ExecutedEnvironment(Task& task, long variables, int directory, long path);
+  ExecutedEnvironment(Task& task, long arguments, long variables, int directory, long path,
+                      const Hosted* hosted);
   ~ExecutedEnvironment();
   ExecutedEnvironment(const ExecutedEnvironment&) = delete;
   ExecutedEnvironment& operator=(const ExecutedEnvironment&) = delete;
   // Returns what the call must be given: the program's own variables if nothing is added, or if
   // they cannot be read.
   long variables() const { return variables_; }
+  long arguments() const { return arguments_; }
+  // False also if the program must be executed as it is, because there is no room.
+  bool is_hosted() const { return is_hosted_; }
 
  private:
+  bool make_arguments(const Hosted& hosted, uint64_t at);
+
   Task& task_;
-  long variables_;
+  long arguments_, variables_;
+  bool is_hosted_ = false;
 };
 
 void end_borrowed_environment(Task& borrower);

@@ -1,8 +1,9 @@
 // src/cli/launch/program.cc refuses programs that the command starts and that Weir cannot enter.
 // This file finds such programs among those that are executed later: the loader does not obey
-// LD_PRELOAD in them, or there is no loader. They cannot be refused, because a script may well call
-// one of them for something unimportant. So they run, and the user is told: once for each file, by
-// a program and all processes that it makes. What they execute begins anew.
+// LD_PRELOAD in them, or there is no loader. A static one can be entered by way of weir-host
+// (src/host). The others cannot be refused, because a script may well call one of them for
+// something unimportant. So they run, and the user is told: once for each file, by a program and
+// all processes that it makes. What they execute begins anew.
 #include "task/exec/outside.h"
 
 #include <elf.h>
@@ -13,11 +14,13 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "control/static_program.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "record/stream.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
+#include "task/exec/environment.h"
 #include "task/exec/program_file.h"
 
 namespace weir::runtime {
@@ -30,9 +33,12 @@ constexpr uint64_t kSaid = 0x30f180000000;
 constexpr uint64_t kMaxSaid = 512;
 bool g_is_mapped = false;
 
+constexpr const char* kStatic = "statically linked";
+
 // Of names in the file system: the program itself, and why Weir is not in it.
 struct Outside {
   const char* why = nullptr;
+  bool is_static = false;
   char name[PATH_MAX];
 };
 
@@ -90,24 +96,81 @@ const char* why_not_entered(const tasks::File& file, const Elf64_Ehdr& header, c
                ? nullptr
                : "not started by glibc's loader";
   }
-  return starts_with(last_part(name), "ld-") ? nullptr
-                                             : "statically linked";  // a loader does as it is told
+  return starts_with(last_part(name), "ld-") ? nullptr : kStatic;  // a loader does as it is told
+}
+
+// The command is a static program, and becomes one that is under Weir by itself.
+bool is_command(const tasks::File& file) {
+  constexpr const char* kPlaces[] = {"/../bin/weir", "/../../bin/weir"};
+  struct stat own {
+  }, command{};
+  if (sys::raw(SYS_fstat, file.number(), reinterpret_cast<long>(&own)) != 0) return false;
+  for (const char* place : kPlaces) {
+    char path[PATH_MAX];
+    char* end = append_text(path, tasks::host_file());
+    end -= sizeof loader::kHostName;
+    append_text(end, place);
+    if (sys::raw(SYS_stat, reinterpret_cast<long>(path), reinterpret_cast<long>(&command)) == 0 &&
+        own.st_dev == command.st_dev && own.st_ino == command.st_ino)
+      return true;
+  }
+  return false;
+}
+
+bool has_host() {
+  constexpr int kMayExecute = 1;
+  return tasks::host_file()[0] &&
+         sys::raw(SYS_access, reinterpret_cast<long>(tasks::host_file()), kMayExecute) == 0;
+}
+
+// In front of the others. False: there is no room.
+bool put_word(tasks::Hosted& hosted, uint32_t& used, const char* word) {
+  const auto size = static_cast<uint32_t>(string_length(word)) + 1;
+  if (used + size > sizeof hosted.words) return false;
+  for (uint32_t i = used; i-- > 0;) hosted.words[i + size] = hosted.words[i];
+  copy_bytes(hosted.words, word, size);
+  hosted.word_count++;
+  used += size;
+  return true;
+}
+
+// What the kernel makes of a script: its interpreter, at most one argument for that, the script.
+bool put_interpreter(tasks::Hosted& hosted, uint32_t& used, char* head, const char* script) {
+  char* const end = head + tasks::kHead;
+  char* limit = head;
+  while (limit < end && *limit && *limit != '\n') limit++;
+  *limit = 0;
+  const char* name = tasks::interpreter_of(head);
+  if (!name) return false;
+  char* argument = head + (name - head) + string_length(name);
+  if (argument < limit) argument++;
+  while (*argument == ' ' || *argument == '\t') argument++;
+  while (limit > argument && (limit[-1] == ' ' || limit[-1] == '\t')) *--limit = 0;
+  // The first word of those that are there is the script's own name, or what stands for it.
+  if (hosted.word_count == 0 && !put_word(hosted, used, script)) return false;
+  if (*argument && !put_word(hosted, used, argument)) return false;
+  return put_word(hosted, used, name);
 }
 
 // REQUIRES: outside.name is the file's.
-void look(const tasks::File& file, int depth, Outside& outside) {
+void look(const tasks::File& file, int depth, Outside& outside, tasks::Hosted& hosted,
+          uint32_t used = 0) {
   alignas(8) char head[tasks::kHead + 1] = {};
   if (file.number() < 0 || !file.is_regular() || file.read(head, tasks::kHead, 0) < 0) return;
   if (head[0] == '#' && head[1] == '!') {
-    const char* interpreter = tasks::interpreter_of(head);
-    if (!interpreter || depth >= tasks::kDeepest) return;
-    append_text(outside.name, interpreter);
-    return look(tasks::File(AT_FDCWD, interpreter, 0), depth + 1, outside);
+    if (depth >= tasks::kDeepest || !put_interpreter(hosted, used, head, hosted.path)) return;
+    append_text(outside.name, hosted.words);
+    append_text(hosted.path, hosted.words);
+    return look(tasks::File(AT_FDCWD, outside.name, 0), depth + 1, outside, hosted, used);
   }
   if (__builtin_memcmp(head, ELFMAG, SELFMAG) != 0) return;
   outside.why = why_not_entered(file, *reinterpret_cast<const Elf64_Ehdr*>(head), outside.name);
   const char* rights;
-  if (!outside.why && gains_rights(file, &rights)) outside.why = rights;
+  outside.is_static = outside.why == kStatic && has_host() && !is_command(file);
+  if ((!outside.why || outside.is_static) && gains_rights(file, &rights)) {
+    outside.why = rights;
+    outside.is_static = false;
+  }
 }
 
 uint64_t hash_of(const char* name) {
@@ -148,25 +211,60 @@ void map_said() {
   g_is_mapped = at == static_cast<long>(kSaid);
 }
 
-void say_if_outside(int directory, long path, int flags) {
-  if (input::replaying()) return;
+namespace {
+
+// The name by which weir-host finds the file that is open as `number`. False: there is none.
+bool name_from_root(long number, char (&name)[PATH_MAX]) {
+  char link[40];
+  append_number(append_text(link, "/proc/self/fd/"), static_cast<uint64_t>(number));
+  const long length = sys::raw(SYS_readlink, reinterpret_cast<long>(link),
+                               reinterpret_cast<long>(name), sizeof name - 1);
+  name[length < 0 ? 0 : length] = 0;
+  return name[0] == '/' &&
+         sys::raw(SYS_access, reinterpret_cast<long>(name), 0) == 0;  // it may be deleted
+}
+
+bool look_now(int directory, long path, int flags, tasks::Hosted& hosted) {
   Outside outside;
-  if (trap::string_from_program(outside.name, path, sizeof outside.name) < 0) return;
+  if (trap::string_from_program(outside.name, path, sizeof outside.name) < 0) return false;
   outside.name[sizeof outside.name - 1] = 0;
+  hosted.word_count = 0;
+  hosted.path[0] = 0;
   if (!outside.name[0]) {
-    if (!(flags & AT_EMPTY_PATH)) return;
+    if (!(flags & AT_EMPTY_PATH)) return false;
     append_text(outside.name, "(a descriptor)");
-    look(tasks::File(directory), 0, outside);
+    const bool is_named = name_from_root(directory, hosted.path);
+    look(tasks::File(directory), 0, outside, hosted);
+    outside.is_static = outside.is_static && is_named;
   } else {
+    if (static_program::is_own_file(outside.name))
+      append_text(outside.name, static_program::path());
     constexpr int kMayExecute = 1;
     if (sys::raw(SYS_faccessat, directory, reinterpret_cast<long>(outside.name), kMayExecute) != 0)
-      return;
-    look(tasks::File(directory, outside.name, flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0), 0,
-         outside);
+      return false;
+    const tasks::File file(directory, outside.name, flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0);
+    bool is_named = true;
+    if (directory == AT_FDCWD || outside.name[0] == '/') append_text(hosted.path, outside.name);
+    else is_named = name_from_root(file.number(), hosted.path);
+    look(file, 0, outside, hosted);
+    outside.is_static = outside.is_static && is_named;
   }
-  if (!outside.why || !is_new(hash_of(outside.name))) return;
-  if (input::recording()) return keep(outside);
-  report("%s is %s: it is executed without Weir", outside.name, outside.why);
+  if (outside.is_static) return true;
+  if (!outside.why || !is_new(hash_of(outside.name))) return false;
+  if (input::recording()) keep(outside);
+  else report("%s is %s: it is executed without Weir", outside.name, outside.why);
+  return false;
+}
+
+}  // namespace
+
+bool look_at_executed(int directory, long path, int flags, tasks::Hosted& hosted) {
+  zero_bytes(&hosted, sizeof hosted);
+  if (!input::log_if(input::What::kHosted,
+                     [&] { return look_now(directory, path, flags, hosted); }))
+    return false;
+  input::bytes(&hosted, sizeof hosted);
+  return true;
 }
 
 }  // namespace weir::runtime

@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# Statically linked programs: of glibc, of musl, of Go, stripped or not. Run, recorded, replayed, checked; executed by others.
+# usage: run.sh BUILD glibc|musl|go|execute
+set -uo pipefail
+
+. "$(dirname "${BASH_SOURCE[0]}")/../work.sh"
+part=$2
+fail() {
+  echo "FAILED: $*"
+  failed=1
+}
+need() { command -v "$1" >/dev/null || { echo "$1 is missing: tools/setup static"; exit 1; }; }
+export WEIR_CACHE=off
+
+# same RUNS OPTIONS PROGRAM...: weir det gives the same output and fingerprint each time, and the status that the program has alone.
+same() {
+  local runs=$1 options=$2 i status first
+  shift 2
+  "$@" >alone 2>&1 </dev/null
+  local wanted=$?
+  for ((i = 0; i < runs; i++)); do
+    timeout 60 "$weir" det $options --fingerprint -- "$@" >out 2>err </dev/null
+    status=$?
+    [ $status = $wanted ] || fail "det $*: status $status instead of $wanted: $(cat out err)"
+    [ $i = 0 ] && cp out out.first && cp err err.first
+    cmp -s out out.first && cmp -s err err.first || { fail "det $*: runs differ: $(diff out out.first) $(diff err err.first)"; return; }
+  done
+}
+
+# kept VIEW PROGRAM...: recorded and replayed.
+kept() {
+  local view=$1 recorded replayed
+  shift
+  rm -rf recording
+  timeout 60 "$weir" record --quiet --view "$view" -o recording -- "$@" >out 2>err </dev/null
+  recorded=$?
+  timeout 60 "$weir" replay recording >again 2>errors </dev/null
+  replayed=$?
+  [ $recorded = $replayed ] && [ ! -s errors ] && cmp -s out again ||
+    fail "record --view $view $*: recorded $recorded, replayed $replayed: $(cat err errors; diff out again)"
+}
+
+# all PROGRAM...: at each View, with its usual output.
+all() {
+  local view
+  same 5 "" "$@"
+  for view in isolated coherent; do
+    timeout 60 "$weir" run --view $view -- "$@" >out 2>err </dev/null
+    [ "$(sed -n 1p out)" = "$(sed -n 1p alone)" ] && [ "$(wc -l <out)" = "$(wc -l <alone)" ] || fail "run --view $view $*: $(cat out err)"
+    kept $view "$@"
+  done
+  timeout 60 "$weir" check -- "$@" >out 2>err </dev/null
+  grep -q '^weir: no race found' err || fail "check $*: $(cat out err)"
+}
+
+case $part in
+  glibc)
+    gcc -O2 -static "$here/counters.c" -o counters && gcc -O2 -static-pie "$here/counters.c" -o movable &&
+      g++ -O2 -static "$here/threads.cc" -o threads && strip threads -o stripped || fail "cannot compile"
+    for program in ./counters ./movable ./threads ./stripped; do all $program; done
+    need busybox
+    printf 'a line\n' >text
+    same 3 "" busybox wc text
+    same 3 "--virtual time,random,pid" busybox sh -c 'echo shell; exit 4'
+    kept coherent busybox sh -c 'busybox ls | wc -l; readlink /proc/self/exe; cat text; exit 4'
+    ;;
+  musl)
+    need musl-gcc
+    musl-gcc -O2 -static "$here/counters.c" -o counters && strip counters -o stripped || fail "cannot compile"
+    for program in ./counters ./stripped; do all $program; done
+    ;;
+  go)
+    need go
+    HOME=$work GO111MODULE=off CGO_ENABLED=0 go build -o goroutines "$here/goroutines.go" &&
+      HOME=$work GO111MODULE=off CGO_ENABLED=0 go build -ldflags '-s -w' -o stripped "$here/goroutines.go" || fail "cannot compile"
+    for program in ./goroutines ./stripped; do
+      $program >alone 2>&1
+      for view in isolated coherent; do
+        timeout 60 "$weir" run --view $view -- $program >out 2>err </dev/null
+        [ $? = 7 ] && cmp -s out alone || fail "run --view $view $program: $(cat out err)"
+      done
+      timeout 60 "$weir" det --virtual time,random -- $program >out 2>err </dev/null
+      [ $? = 7 ] && cmp -s out alone || fail "det $program: $(cat out err)"
+      kept coherent $program
+    done
+    # Nothing comes from outside here: ten runs are the same.
+    printf 'package main\n\nfunc main() {\n\tc := make(chan int)\n\tfor i := 0; i < 8; i++ {\n\t\tgo func() { c <- i }()\n\t}\n\tfor i := 0; i < 8; i++ {\n\t\tprint(<-c)\n\t}\n\tprintln()\n}\n' >main.go
+    HOME=$work GO111MODULE=off CGO_ENABLED=0 go build -o main main.go || fail "cannot compile"
+    same 10 "--virtual time,random,pid" ./main
+    "$weir" check -- ./main >out 2>&1
+    [ $? = 126 ] && grep -q 'Go' out || fail "check of a Go program: $(cat out)"
+    ;;
+  execute)
+    need busybox
+    gcc -O2 -static "$here/counters.c" -o counters || fail "cannot compile"
+    printf '#!%s sh\necho "$0 $1"\n./counters echo static executes dynamic\n/bin/echo done\n' "$(command -v busybox)" >script
+    chmod +x script
+    for how in "sh -c" "env -i PATH=/usr/bin:/bin sh -c"; do
+      $how './script word; ./counters ./counters ./script deep' >alone 2>&1
+      timeout 60 "$weir" det -- $how './script word; ./counters ./counters ./script deep' >out 2>err </dev/null
+      [ "$(wc -l <out)" = "$(wc -l <alone)" ] && [ ! -s err ] || fail "det $how: $(cat out err)"
+      kept coherent $how './script word; ./counters ./counters ./script deep'
+    done
+    kept coherent ./script word
+    # A static program may lie where Weir's memory or a library lies.
+    gcc -O2 -static -Wl,-Ttext-segment=0x108000000000 -mcmodel=large "$here/../limits_program.c" -o high 2>/dev/null ||
+      gcc -nostdlib -static -Wl,-Ttext-segment=0x108000000000 -x c - -o high <<<'void _start(void) { for (;;) {} }' || fail "cannot compile"
+    timeout 20 "$weir" det -- ./high >out 2>&1
+    [ $? = 126 ] && grep -q 'at which Weir or a library lies' out || fail "a program at an address of Weir's: $(cat out)"
+    ;;
+esac
+exit $failed
