@@ -417,6 +417,18 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
 
 namespace {
 
+// Neither recorded nor replayed, and View coherent: nobody has to find the place again. Returns
+// false where it is in Weir's code or in a section that holds the turn, and will be asked again.
+bool stop_anywhere(Task& task, ucontext_t& context) {
+  if (input::is_on() || !g_tasks_active || plan().memory != Plan::Memory::kCoherent) return false;
+  if (task.identity.in_vfork || task.fast_lock_section || task.turn.depth) return false;
+  const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  StubPlace place;
+  if (page::own_image().contains(rip) || find_stub_place(rip, place)) return false;
+  enter_runtime(task, context, kPreempted);
+  return true;
+}
+
 // Others wait for pages of the task's, and it does not seem to wait itself, or that could not be
 // proved.
 bool is_in_the_way(Task& task) {
@@ -433,7 +445,8 @@ bool is_in_the_way(Task& task) {
 
 void on_probe(Task& task, ucontext_t& context) {
   if (task.spin.stepping) return;
-  if (task.inbox_count && stop_at_point(task, context, true)) return;
+  if (task.inbox_count && (stop_at_point(task, context, true) || stop_anywhere(task, context)))
+    return;
   const bool is_alone = !g_tasks_active;  // asked by another process: of what both share
   if (is_alone && (!shared_memory::g_active || !shared_memory::is_awaited(task))) return;
   if (!is_alone && plan().checks_races()) {  // it has lost pages, or the holder of the turn waits
@@ -452,7 +465,9 @@ void on_probe(Task& task, ucontext_t& context) {
   Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   const bool waits = seems_to_wait(task, registers);
   if (!waits || task.spin.vain_steppings > 1 || !uses(Optimization::kSpins)) {
-    if (is_in_the_way(task) && stop_at_point(task, context, false)) return;
+    if (is_in_the_way(task) &&
+        (stop_at_point(task, context, false) || stop_anywhere(task, context)))
+      return;
     if (!waits || !uses(Optimization::kSpins)) return;
   }
   if (__atomic_exchange_n(&g_probing, 1u, __ATOMIC_ACQUIRE)) return;
