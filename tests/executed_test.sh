@@ -249,11 +249,13 @@ if as_nobody --version >/dev/null 2>&1; then  # it takes root, and a build that 
   [ "$(grep -c 'weir: ./outside was executed without Weir: it is set-uid' out/stderr)" = 1 ] || fail "a set-uid program is not named: $(cat out/stderr)"
   as_nobody replay "$work/out/recording" >out/again 2>&1 || fail "a recording with a set-uid program: $(cat out/again)"
   [ "$(grep -c entered out/again)" = 2 ] || fail "a replay shows of set-uid and static programs: $(cat out/again)"
-  for how in det "run --order free --view isolated" check; do
+  for how in det "run --order free --view isolated"; do
     as_nobody $how -- sh -c './outside; ./outside; (./outside); ./outside | cat' >out/stdout 2>out/stderr </dev/null
     [ "$(grep -c 'weir: ./outside is set-uid: it is executed without Weir' out/stderr)" = 1 ] || fail "$how, a set-uid program: $(cat out/stderr)"
     [ "$(grep -c entered out/stdout)" = 4 ] || fail "$how, a set-uid program prints $(cat out/stdout)"
   done
+  as_nobody check -- sh -c './outside; ./outside; (./outside)' >out/stdout 2>out/stderr </dev/null && fail "a set-uid program is not checked: status 0"
+  [ "$(grep -c 'weir: ./outside was not checked: it is set-uid' out/stderr)" = 1 ] || fail "check, a set-uid program: $(cat out/stderr)"
 fi
 for how in det "run --order free --view isolated" check; do
   (cd place && exec timeout 60 "$weir" $how -- sh -c './static; ./static; (./static); ./static | cat') >out/stdout 2>out/stderr </dev/null

@@ -4,10 +4,13 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "check/check.h"
+#include "check/executed.h"
 #include "check/findings/findings.h"
 #include "check/happens_before.h"
 #include "check/policy/declared.h"
@@ -36,6 +39,7 @@ void refuse_other_version() {
 
 void use_findings(bool is_replayed) {
   g_is_replayed = is_replayed;
+  learn_image();
   page::dump_only_used();
   set_death_note(&found().failed);
   __atomic_store_n(&found().attached, 1u, __ATOMIC_RELEASE);
@@ -47,6 +51,35 @@ void begin_program() {
   if (g_is_replayed) happens::g_knows_blocks = happens::g_notifies_blocks = true;
 }
 
+namespace {
+
+bool is_findings(int descriptor) {
+  struct stat status;
+  return sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
+         static_cast<uint64_t>(status.st_size) == findings::kFindingsSize;
+}
+
+// Whoever executed this program has closed what was inherited (Python's subprocess, sudo, a
+// daemon). The command's own descriptor has a name in /proc. Returns -1 if it cannot be reached.
+int open_by_name() {
+  constexpr char kProcesses[] = "/proc/", kDescriptors[] = "/fd/";
+  const Options& asked = options();
+  if (asked.command <= 0) return -1;
+  char name[64], *end = append_text(name, kProcesses);
+  end = append_number(end, static_cast<uint64_t>(asked.command));
+  end = append_text(end, kDescriptors);
+  append_number(end, static_cast<uint64_t>(asked.command_findings));
+  const page::LimitLifted limit(RLIMIT_NOFILE);
+  const long opened =
+      sys::raw(SYS_openat, AT_FDCWD, reinterpret_cast<long>(name), O_RDWR | O_CLOEXEC);
+  if (sys::failed(opened)) return -1;
+  if (is_findings(static_cast<int>(opened))) return static_cast<int>(opened);
+  sys::raw(SYS_close, opened);
+  return -1;
+}
+
+}  // namespace
+
 void attach() {
   if (!plan().checks_races()) return;
   const int descriptor = options().findings;
@@ -55,19 +88,19 @@ void attach() {
                     static_cast<long>(findings::kFindingsSize), PROT_READ | PROT_WRITE,
                     sharing | MAP_SHARED | MAP_NORESERVE, file, 0);
   };
-  struct stat status;
-  bool is_known = descriptor >= 0 &&
-                  sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
-                  static_cast<uint64_t>(status.st_size) == findings::kFindingsSize &&
-                  map(descriptor, MAP_FIXED_NOREPLACE) == static_cast<long>(kFindings);
+  const bool is_inherited = descriptor >= 0 && is_findings(descriptor);
+  const int file = is_inherited ? descriptor : descriptor >= 0 ? open_by_name() : -1;
+  const bool is_known = file >= 0 && map(file, MAP_FIXED_NOREPLACE) == static_cast<long>(kFindings);
   if (is_known) {
     refuse_other_version();
-    page::keep_hidden(descriptor);
+    if (is_inherited) page::keep_hidden(descriptor);
+    else sys::raw(SYS_close, file);  // programs that this one executes find it by its name, too
+    arrive_executed();
   } else {
     if (descriptor >= 0)
       report(
-          "who executed this program has closed the descriptor of what is found: races in it are "
-          "not reported");
+          "who executed this program has closed the descriptor of what is found, and Weir cannot "
+          "reach the command's (another user, or another /proc): this program is not checked");
     if (map(-1, MAP_FIXED | MAP_ANONYMOUS) != static_cast<long>(kFindings)) {
       report("cannot map the memory for what is found");
       die(125);

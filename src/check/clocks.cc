@@ -469,12 +469,19 @@ bool is_untrapped(uint64_t start, uint64_t size, bool writes) {
 
 namespace weir::view::checked {
 
+namespace {
+bool g_first_is_noted = false;
+}
+
+bool has_begun_first() { return g_first_is_noted; }
+
 void begin_first(Task& task) {
   ThreadState& thread = thread_of(task);
   begin(thread, task);
   step(thread);
   thread.joined_at = thread.now.clock[thread.slot];
-  if (!found().tasks) thread.number = note_task(task, nullptr);  // else it was, for a report
+  if (!g_first_is_noted) thread.number = note_task(task, nullptr);  // else it was, for a report
+  g_first_is_noted = true;
 }
 
 }  // namespace weir::view::checked

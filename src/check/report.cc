@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "check/executed.h"
 #include "check/happens_before.h"
 #include "check/keys/enforce_by_key.h"
 #include "check/state.h"
@@ -91,7 +92,8 @@ uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
 
 bool is_known_module(const Findings& f, uint64_t address) {
   for (uint32_t i = 0; i < f.modules && i < findings::kMaxModules; i++) {
-    if (f.module[i].ready && address >= f.module[i].start && address < f.module[i].limit)
+    if (f.module[i].ready && f.module[i].image == checking::g_image &&
+        address >= f.module[i].start && address < f.module[i].limit)
       return true;
   }
   return false;
@@ -117,7 +119,7 @@ bool is_at(const RecentContext& recent, const AccessSite& site, const uint64_t* 
 uint64_t key_of(const AccessSite& site, const uint64_t* words, uint32_t count,
                 RecentContext* recent) {
   const Findings& f = found();
-  uint64_t key = mix(site.rip ^ site.general[4] << 17);
+  uint64_t key = mix(site.rip ^ site.general[4] << 17 ^ uint64_t{checking::g_image} << 32);
   uint32_t kept = 0;
   if (recent) recent->context = findings::kNoContext;
   for (uint32_t i = 0; i < count; i++) {
@@ -144,7 +146,10 @@ void note_modules() {
     if (!line.executable || line.name[0] != '/' || is_known_module(f, line.range.start) ||
         f.modules >= findings::kMaxModules)
       continue;
-    findings::Module& module = f.module[f.modules];
+    const uint32_t index = __atomic_fetch_add(&f.modules, 1u, __ATOMIC_ACQ_REL);
+    if (index >= findings::kMaxModules) continue;
+    findings::Module& module = f.module[index];
+    module.image = checking::g_image;
     module.start = line.range.start;
     module.limit = line.range.limit;
     module.offset = line.offset;
@@ -153,7 +158,6 @@ void note_modules() {
       module.path[length] = line.name[length], length++;
     module.path[length] = 0;
     __atomic_store_n(&module.ready, 1u, __ATOMIC_RELEASE);
-    __atomic_store_n(&f.modules, f.modules + 1, __ATOMIC_RELEASE);
   }
 }
 
@@ -182,14 +186,13 @@ const void* see(uint64_t address) {
                                                           : address);
 }
 
-// Guarded by: the lock of findings. Null: there is no room.
+// Null: there is no room. Other processes take some at the same time.
 findings::Race* take_race(Findings& f, uint64_t first, uint64_t second) {
-  if (f.races >= findings::kMaxRaces) {
-    f.races++;
-    return nullptr;
-  }
+  const uint32_t index = __atomic_fetch_add(&f.races, 1u, __ATOMIC_ACQ_REL);
+  if (index >= findings::kMaxRaces) return nullptr;
   if (!is_known_module(f, second) || (first && !is_known_module(f, first))) note_modules();
-  findings::Race& race = f.race[f.races];
+  findings::Race& race = f.race[index];
+  race.image = checking::g_image;
   race.fault = race.change = 0;
   race.order = 0;
   race.count = 0;
@@ -198,7 +201,6 @@ findings::Race* take_race(Findings& f, uint64_t first, uint64_t second) {
 
 void notify_command(Findings& f, findings::Race& race) {
   __atomic_store_n(&race.ready, 1u, __ATOMIC_RELEASE);
-  __atomic_store_n(&f.races, f.races + 1, __ATOMIC_RELEASE);
   __atomic_fetch_add(&f.bell, 1u, __ATOMIC_SEQ_CST);
   sys::raw(SYS_futex, reinterpret_cast<long>(&f.bell), 1 /* FUTEX_WAKE */, 0x7fffffff);
 }
@@ -291,7 +293,8 @@ void report_race(const PriorAccess& prior, const ThreadState& thread, Access& ac
   for (uint32_t i = 0; i < f.races && i < findings::kMaxRaces; i++) {
     findings::Race& race = f.race[i];
     const uint64_t a = rip_of(f, race.sides[0].context), b = rip_of(f, race.sides[1].context);
-    if (!((a == first && b == site.rip) || (a == site.rip && b == first)) ||
+    if (race.image != checking::g_image ||
+        !((a == first && b == site.rip) || (a == site.rip && b == first)) ||
         race.sides[1].kind != access.kind || part_of(race.sides[0], race.sides[1]) != part)
       continue;
     race.count++;
@@ -315,7 +318,9 @@ void report_policy(const PriorAccess& prior, const ThreadState& thread, Access& 
   const SpinGuard guard(state().findings_lock);
   for (uint32_t i = 0; i < f.races && i < findings::kMaxRaces; i++) {
     findings::Race& race = f.race[i];
-    if (race.why != why || race.fault != fault || race.change != change) continue;
+    if (race.image != checking::g_image || race.why != why || race.fault != fault ||
+        race.change != change)
+      continue;
     // One call of the C library's makes many accesses.
     const bool is_one_call = (race.sides[1].kind & access.kind & findings::kByLibrary) &&
                              race.object.start == object.start &&

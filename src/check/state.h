@@ -226,6 +226,7 @@ void step(ThreadState& thread);
 void end_joined_epoch(ThreadState& thread);
 uint32_t lockset_of(ThreadState& thread);
 void begin_first(Task& task);
+bool has_begun_first();  // in this program: another one may have executed it
 
 // --- pages (pages.cc, admit.cc)
 

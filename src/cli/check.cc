@@ -29,7 +29,7 @@ struct CheckOptions {
   uint32_t rehash = 1000, domains = 0;
   uint64_t delay = 0;
   bool halt = false, keep_going = false, suggest = false, exhaustive = false,
-       without_debug_info = false, stat = false;
+       allow_unchecked = false, stat = false;
 };
 
 void end(Child& child) {
@@ -74,7 +74,6 @@ int check(const Words& words, const CheckOptions& options) {
   const std::string& log = options.reports.report.log;
   CheckReport report =
       prepared_report(options.reports, log.empty() ? "" : prepared_log(log), program.path);
-  report.with_debug_info = !options.without_debug_info;
   report.suggest = options.suggest;
 
   RunOptions run;
@@ -95,6 +94,8 @@ int check(const Words& words, const CheckOptions& options) {
   run.findings = descriptor_number();
   require(run);
   const FindingsMemory memory;
+  run.command = getpid();
+  run.command_findings = memory.descriptor();
   memory.findings().suggests = options.suggest;
   const std::vector<std::string> environment = environment_for(run, program);
   Child child(
@@ -125,7 +126,12 @@ int check(const Words& words, const CheckOptions& options) {
   }
   if (is_halted) return options.reports.exit_code;
   const int status = child.end_alike();
-  return status == 0 && checker.reported() != 0 ? options.reports.exit_code : status;
+  if (status != 0) return status;
+  if (checker.reported() != 0) return options.reports.exit_code;
+  if (!checker.has_unchecked() || options.allow_unchecked) return 0;
+  say(report.log,
+      fmt::format("not all was checked, so the status is {} (--allow-unchecked: 0)", kWeirFailed));
+  return kWeirFailed;
 }
 
 }  // namespace
@@ -161,6 +167,9 @@ Command add_check(CLI::App& app) {
                     "more, and is slow");
   command->add_flag("--suggest", options->suggest,
                     "At the end, suggest annotations (weir/weir.h) for what threads share");
+  command->add_flag("--allow-unchecked", options->allow_unchecked,
+                    "A program that is executed and that Weir cannot enter (static, set-uid) does "
+                    "not change the status");
   command->add_flag("--stat", options->stat, "At the end, print what the run spent");
   command
       ->add_option("--log", options->reports.report.log,

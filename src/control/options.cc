@@ -78,6 +78,10 @@ void apply(Piece key, Piece value, Options* result) {
     result->trace = value.start == value.limit ? -1 : static_cast<int>(number(value));
   } else if (key.is("findings")) {
     result->findings = value.start == value.limit ? -1 : static_cast<int>(number(value));
+  } else if (key.is("command")) {
+    result->command = static_cast<int>(number(value));
+  } else if (key.is("kept")) {
+    result->command_findings = static_cast<int>(number(value));
   } else if (key.is("enforcer")) {
     if (value.is("auto")) result->enforcer = Enforcer::kAuto;
     if (value.is("process")) result->enforcer = Enforcer::kProcess;

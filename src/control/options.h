@@ -53,6 +53,7 @@ struct Options {
   int trace = -1;     // descriptor of a recording's shared memory (record/channel/ring.h), -1: none
   int findings = -1;  // descriptor of the memory for what a checker finds
                       // (check/findings/findings.h), -1: none
+  int command = 0, command_findings = 0;  // the process that has made it, and its descriptor there
   Enforcer enforcer = Enforcer::kAuto;
   Policies policies = Policies::kInferred;
   bool exact = false;  // of the checked View: all that is shared stays trapped; objects are closed

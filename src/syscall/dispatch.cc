@@ -72,6 +72,14 @@ bool is_left_out(long number) {
   }
 }
 
+// The program has descriptors of Weir's, which programs that it executes must inherit.
+bool hides_descriptors() { return input::is_on() || constant::is_on() || plan().checks_races(); }
+
+bool closes_descriptors(long number) {
+  return number == SYS_close || number == SYS_dup2 || number == SYS_dup3 ||
+         number == SYS_close_range;
+}
+
 bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_waitv; }
 
 }  // namespace
@@ -84,6 +92,7 @@ void choose_handled(bool multi) {
   mark(is_of_static_program, 1);
   if (constant::is_on()) mark(is_constant, 1);
   if (plan().has_processes()) mark(is_memory, 1);
+  if (plan().checks_races()) mark(closes_descriptors, 1);
   if (plan().has_processes()) g_syscall_handled[SYS_timer_create] = 1;
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
@@ -216,9 +225,7 @@ long call_recorded(Call& call) {
   if (is_poll(call.number)) return poll_alone(call);
   if (call.number == SYS_close && !page::is_hidden(static_cast<int>(call.a)))
     runtime::patch_pending_text();  // as in make_ordered()
-  if (call.number == SYS_close || call.number == SYS_dup2 || call.number == SYS_dup3 ||
-      call.number == SYS_close_range)
-    return call_beside_hidden(call);
+  if (closes_descriptors(call.number)) return call_beside_hidden(call);
   const long result =
       input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
   if (result == -EINTR && may_begin_again(call) && trap::restarts()) call.again = true;
@@ -279,7 +286,7 @@ long make_call(Call& call) {
   } else if (call.number == SYS_execve || call.number == SYS_execveat) {
     result = on_process(call);
   } else if (self().identity.in_vfork) {
-    result = input::is_on() || constant::is_on() ? call_beside_hidden(call) : call_kernel(call);
+    result = hides_descriptors() ? call_beside_hidden(call) : call_kernel(call);
   } else if (!input::is_on() && is_left_out(call.number)) {
     note_left_out(call.number);
     result = -ENOSYS;
@@ -293,9 +300,9 @@ long make_call(Call& call) {
     result = on_signal_call(call);
   } else if (!g_tasks_active) {
     if (call.number == SYS_timer_create) note_timer(call);
-    result = input::is_on()      ? call_recorded(call)
-             : constant::is_on() ? call_beside_hidden(call)
-                                 : call_kernel(call);
+    result = input::is_on()        ? call_recorded(call)
+             : hides_descriptors() ? call_beside_hidden(call)
+                                   : call_kernel(call);
   } else if (is_futex(call.number)) {
     result = on_futex(call);
   } else if (is_sleep(call.number)) {

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "base/bytes.h"
+#include "check/executed.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/program_memory.h"
@@ -152,9 +153,10 @@ long on_execute(Call& call) {
   const bool at = call.number == SYS_execveat,
              monitored = g_tasks_active && plan().has_processes() && !self().identity.in_vfork;
   tasks::Hosted hosted;
+  bool is_outside = false;
   const bool is_hosted = at ? runtime::look_at_executed(static_cast<int>(call.a), call.b,
-                                                        static_cast<int>(call.e), hosted)
-                            : runtime::look_at_executed(AT_FDCWD, call.a, 0, hosted);
+                                                        static_cast<int>(call.e), hosted, is_outside)
+                            : runtime::look_at_executed(AT_FDCWD, call.a, 0, hosted, is_outside);
   if (monitored) begin_turn(EventKind::kSyscall);
   long result;
   {
@@ -164,6 +166,8 @@ long on_execute(Call& call) {
                                                  at ? call.b : call.a,
                                                  is_hosted ? &hosted : nullptr);
     (at ? call.d : call.c) = environment.variables();
+    const int pid = monitored ? shared().program.shown_pid : static_cast<int>(sys::raw(SYS_getpid));
+    const checking::Execution note(is_outside ? checking::kNoNote : pid, at ? call.b : call.a);
     (at ? call.c : call.b) = environment.arguments();
     if (environment.is_hosted()) {
       (at ? call.b : call.a) = reinterpret_cast<long>(tasks::host_file());

@@ -12,10 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "check/findings/programs.h"
+
 namespace weir::findings {
 
 inline constexpr uint64_t kMagic = 0x31646e6946726957;  // "WirFind1"
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 
 inline constexpr uint32_t kMaxRaces = 4096, kMaxModules = 1024, kMaxContexts = 1 << 16,
                           kMaxTasks = 1 << 14, kMaxLocks = 8;
@@ -35,12 +37,12 @@ struct Context {
 };
 static_assert(sizeof(Context) == 4096);
 
-// An executable mapping of a file.
+// An executable mapping of a file. `image`: names the program that has it (Race::image).
 struct Module {
   uint64_t start, limit;
   uint64_t offset;  // in the file
-  uint32_t ready;
-  char path[484];
+  uint32_t ready, image;
+  char path[480];
 };
 static_assert(sizeof(Module) == 512);
 
@@ -126,6 +128,9 @@ struct Race {
   uint64_t count;  // how often it was met again
   // Sorts the races of a checked replay, in the same order each time; 0 if this is no replay.
   uint64_t order;
+  uint32_t image;  // of the executable: programs that are executed one by the other have other
+                   // modules at the same addresses
+  uint32_t unused;
 };
 
 // --- For suggestions (weir check --suggest): who shared what, of each 8 bytes that were checked.
@@ -214,6 +219,7 @@ struct Findings {
   Context context[kMaxContexts];
   Cell cell[kMaxCells];  // by a hash of the address
   Touched touched[kMaxTouched];
+  Programs programs;
 };
 
 inline constexpr uint64_t kFindingsSize = (sizeof(Findings) + 4095) & ~uint64_t{4095};

@@ -17,7 +17,7 @@ class Call {
     site_.rip = caller.where;
     site_.is_call = true;
     if (!happens::g_checked) {
-      if (!found().tasks) begin_first(task_);
+      if (!has_begun_first()) begin_first(task_);
       return;
     }
     if (!keys::g_on) {  // by keys no page goes from one task to another

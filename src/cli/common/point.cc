@@ -82,6 +82,8 @@ std::string to_environment(const RunOptions& options, int tracer) {
                         options.enforcer, options.policies);
     if (options.enforcer == "mpk")
       text += fmt::format(",rehash={},domains={}", options.rehash, options.domains);
+    if (options.command)
+      text += fmt::format(",command={:010},kept={:06}", options.command, options.command_findings);
     if (options.exhaustive) text += ",exact=1";
   }
   if (const ConstantInputs inputs = constant_inputs(options.constant); inputs.kinds) {

@@ -84,6 +84,7 @@ Judgement Checker::judge(const ReportedRace& race) {
 }
 
 bool Checker::take_one(uint32_t index, const findings::Race& found) {
+  reader_.choose_image(found.image);
   bool is_new = false;
   for (ReportedRace& part : reader_.read_parts(found)) is_new |= take_part(index, std::move(part));
   return is_new;
@@ -149,6 +150,7 @@ std::string Checker::nothing_found(const Totals&) const {
   if (findings_.has_failed())
     return "not checked to its end: Weir itself has ended a process of the program";
   if (report_.by_keys) return text + " in what the program declares; nothing else was looked at";
+  if (has_unchecked_) text += " in what was checked";
   if (!findings_.is_multithreaded()) return text + ": the program has made no thread";
   return text + ": " + looked_at();
 }
@@ -196,6 +198,8 @@ void Checker::finish() {
   totals.coverage = findings_.coverage();
   for (const Unproven::Pair& pair : unproven_.pairs())
     totals.unproven_pairs.emplace_back(pair.title, pair.reason);
+  totals.unchecked = findings_.unchecked();
+  has_unchecked_ = !totals.unchecked.empty();
   std::vector<ReportedRace> races;
   for (Reported& one : reported_) {
     (one.race.doubt.empty() ? totals.races : totals.possible)++;
@@ -217,6 +221,8 @@ void Checker::finish() {
       write(report_.output, text + "\n");
     }
   }
+  for (const UncheckedProgram& one : totals.unchecked)
+    say(report_.log, fmt::format("{} was not checked: {}", one.name, one.why));
   say_totals(totals);
   if (!report_.suggest || report_.format == "json") return;
   const std::string text = suggestions_text(suggested, findings_.lost_cells());

@@ -46,6 +46,7 @@ class Checker {
   void finish();
 
   uint64_t reported() const { return reported_.size(); }
+  bool has_unchecked() const { return has_unchecked_; }  // programs; once finish() was called
 
  private:
   struct Reported {
@@ -71,6 +72,7 @@ class Checker {
   const std::vector<std::string> program_;
 
   uint32_t next_ = 0;
+  bool has_unchecked_ = false;
   std::set<uint32_t> waiting_;  // indices that are taken and not ready yet
   std::vector<Reported> reported_;
   std::map<std::string, size_t> by_places_;  // into reported_

@@ -117,12 +117,34 @@ Coverage FindingsReader::coverage() const {
           __atomic_load_n(&memory_.unchecked_pages, __ATOMIC_RELAXED)};
 }
 
-std::vector<Mapping> FindingsReader::mappings() const {
+std::vector<UncheckedProgram> FindingsReader::unchecked() const {
+  std::vector<UncheckedProgram> all;
+  const findings::Programs& programs = memory_.programs;
+  const auto add = [&](const char* name, size_t room, const std::string& why) {
+    UncheckedProgram one{text_of(name, room), why};
+    if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
+  };
+  for (const findings::OutsideProgram& program : programs.outsider) {
+    if (is_ready(program))
+      add(program.name, sizeof program.name, "it is " + text_of(program.why, sizeof program.why));
+  }
+  for (const findings::Executed& program : programs.executed) {
+    if (__atomic_load_n(&program.state, __ATOMIC_ACQUIRE) == findings::Executed::kBegun)
+      add(program.name, sizeof program.name, "Weir's library has not come to work in it");
+  }
+  const uint32_t lost =
+      __atomic_load_n(&programs.lost, __ATOMIC_RELAXED) +
+      (programs.outside > findings::kMaxOutside ? programs.outside - findings::kMaxOutside : 0);
+  if (lost) all.push_back({std::to_string(lost) + " more", "there was no room for their names"});
+  return all;
+}
+
+std::vector<Mapping> FindingsReader::mappings(uint32_t image) const {
   std::vector<Mapping> all;
   const uint32_t count = taken(memory_.modules, findings::kMaxModules);
   for (uint32_t i = 0; i < count; i++) {
     const findings::Module& module = memory_.module[i];
-    if (!is_ready(module)) continue;
+    if (!is_ready(module) || (image && module.image != image)) continue;
     const Mapping mapping{module.start, module.limit, module.offset,
                           std::string(module.path, strnlen(module.path, sizeof module.path))};
     if (mapping.start < mapping.limit && mapping.path.starts_with("/")) all.push_back(mapping);

@@ -33,11 +33,13 @@ class FindingsReader {
   uint64_t count(uint32_t index) const;                      // how often it was met again, by now
   std::unique_ptr<findings::Context> context(uint32_t index) const;  // null: there is none
   std::optional<KnownTask> task(uint32_t number) const;
-  std::vector<Mapping> mappings() const;
+  std::vector<Mapping> mappings(uint32_t image) const;  // 0: of all programs
   std::vector<findings::Cell> cells() const;  // of which something is kept, for suggestions
   uint32_t lost_cells() const;                // for which there was no room
   uint32_t lost() const;                      // races for which there was no room
   Coverage coverage() const;
+  // When all has ended: each once.
+  std::vector<UncheckedProgram> unchecked() const;
   uint64_t untrapped_pages() const {
     return __atomic_load_n(&memory_.untrapped_pages, __ATOMIC_RELAXED);
   }

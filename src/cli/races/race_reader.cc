@@ -137,8 +137,8 @@ const Frames& RaceReader::frames(uint32_t index) {
 ReportedTask RaceReader::task(uint32_t number) {
   ReportedTask result;
   result.number = number;
-  result.is_main = number == 0;
   const std::optional<KnownTask> known = findings_.task(number);
+  result.is_main = number == 0 || (known && known->creator == number);
   if (!known) return result;
   result.is_known = true;
   result.tid = known->tid;
@@ -149,7 +149,7 @@ ReportedTask RaceReader::task(uint32_t number) {
   const std::optional<KnownTask> creator = findings_.task(known->creator);
   ReportedTask words;
   words.number = known->creator;
-  words.is_main = known->creator == 0;
+  words.is_main = known->creator == 0 || (creator && creator->creator == known->creator);
   words.is_known = creator.has_value();
   if (creator) words.name = creator->name;
   result.creator_name = task_words(words);
@@ -261,7 +261,7 @@ ReportedObject RaceReader::object(const findings::Race& race, uint64_t address) 
 
 void RaceReader::update() {
   const size_t generation = modules_.generation();
-  modules_.set(findings_.mappings());
+  modules_.set(findings_.mappings(image_));
   if (generation != modules_.generation()) known_.clear();
 }
 

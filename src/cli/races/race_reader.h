@@ -27,6 +27,8 @@ class RaceReader {
   Modules& modules() { return modules_; }
   StackWalk& stacks() { return stacks_; }
 
+  // From here on all is read as of that program (findings::Race::image).
+  void choose_image(uint32_t image) { image_ = image; }
   // Reads the modules that a program had at its end. Called before the functions below.
   void update();
   const Frames& frames(uint32_t context);
@@ -43,6 +45,7 @@ class RaceReader {
   bool find_on_stack(ReportedObject& object, uint64_t address, uint32_t context);
 
   FindingsReader findings_;
+  uint32_t image_ = 0;
   Modules modules_;
   StackWalk stacks_;
   Variables variables_;

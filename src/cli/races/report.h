@@ -75,11 +75,18 @@ struct Coverage {
   uint64_t unchecked_pages = 0;  // of which several tasks had accesses that were not
 };
 
+// A program that the checked one has executed, and that was not checked.
+struct UncheckedProgram {
+  std::string name, why;  // why: "it is statically linked"
+  bool operator==(const UncheckedProgram&) const = default;
+};
+
 struct Totals {
   uint64_t races = 0, possible = 0, suppressed = 0, unproven = 0, lost = 0;
   Coverage coverage;
   // Of those that are unproven: what on what, and why it is not known.
   std::vector<std::pair<std::string, std::string>> unproven_pairs;
+  std::vector<UncheckedProgram> unchecked;
 };
 
 inline constexpr const char* kPossibleRace = "possible-race";  // the rule of one in doubt

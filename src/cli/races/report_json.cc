@@ -149,6 +149,9 @@ std::string json_report(const std::vector<ReportedRace>& races, const Totals& to
                           {{"accesses", totals.coverage.accesses},
                            {"shared_pages", totals.coverage.shared_pages},
                            {"unchecked_pages", totals.coverage.unchecked_pages}}}};
+  report["unchecked"] = ordered_json::array();
+  for (const UncheckedProgram& one : totals.unchecked)
+    report["unchecked"].push_back({{"program", one.name}, {"why", one.why}});
   if (suggestions) report["suggestions"] = json_of(*suggestions);
   return text_of(report);
 }

@@ -156,6 +156,9 @@ std::string sarif_report(const std::vector<ReportedRace>& races, const Totals& t
                                     ": not reported, since it is not known whether "
                                     "it is a race: " +
                                     reason}}}});
+  for (const UncheckedProgram& one : totals.unchecked)
+    notes.push_back(
+        {{"level", "warning"}, {"message", {{"text", one.name + " was not checked: " + one.why}}}});
   ordered_json invocation = {
       {"commandLine", line},
       {"arguments",

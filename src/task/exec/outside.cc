@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "control/static_program.h"
+#include "check/executed.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "record/stream.h"
@@ -224,7 +225,7 @@ bool name_from_root(long number, char (&name)[PATH_MAX]) {
          sys::raw(SYS_access, reinterpret_cast<long>(name), 0) == 0;  // it may be deleted
 }
 
-bool look_now(int directory, long path, int flags, tasks::Hosted& hosted) {
+bool look_now(int directory, long path, int flags, tasks::Hosted& hosted, bool& is_outside) {
   Outside outside;
   if (trap::string_from_program(outside.name, path, sizeof outside.name) < 0) return false;
   outside.name[sizeof outside.name - 1] = 0;
@@ -250,7 +251,10 @@ bool look_now(int directory, long path, int flags, tasks::Hosted& hosted) {
     outside.is_static = outside.is_static && is_named;
   }
   if (outside.is_static) return true;
-  if (!outside.why || !is_new(hash_of(outside.name))) return false;
+  is_outside = outside.why != nullptr;
+  if (!outside.why || checking::note_outside(outside.name, outside.why) ||
+      !is_new(hash_of(outside.name)))
+    return false;
   if (input::recording()) keep(outside);
   else report("%s is %s: it is executed without Weir", outside.name, outside.why);
   return false;
@@ -258,10 +262,11 @@ bool look_now(int directory, long path, int flags, tasks::Hosted& hosted) {
 
 }  // namespace
 
-bool look_at_executed(int directory, long path, int flags, tasks::Hosted& hosted) {
+bool look_at_executed(int directory, long path, int flags, tasks::Hosted& hosted,
+                      bool& is_outside) {
   zero_bytes(&hosted, sizeof hosted);
   if (!input::log_if(input::What::kHosted,
-                     [&] { return look_now(directory, path, flags, hosted); }))
+                     [&] { return look_now(directory, path, flags, hosted, is_outside); }))
     return false;
   input::bytes(&hosted, sizeof hosted);
   return true;

@@ -24,7 +24,9 @@ void map_said();
 
 // Looks at a file that is about to be executed. True: it is, or is interpreted by, a static program
 // that weir-host can execute. If Weir will not be in it, that is said, unless its execution will
-// fail; a recording keeps it for its end instead. A replay takes the result from the recording.
-bool look_at_executed(int directory, long path, int flags, tasks::Hosted& hosted);
+// fail; a recording and a check keep it for their ends instead, and `is_outside` becomes true. A
+// replay takes the result from the recording.
+bool look_at_executed(int directory, long path, int flags, tasks::Hosted& hosted,
+                      bool& is_outside);
 
 }  // namespace weir::runtime
