@@ -1,3 +1,6 @@
 # --- weir check: what else it looks at, and what it does not miss
 add_test(NAME check.executed COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/check_executed_test.sh ${PROJECT_BINARY_DIR})
 set_tests_properties(check.executed PROPERTIES TIMEOUT 240 LABELS check)
+# Locks, threads, descriptors and handlers: programs that may go wrong, and programs that cannot.
+add_test(NAME check.hazards COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hazards_test.sh ${PROJECT_BINARY_DIR})
+set_tests_properties(check.hazards PROPERTIES TIMEOUT 240 LABELS check)

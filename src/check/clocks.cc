@@ -16,6 +16,7 @@
 #include "base/atomic_enum.h"
 #include "base/hash.h"
 #include "check/happens_before.h"
+#include "check/hazards/hazards.h"
 #include "check/keys/enforce_by_key.h"
 #include "check/state.h"
 #include "sys/report.h"
@@ -354,6 +355,7 @@ void begin_stack(uint64_t start, uint64_t limit, uint64_t descriptor) {
   if (descriptor >= limit && descriptor - limit < kMax) limit = descriptor + kDescriptor;
   renew(start, limit - start);
   renew_pages(start, limit - start);
+  if (found().hazards) hazards::forget(start, limit - start);
 }
 
 void end(Task& task, uint64_t handle) {
@@ -428,6 +430,7 @@ void on_stream_buffer(const void* stream, const void* buffer, uint64_t size) {
 void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame) {
   const AccessSite site = caller(where, stack, frame);
   end_declared(start, size, &site);
+  if (g_checked && found().hazards) hazards::forget(start, size);
   if (!g_checked || is_ignored(where)) return;
   constexpr uint64_t kMax = 64 << 10;  // of a large block its beginning stands for all
   on_range(self(), site, {start, size < kMax ? size : kMax, findings::kWrite | findings::kFree});

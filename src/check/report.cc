@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "check/executed.h"
 #include "check/happens_before.h"
+#include "check/hazards/hazards.h"
 #include "check/keys/enforce_by_key.h"
 #include "check/state.h"
 #include "heap/heap.h"
@@ -193,7 +194,7 @@ findings::Race* take_race(Findings& f, uint64_t first, uint64_t second) {
   if (!is_known_module(f, second) || (first && !is_known_module(f, first))) note_modules();
   findings::Race& race = f.race[index];
   race.image = checking::g_image;
-  race.fault = race.change = 0;
+  race.fault = race.change = race.more = 0;
   race.order = 0;
   race.count = 0;
   return &race;
@@ -422,3 +423,61 @@ uint32_t note_task(const Task& task, const ThreadState* creator) {
 }
 
 }  // namespace weir::view::checked
+
+namespace weir::hazards {
+
+using namespace view::checked;
+
+AccessSite site_of(const Caller& caller) {
+  AccessSite site{};
+  site.general[4] = caller.stack;
+  site.general[5] = caller.frame;
+  site.rip = caller.where;
+  site.is_call = true;
+  return site;
+}
+
+namespace {
+
+findings::Side side_of(const SideNote& note) {
+  findings::Side side{note.address, 0, findings::kLockCall, note.number, note.context, 0, {}};
+  if (note.held) side.locks[side.lock_count++] = note.held;
+  return side;
+}
+
+}  // namespace
+
+void report(Hazard hazard, const SideNote* sides, uint32_t count, uint64_t object) {
+  Findings& f = found();
+  const SideNote& last = sides[count - 1];
+  const uint64_t first = count > 1 ? rip_of(f, sides[0].context) : 0,
+                 then = rip_of(f, last.context);
+  const SpinGuard guard(state().findings_lock);
+  for (uint32_t i = 0; i < f.races && i < findings::kMaxRaces; i++) {
+    findings::Race& race = f.race[i];
+    if (race.image != checking::g_image || race.why != findings::Why::kHazard ||
+        race.fault != static_cast<uint32_t>(hazard))
+      continue;
+    const uint64_t a = rip_of(f, race.sides[0].context), b = rip_of(f, race.sides[1].context);
+    if (!((a == first && b == then) || (a == then && b == first))) continue;
+    race.count++;
+    return;
+  }
+  findings::Race* race = take_race(f, first, then);
+  if (!race) return;
+  race->why = findings::Why::kHazard;
+  race->fault = static_cast<uint32_t>(hazard);
+  race->sides[0] = count > 1 ? side_of(sides[0]) : findings::Side{};
+  race->sides[1] = side_of(last);
+  if (const uint32_t index =
+          count > 2 ? __atomic_fetch_add(&f.more_sides, 1u, __ATOMIC_RELAXED) : findings::kMaxMore;
+      index < findings::kMaxMore) {
+    f.more[index].count = count - 2;
+    for (uint32_t i = 1; i + 1 < count; i++) f.more[index].sides[i - 1] = side_of(sides[i]);
+    race->more = index + 1;
+  }
+  race->object = object ? object_at(object) : findings::Object{};
+  notify_command(f, *race);
+}
+
+}  // namespace weir::hazards

@@ -5,6 +5,7 @@
 #include "base/vector_clock.h"
 #include "check/check.h"
 #include "check/findings/findings.h"
+#include "check/hazards/hazard_state.h"
 #include "check/policy/objects.h"
 #include "control/control.h"
 #include "memory/backing.h"
@@ -201,6 +202,7 @@ struct State {
   Allocation allocations[kAllocations];
   uint32_t stream_buffers;                     // noted so far
   StreamBuffer stream_buffer[kStreamBuffers];  // the last of them
+  hazards::HazardState hazards;
 };
 static_assert(sizeof(State) <= kCheckStateSize);
 

@@ -18,6 +18,7 @@
 #include "cli/launch/verdict.h"
 #include "cli/races/checker.h"
 #include "cli/races/findings_memory.h"
+#include "cli/races/hazards.h"
 #include "cli/races/report_options.h"
 
 namespace weir::cli {
@@ -28,6 +29,7 @@ struct CheckOptions {
   std::string enforcer = "auto", policies;
   uint32_t rehash = 1000, domains = 0;
   uint64_t delay = 0;
+  std::vector<std::string> hazards = kDefaultHazards;
   bool halt = false, keep_going = false, suggest = false, exhaustive = false,
        allow_unchecked = false, stat = false;
 };
@@ -96,6 +98,7 @@ int check(const Words& words, const CheckOptions& options) {
   const FindingsMemory memory;
   run.command = getpid();
   run.command_findings = memory.descriptor();
+  memory.findings().hazards = run.enforcer == "mpk" ? 0 : hazards_of(options.hazards);
   memory.findings().suggests = options.suggest;
   const std::vector<std::string> environment = environment_for(run, program);
   Child child(
@@ -167,6 +170,13 @@ Command add_check(CLI::App& app) {
                     "more, and is slow");
   command->add_flag("--suggest", options->suggest,
                     "At the end, suggest annotations (weir/weir.h) for what threads share");
+  command
+      ->add_option("--hazards", options->hazards,
+                   "What is reported beside races: lock-order, all, none")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("KIND[,KIND]")
+      ->default_str("lock-order");
   command->add_flag("--allow-unchecked", options->allow_unchecked,
                     "A program that is executed and that Weir cannot enter (static, set-uid) does "
                     "not change the status");

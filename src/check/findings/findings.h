@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "check/findings/hazards.h"
 #include "check/findings/programs.h"
 
 namespace weir::findings {
@@ -86,6 +87,7 @@ enum class Why : uint32_t {
   kPolicy = 3,     // a declared policy does not allow it: `fault` says which rule
                    // (check/policy/policy.h's Fault)
   kMisuse = 4,     // an annotation that cannot be carried out: `fault` is a Misuse
+  kHazard = 5,     // no race: `fault` is a Hazard
 };
 
 // What can be wrong with a call of weir.h, apart from the rules of policies, or with a use of a
@@ -130,7 +132,13 @@ struct Race {
   uint64_t order;
   uint32_t image;  // of the executable: programs that are executed one by the other have other
                    // modules at the same addresses
-  uint32_t unused;
+  uint32_t more;   // kHazard: index + 1 of its further sides; 0: none
+};
+
+// Sides of a hazard between the first and the last.
+struct MoreSides {
+  uint32_t count, unused;
+  Side sides[kMaxMoreSides];
 };
 
 // --- For suggestions (weir check --suggest): who shared what, of each 8 bytes that were checked.
@@ -208,6 +216,8 @@ struct Findings {
   Pass pass;
   uint32_t touched_pages;  // taken so far
   uint32_t failed;         // Weir has ended a process of the program itself (sys/report.h)
+  uint32_t hazards;        // by the command: bits of what is looked for beside races
+  uint32_t more_sides;     // taken so far
   uint32_t unused;
   // Pages that several tasks touched: of which accesses were checked; of which accesses were not
   // checked, while several tasks had them untrapped. Many pages are both.
@@ -220,6 +230,7 @@ struct Findings {
   Cell cell[kMaxCells];  // by a hash of the address
   Touched touched[kMaxTouched];
   Programs programs;
+  MoreSides more[kMaxMore];
 };
 
 inline constexpr uint64_t kFindingsSize = (sizeof(Findings) + 4095) & ~uint64_t{4095};

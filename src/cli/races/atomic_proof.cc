@@ -172,7 +172,7 @@ Judgement AtomicProof::judge(const ReportedRace& race) {
     return is_atomic("the C++ library has it for itself");
   if (race.why == Why::kPolicy && is_librarys(race.object.variable.name))
     return is_atomic("the variable is a library's, or the compiler's");
-  if (race.why == Why::kPolicy || race.why == Why::kMisuse)
+  if (race.why == Why::kPolicy || race.why == Why::kMisuse || race.why == Why::kHazard)
     return kProven;  // what is declared holds for atomic operations, too
   if (is_inside_library(race.sides[0]) && is_inside_library(race.sides[1]))
     return is_atomic("both are inside a library");

@@ -45,7 +45,7 @@ std::optional<findings::Race> FindingsReader::race(uint32_t index) const {
   findings::Race race;
   memcpy(&race, &memory_.race[index], sizeof race);
   const auto why = static_cast<uint32_t>(race.why);
-  if (why < 1 || why > static_cast<uint32_t>(findings::Why::kMisuse))
+  if (why < 1 || why > static_cast<uint32_t>(findings::Why::kHazard))
     race.why = findings::Why::kUnordered;
   if (static_cast<uint32_t>(race.object.kind) >
       static_cast<uint32_t>(findings::ObjectKind::kMapping)) {
@@ -115,6 +115,19 @@ Coverage FindingsReader::coverage() const {
   return {__atomic_load_n(&memory_.accesses, __ATOMIC_RELAXED),
           __atomic_load_n(&memory_.shared_pages, __ATOMIC_RELAXED),
           __atomic_load_n(&memory_.unchecked_pages, __ATOMIC_RELAXED)};
+}
+
+std::vector<findings::Side> FindingsReader::more_sides(const findings::Race& race) const {
+  std::vector<findings::Side> all;
+  if (race.why != findings::Why::kHazard || !race.more || race.more > findings::kMaxMore)
+    return all;
+  findings::MoreSides sides;
+  memcpy(&sides, &memory_.more[race.more - 1], sizeof sides);
+  for (uint32_t i = 0; i < std::min(sides.count, findings::kMaxMoreSides); i++) {
+    sides.sides[i].context = in_range(sides.sides[i].context, findings::kMaxContexts);
+    all.push_back(sides.sides[i]);
+  }
+  return all;
 }
 
 std::vector<UncheckedProgram> FindingsReader::unchecked() const {

@@ -30,7 +30,8 @@ class FindingsReader {
 
   uint32_t races() const;                                    // of which each may be ready or not
   std::optional<findings::Race> race(uint32_t index) const;  // none: not ready
-  uint64_t count(uint32_t index) const;                      // how often it was met again, by now
+  std::vector<findings::Side> more_sides(const findings::Race& race) const;
+  uint64_t count(uint32_t index) const;  // how often it was met again, by now
   std::unique_ptr<findings::Context> context(uint32_t index) const;  // null: there is none
   std::optional<KnownTask> task(uint32_t number) const;
   std::vector<Mapping> mappings(uint32_t image) const;  // 0: of all programs

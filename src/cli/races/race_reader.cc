@@ -302,6 +302,7 @@ std::vector<ReportedRace> RaceReader::read_parts(const findings::Race& race) {
 
 ReportedRace RaceReader::read_at(const findings::Race& race, uint64_t address) {
   update();
+  if (race.why == Why::kHazard) return read_hazard(race);
   ReportedRace result;
   result.why = race.why;
   result.change = change_name(race.change);
@@ -325,6 +326,7 @@ ReportedRace RaceReader::read_at(const findings::Race& race, uint64_t address) {
     case Why::kCollision:
       words = {"data-race", "both threads were about to make their access at the same moment"};
       break;
+    case Why::kHazard: break;
     case Why::kPolicy:
       words = words_of(static_cast<Fault>(std::min<uint32_t>(race.fault, 255)));
       break;

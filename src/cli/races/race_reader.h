@@ -24,6 +24,7 @@ class RaceReader {
   // A race on several variables or members at once is one for each of them.
   std::vector<ReportedRace> read_parts(const findings::Race& race);
   ReportedRace read(const findings::Race& race);
+  ReportedRace read_hazard(const findings::Race& race);
   Modules& modules() { return modules_; }
   StackWalk& stacks() { return stacks_; }
 

@@ -28,10 +28,12 @@ struct ReportedLock {
   uint64_t address = 0;
   bool for_reading = false;
   std::string name, type;  // empty: not known
+  std::string words;       // of what a hazard's call is about: "lock of m"
 };
 
 struct ReportedSide {
-  bool exists = true;  // of a wrong annotation there is only one
+  ReportedLock wanted;  // of a hazard: what the call is about
+  bool exists = true;   // of a wrong annotation there is only one
   uint64_t address = 0, size = 0;
   uint32_t kind = 0;  // findings::Kind
   ReportedTask task;
@@ -63,6 +65,7 @@ struct ReportedRace {
   bool is_of_lock = false;  // kMisuse: `change` is a call of a lock
   ReportedObject object;
   ReportedSide sides[2];
+  std::vector<ReportedSide> more;  // kHazard: between the two
   uint64_t count = 1;  // how often it was met
   // Not empty: both sides may be atomic operations, so that it may be none. Why it is not known.
   std::string doubt;
@@ -102,6 +105,7 @@ std::string without_indices(const std::string& name);
 std::string frame_words(const Frame& frame);             // function file.c:12:3
 std::string title_words(const ReportedRace& race);       // what, on what, where: one line
 std::string object_words(const ReportedObject& object);  // a sentence without an end
+const char* hazard_kind(const std::string& rule);        // lock-order inversion, ...
 const char* kind_words(const ReportedRace& race);  // data race, violation of a sharing policy,
                                                    // wrong annotation, wrong use of a lock
 // What tells it from others, in any run, on any machine, and where lines have moved: 32 hexadecimal

@@ -123,6 +123,8 @@ std::string json_report(const std::vector<ReportedRace>& races, const Totals& to
     ordered_json sides = ordered_json::array();
     for (const ReportedSide& side : race.sides) {
       if (side.exists) sides.push_back(json_of(side));
+      if (&side == race.sides)
+        for (const ReportedSide& more : race.more) sides.push_back(json_of(more));
     }
     ordered_json one = {{"kind", kind_words(race)},      {"rule", race.rule},
                         {"title", title_words(race)},    {"why", race.because},

@@ -87,11 +87,14 @@ ordered_json result_of(const ReportedRace& race) {
   ordered_json flows = ordered_json::array(), related = ordered_json::array(),
                stacks = ordered_json::array();
   int number = 0;
-  for (const ReportedSide& side : race.sides) {
-    if (!side.exists || side.frames.empty()) continue;
+  const auto show = [&](const ReportedSide& side) {
+    if (!side.exists || side.frames.empty()) return;
     flows.push_back(thread_flow(side, ++number));
     stacks.push_back(stack_of(side.frames, access_words(side) + " by " + task_words(side.task)));
-  }
+  };
+  show(race.sides[0]);
+  for (const ReportedSide& side : race.more) show(side);
+  show(race.sides[1]);
   const ReportedObject& object = race.object;
   const auto relate = [&](ordered_json one) {
     one["id"] = related.size() + 1;

@@ -144,6 +144,7 @@ std::string task_words(const ReportedTask& task) {
 std::string access_words(const ReportedSide& side, bool with_size) {
   using namespace findings;
   if (side.kind & kFree) return "free";
+  if (!side.wanted.words.empty()) return side.wanted.words;
   if (side.kind & kLockCall) return "call of the lock";
   if (side.kind & kChange) return "change of the sharing policy";
   const bool reads = side.kind & kRead, writes = side.kind & kWrite;
@@ -164,6 +165,7 @@ const char* kind_words(const ReportedRace& race) {
   switch (race.why) {
     case Why::kPolicy: return "violation of a sharing policy";
     case Why::kMisuse: return race.is_of_lock ? "wrong use of a lock" : "wrong annotation";
+    case Why::kHazard: return hazard_kind(race.rule);
     case Why::kUnordered:
     case Why::kCollision: break;
   }
@@ -249,6 +251,7 @@ std::string race_text(const ReportedRace& race, const Style& style) {
   const bool at_once = race.why == Why::kCollision;
   if (race.sides[0].exists)
     text += side_text(race.sides[0], at_once ? "one access" : "first", style);
+  for (const ReportedSide& side : race.more) text += side_text(side, "next", style);
   text += side_text(race.sides[1],
                     !race.sides[0].exists ? "where"
                     : at_once             ? "the other"

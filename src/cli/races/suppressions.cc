@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kMaxText = 16 << 20;
 
-bool any_of(const Frames& frames, auto wanted) { return std::ranges::any_of(frames, wanted); }
+bool any_of(const auto& all, auto wanted) { return std::ranges::any_of(all, wanted); }
 
 bool names(const std::string& pattern, const std::string& text) {
   return !text.empty() && matches_pattern(pattern, text);
@@ -75,7 +75,7 @@ void Suppressions::add_text(const std::string& text, const std::string& path) {
   constexpr std::pair<const char*, Type> kTypes[] = {
       {"race", Type::kRace},     {"race_top", Type::kRaceTop}, {"called_from_lib", Type::kLibrary},
       {"thread", Type::kThread}, {"object", Type::kObject},    {"file", Type::kFile},
-      {"policy", Type::kPolicy}, {"mutex", Type::kMutex},      {"deadlock", Type::kNone},
+      {"policy", Type::kPolicy}, {"mutex", Type::kMutex},      {"deadlock", Type::kDeadlock},
       {"signal", Type::kNone}};
   std::istringstream stream(text);
   int number = 0;
@@ -118,7 +118,36 @@ void Suppressions::add_text(const std::string& text, const std::string& path) {
   }
 }
 
+// Each kind has a type of its own; the types that name places hold for all kinds.
+bool Suppressions::matches_hazard(const Line& line, const ReportedRace& race) {
+  const std::string& pattern = line.pattern;
+  if (line.type == Type::kPolicy) return names(pattern, race.rule);
+  const bool is_own = line.type == Type::kDeadlock;
+  std::vector<const ReportedSide*> sides = {&race.sides[0], &race.sides[1]};
+  for (const ReportedSide& side : race.more) sides.push_back(&side);
+  const Variable& variable = race.object.variable;
+  if ((is_own || line.type == Type::kObject) && race.object.has_variable &&
+      (names(pattern, variable.name) || names(pattern, variable.whole)))
+    return true;
+  return any_of(sides, [&](const ReportedSide* side) {
+    const auto is_lock = [&](const ReportedLock& lock) { return names(pattern, lock.name); };
+    if ((is_own || line.type == Type::kObject) &&
+        (is_lock(side->wanted) || any_of(side->locks, is_lock)))
+      return true;
+    if (line.type == Type::kFile)
+      return !side->frames.empty() && names(pattern, side->frames.front().file) &&
+             (line.line == 0 || line.line == side->frames.front().line);
+    const bool is_by_frames = is_own || line.type == Type::kLibrary || line.type == Type::kThread;
+    const Frames& frames = line.type == Type::kThread ? side->task.made_at : side->frames;
+    return is_by_frames && any_of(frames, [&](const Frame& frame) {
+             return line.type == Type::kLibrary ? names(pattern, frame.module)
+                                                : matches_frame(pattern, frame);
+           });
+  });
+}
+
 bool Suppressions::matches(const Line& line, const ReportedRace& race) {
+  if (race.why == findings::Why::kHazard) return matches_hazard(line, race);
   const std::string& pattern = line.pattern;
   const auto frame_matches = [&](const Frame& frame) { return matches_frame(pattern, frame); };
   const Variable& variable = race.object.variable;
@@ -156,6 +185,7 @@ bool Suppressions::matches(const Line& line, const ReportedRace& race) {
         break;
       case Type::kObject:
       case Type::kPolicy:
+      case Type::kDeadlock:
       case Type::kNone: break;
     }
   }

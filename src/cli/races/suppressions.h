@@ -39,13 +39,25 @@ class Suppressions {
   std::vector<std::string> unused() const;
 
  private:
-  enum class Type { kRace, kRaceTop, kLibrary, kThread, kObject, kFile, kPolicy, kMutex, kNone };
+  enum class Type {
+    kRace,
+    kRaceTop,
+    kLibrary,
+    kThread,
+    kObject,
+    kFile,
+    kPolicy,
+    kMutex,
+    kDeadlock,
+    kNone
+  };
   struct Line {
     Type type;
     std::string pattern, place;  // place: "FILE:LINE: TEXT"
     int line = 0;                // of kFile; 0: all
     uint64_t used = 0;
   };
+  static bool matches_hazard(const Line& line, const ReportedRace& race);
   static bool matches(const Line& line, const ReportedRace& race);
 
   std::vector<Line> lines_;

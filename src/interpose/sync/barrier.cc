@@ -269,6 +269,7 @@ WEIR_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
 }
 
 WEIR_EXPORT int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
+  if (checks_locks()) check_order(lock, false, WEIR_CALLER);
   return is_event() ? spin(const_cast<pthread_spinlock_t*>(lock), false)
                     : weir::happens::by_library([&] { return real().pthread_spin_lock(lock); });
 }

@@ -7,6 +7,7 @@
 
 #include "interpose/sync/lock_balance.h"
 
+#include "check/hazards/hazards.h"
 #include "interpose/real.h"
 #include "interpose/sync/lock_words.h"
 #include "interpose/sync/mutex.h"
@@ -48,7 +49,15 @@ bool is_plain(const pthread_mutex_t* mutex) {
 
 }  // namespace
 
+void check_order(const volatile void* lock, bool is_shared, const Caller& caller) {
+  const auto address = reinterpret_cast<uint64_t>(lock);
+  if (!g_tasks_active || !is_checked() || hazards::is_known_order(address, is_shared)) return;
+  const SignalsWait signals(true);
+  hazards::before_lock(address, is_shared, caller);
+}
+
 void check_lock(const pthread_mutex_t* mutex, const Caller& caller) {
+  check_order(mutex, false, caller);
   if (!is_checked() || !is_plain(mutex)) return;
   const auto& words = words_of<Mutex>(mutex);
   if (words.__lock && is_mine(words.__owner)) report(mutex, LockError::kLockedAgain, caller);

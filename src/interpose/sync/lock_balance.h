@@ -18,6 +18,8 @@ inline bool checks_locks() {
   return __builtin_expect(plan().checks_races(), 0) && declared::is_on();
 }
 
+// The lock is about to be waited for, without a limit: in which order tasks take it with others.
+void check_order(const volatile void* lock, bool is_shared, const Caller& caller);
 void check_lock(const pthread_mutex_t* mutex,
                 const Caller& caller);  // about to be waited for, without a limit
 void check_unlock(const pthread_mutex_t* mutex,

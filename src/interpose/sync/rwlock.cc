@@ -258,11 +258,13 @@ bool is_event(const pthread_rwlock_t* lock) { return interpose::is_event() && is
 using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
+  if (checks_locks()) check_order(lock, true, WEIR_CALLER);
   if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_rdlock(lock); });
   return take(lock, Access::kRead);
 }
 
 WEIR_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
+  if (checks_locks()) check_order(lock, false, WEIR_CALLER);
   if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_wrlock(lock); });
   return take(lock, Access::kWrite);
 }

@@ -1,0 +1,19 @@
+// What is found beside races: uses of locks that can go wrong (docs/guide/check-hazards.md). Part
+// of what a checked program tells the command (check/findings/findings.h).
+#pragma once
+
+#include <stdint.h>
+
+namespace weir::findings {
+
+// Race::fault of Why::kHazard. Its bit says that the command asks for it.
+enum class Hazard : uint32_t {
+  kNone,
+  kLockOrder,  // threads take locks in orders that contradict each other
+};
+inline constexpr uint32_t kHazards = 2;
+constexpr uint32_t bit_of(Hazard hazard) { return 1u << static_cast<uint32_t>(hazard); }
+
+inline constexpr uint32_t kMaxMore = 256, kMaxMoreSides = 4;
+
+}  // namespace weir::findings

@@ -1,0 +1,36 @@
+// What the checked View keeps of locks, for what is found beside races. In control memory, a part
+// of State (check/state.h).
+#pragma once
+
+#include <stdint.h>
+
+#include "sys/spinlock.h"
+
+namespace weir::hazards {
+
+inline constexpr uint32_t kEdges = 1 << 14, kEdgeHeads = 1 << 12, kMaxGates = 4;
+inline constexpr uint32_t kLockPages = 1 << 14;
+
+// A task holding one lock waited for another.
+struct Edge {
+  uint64_t from, to;    // 0: it is none, or none any more
+  uint32_t next;        // of the chain of those with such a `from`, index + 1
+  uint32_t threads[2];  // the first two that did, number + 1; 0: none
+  uint32_t context;     // of the first
+  uint8_t
+      is_exclusive;    // kFrom: `from` was held for writing at least once; kTo: `to` was wanted so
+  uint8_t gate_count;  // locks that were held at each time, beside `from`
+  uint16_t unused;
+  uint64_t gates[kMaxGates];
+};
+inline constexpr uint8_t kFrom = 1, kTo = 2;
+
+struct HazardState {
+  SpinLock edge_lock;
+  uint32_t edge_count;
+  uint32_t heads[kEdgeHeads];  // index + 1
+  Edge edges[kEdges];          // by a hash of both ends
+  uint8_t pages[kLockPages];   // 1: a page of that hash has something that is known here
+};
+
+}  // namespace weir::hazards

@@ -1,0 +1,18 @@
+// What `weir check` looks for beside races (check/findings/hazards.h).
+// Implemented in hazards.cc.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "check/findings/hazards.h"
+
+namespace weir::cli {
+
+inline const std::vector<std::string> kDefaultHazards = {"lock-order"};
+
+// The bits of what is asked for by name: lock-order, all, none. Throws Failure for another name.
+uint32_t hazards_of(const std::vector<std::string>& names);
+
+}  // namespace weir::cli
