@@ -3,6 +3,8 @@
 
 #include "check/check.h"
 
+#include <elf.h>
+
 #include "base/bytes.h"
 #include "check/happens_before.h"
 #include "check/keys/enforce_by_key.h"
@@ -53,21 +55,37 @@ bool is_system_library(const char* name) {
 
 }  // namespace
 
+// The end of a library's memory, by its first page.
+static uint64_t image_limit(const Range& first) {
+  const auto* header = reinterpret_cast<const Elf64_Ehdr*>(first.start);
+  const uint64_t size = first.limit - first.start;
+  if (header->e_phoff + header->e_phnum * sizeof(Elf64_Phdr) > size) return 0;
+  const auto* parts = reinterpret_cast<const Elf64_Phdr*>(first.start + header->e_phoff);
+  uint64_t limit = 0;
+  for (unsigned i = 0; i < header->e_phnum; i++) {
+    if (parts[i].p_type == PT_LOAD && parts[i].p_vaddr + parts[i].p_memsz > limit)
+      limit = parts[i].p_vaddr + parts[i].p_memsz;
+  }
+  return page_up(first.start + limit);
+}
+
 // What the C library does inside is ordered by its own means, of which some are loads and stores
 // that only its authors could tell from races.
-void find_system_libraries() {
+void find_system_libraries(bool knows_backing) {
   char* cursor = nullptr;
   g_ignored = g_trusted = 0;
   if (sys::read_maps(&cursor) < 0) return;
   sys::MapLine line;
-  uint64_t library_limit = 0;
+  uint64_t library_limit = 0, data_limit = 0;
   while ((cursor = sys::next_map_line(cursor, &line))) {
-    const bool has_file =
-        line.name[0] && !(line.name[1] == 'm' && line.name[4] == 'd' && line.name[5] == ':');
+    const bool has_file = line.name[0] && !(knows_backing && starts_with(line.name, "/memfd:"));
     const bool is_library =
         has_file
             ? is_system_library(line.name)
             : line.range.start == library_limit;  // its bss, or data that is in the backing now
+    if (has_file && is_library && !line.offset) data_limit = image_limit(line.range);
+    if (!has_file && is_library && line.range.limit > data_limit)
+      line.range.limit = data_limit > line.range.start ? data_limit : line.range.start;
     if (!is_library) continue;
     library_limit = line.range.limit;
     if (line.executable && g_ignored < 8) g_ignored_text[g_ignored++] = line.range;
@@ -123,7 +141,7 @@ class Spending {
 
 void start(Task& task) {
   happens::g_calls = options().has_keys() ? happens::Calls::kPlain : happens::Calls::kReplaced;
-  find_system_libraries();
+  find_system_libraries(false);
   page::g_remembers_segments = true;
   begin_first(task);
   refill();

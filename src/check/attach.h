@@ -13,8 +13,4 @@ bool is_replayed();  // a replay that is checked (check/replay/attach.h)
 // The program's own code begins.
 void begin_program();
 
-// Around a system call of the program's: by what others may hear of it.
-void before_call(long number, long first, long second);
-void after_call(long number, long first, long second, long result);
-
 }  // namespace weir::checking

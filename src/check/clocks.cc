@@ -28,6 +28,7 @@ bool g_knows_blocks = false;
 bool g_notifies_blocks = false;
 bool g_replayed = false;
 Calls g_calls = Calls::kPlain;
+bool g_makes_thread = false;
 
 }  // namespace weir::happens
 
@@ -306,15 +307,18 @@ void on_lock(uint64_t lock, bool is_shared) {
 
 void on_unlock(uint64_t lock) {
   ThreadState& thread = thread_of(self());
-  bool is_shared = false;
+  bool is_shared = false, is_held = false;
   for (uint32_t i = thread.held_count; i-- > 0;) {
     if (i >= kMaxHeld || (thread.held[i] & ~uint64_t{1}) != lock) continue;
+    is_held = true;
     is_shared = thread.held[i] & 1;
     for (uint32_t k = i + 1; k < thread.held_count && k < kMaxHeld; k++)
       thread.held[k - 1] = thread.held[k];
     break;
   }
-  if (thread.held_count) thread.held_count--;
+  // The first task may have taken it before there were others.
+  if (!is_held && !thread.held_lost && thread.number != 0) return;
+  if (is_held || thread.held_count > kMaxHeld) thread.held_count--;
   if (!thread.held_count) thread.held_lost = 0;
   thread.lockset = 0;
   if (thread.opened_count) close_by_lock(thread, lock);
@@ -347,6 +351,8 @@ void create(Task& creator, Task& task) {
   to.stack = to.stack_known = 0;
   to.number = note_task(task, &from);
   if (creator.frame && !keys::g_on && !g_replayed) expose_frames(creator, from, creator.frame->rsp);
+  // A helper of the C library's own: what it does inside orders whoever asked for its work.
+  to.library_orders = !g_makes_thread && creator.frame && is_ignored(creator.frame->shown);
 }
 
 void begin_stack(uint64_t start, uint64_t limit, uint64_t descriptor) {
@@ -365,6 +371,7 @@ void end(Task& task, uint64_t handle) {
   State& s = state();
   const uint64_t last = thread.now.clock[thread.slot];
   if (handle) on_release(handle);
+  on_release(kEnds);
   const SpinGuard guard(s.findings_lock);
   if (s.over[thread.slot] < last) s.over[thread.slot] = last;
   retire_cached(thread);

@@ -19,6 +19,11 @@ namespace weir::happens {
 // Names of what orders tasks and is no memory of theirs: descriptors whose other end is not known,
 // signals, memory that processes share.
 inline constexpr uint64_t kAnyDescriptor = 1, kSignals = 2, kSharedMemory = 3;
+// Of what the C library calls back when the program ends, or forks; ends of threads, of which who
+// finds a robust mutex in a dead one's hands knows.
+inline constexpr uint64_t kAtExit = 4, kAtFork = 5, kEnds = 6;
+// What helpers of the C library's own have done by system calls.
+inline constexpr uint64_t kHelpers = 7;
 
 // Per process: the checked View, and tasks run.
 extern bool g_checked;
@@ -29,6 +34,9 @@ extern bool g_replayed;
 // is told of them before they are made.
 enum class Calls : uint8_t { kPlain, kReplaced, kNotified };
 extern Calls g_calls;
+// Per process: the program makes a thread by a function that is interposed. Any other thread that
+// is made in the C library is a helper of its own.
+extern bool g_makes_thread;
 
 inline bool is_on_program_stack() { return self().stack_top - stack_pointer() >= 2 * kStackSize; }
 
@@ -72,7 +80,7 @@ inline void release(uint64_t object) {
 inline void lock(uint64_t lock, bool is_shared = false) {
   if (g_checked) notifies() ? notify<NoticeKind::kLock>(lock, is_shared) : on_lock(lock, is_shared);
 }
-// REQUIRES: nobody has it yet.
+// REQUIRES: nobody has it yet. Of a lock that the task is known not to hold: orders nothing.
 inline void unlock(uint64_t lock) {
   if (g_checked) notifies() ? notify<NoticeKind::kUnlock>(lock) : on_unlock(lock);
 }
@@ -176,6 +184,9 @@ struct CallRule {
   int8_t first, second, most;
 };
 extern const CallRule* g_call_rules;  // by number
+// Variables of the C library's that lie in the program, if that refers to them by their addresses.
+inline constexpr uint32_t kLibraryVariables = 3;
+extern uint64_t g_library_variable[kLibraryVariables];
 // True if an access need not be told, because what the task does there is not checked. In program
 // code of a task.
 bool is_untrapped(uint64_t start, uint64_t size, bool writes);

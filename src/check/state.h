@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/vector_clock.h"
+#include "check/calls/descriptors.h"
 #include "check/check.h"
 #include "check/findings/findings.h"
 #include "check/hazards/hazard_state.h"
@@ -203,6 +204,7 @@ struct State {
   uint32_t stream_buffers;                     // noted so far
   StreamBuffer stream_buffer[kStreamBuffers];  // the last of them
   hazards::HazardState hazards;
+  checking::Descriptors descriptors;
 };
 static_assert(sizeof(State) <= kCheckStateSize);
 
@@ -342,7 +344,8 @@ void settle(Task& task, ThreadState& thread);
 void close_open();
 // Data of the C library and its like (access.cc).
 bool is_trusted(uint64_t address);
-void find_system_libraries();
+// `knows_backing`: where their data are in the backing, they are those libraries' all the same.
+void find_system_libraries(bool knows_backing);
 // A system call's memory is the program's.
 bool moves_data(uint32_t call);
 

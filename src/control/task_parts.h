@@ -159,8 +159,9 @@ struct TaskOrder {
   uint32_t probes;         // signals of the probe since then
   const char* wait_what;   // for diagnosis: "mutex", "futex", ...
   uint64_t wait_address;
-  uint32_t waits;         // how often it has begun to wait (block())
-  uint64_t interval_key;  // the event after which program code goes on (tape)
+  uint32_t waits;          // how often it has begun to wait (block())
+  uint32_t kernel_sleeps;  // how often it has begun to sleep in the kernel
+  uint64_t interval_key;   // the event after which program code goes on (tape)
 };
 
 // The turn that the task holds, and why it keeps it beyond an event. Only the task itself changes

@@ -14,6 +14,7 @@
 //    exist, in forked children, and inside functions that are not interposed.
 #pragma once
 
+#include <errno.h>
 #include <signal.h>
 #include <stdint.h>
 #include <time.h>
@@ -134,6 +135,25 @@ inline long end_event(long, long, long) {
   return 0;
 }
 
+// In program code.
+inline void acquire_in_program(uint64_t object) {
+  if (!happens::g_checked || self().identity.in_vfork) return;
+  const SignalsWait signals(!happens::g_replayed);
+  happens::acquire(object);
+}
+inline void release_in_program(uint64_t object) {
+  if (!happens::g_checked || self().identity.in_vfork) return;
+  const SignalsWait signals(!happens::g_replayed);
+  happens::release(object);
+}
+
+// A robust mutex comes from a task that has ended with it, and cannot have released it.
+template <typename Result>
+Result from_dead_owner(Result result) {
+  if (__builtin_expect(result == EOWNERDEAD, 0)) acquire_in_program(happens::kEnds);
+  return result;
+}
+
 inline constexpr bool kCancellable = true;
 
 // What the C library itself does to an object, which is none of ours. Order only: in one turn,
@@ -142,7 +162,7 @@ inline constexpr bool kCancellable = true;
 template <typename Function>
 auto by_library(Function function, bool cancellable = false) {
   if (!is_event() || !plan().is_order_only() || self().turn.depth)
-    return happens::by_library(function);
+    return from_dead_owner(happens::by_library(function));
   CleanupBuffer cleanup;
   weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);
   if (cancellable)

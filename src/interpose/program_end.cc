@@ -4,6 +4,7 @@
 
 #include "control/process.h"
 #include "control/task.h"
+#include "interpose/event_call.h"
 #include "sys/libc.h"
 
 namespace {
@@ -13,6 +14,7 @@ Main g_main;
 
 void note_end() {
   if (weir::g_tasks_active) weir::self().identity.exiting = 1;
+  weir::interpose::acquire_in_program(weir::happens::kAtExit);
 }
 
 int run_main(int argc, char** argv, char** envp) {

@@ -77,15 +77,6 @@ bool is_uncontended(const AtomicOp& op, const Frame& frame, uint32_t word) {
   }
 }
 
-// flockfile and its like, whose locks a program may use for its own data.
-bool locks_stream(uint64_t address) {
-  constexpr uint64_t kLength = 128;
-  const auto is_in = [address](auto* function) {
-    return address - reinterpret_cast<uint64_t>(function) < kLength;
-  };
-  return is_in(&flockfile) || is_in(&ftrylockfile) || is_in(&funlockfile);
-}
-
 class AtomicInstruction : public Operation {
  public:
   AtomicInstruction(Frame& frame, const Site& site, uint64_t address)
@@ -168,9 +159,7 @@ void AtomicInstruction::make_event(Task& task) {
 void check_atomic(Task& task, const Frame& frame, const Site& site, uint64_t address) {
   constexpr uint64_t kWord = 7;
   if (!address) return;
-  if (view::checked::is_ignored(site.address) && !happens::library_orders() &&
-      !locks_stream(site.address))
-    return;
+  if (view::checked::is_ignored(site.address) && !happens::library_orders()) return;
   view::checked::AccessSite access_site = view::checked::access_site_of(frame);
   access_site.rip = site.address;
   access_site.is_call = false;

@@ -71,7 +71,10 @@ bool has_signal(const Task& task) {
 
 }  // namespace
 
-void begin_kernel_sleep(Task& task) { view::current().release_before_sleep(task); }
+void begin_kernel_sleep(Task& task) {
+  task.order.kernel_sleeps++;
+  view::current().release_before_sleep(task);
+}
 void end_kernel_sleep(Task& task) { view::current().catch_up(task); }
 void let_kernel_in(Task& task) { view::current().open_keys(task); }
 
@@ -146,6 +149,7 @@ void outside_begin(const char* what) {
     go_on();  // the kernel is to read what was written there
   }
   task.order.wait_what = what;
+  task.order.kernel_sleeps++;
   task.spent.counters.serial_cycles += sys::cycles();
   view::current().release_before_sleep(task, true);
   if (shared_memory::g_active) shared_memory::begin_sleep(task);

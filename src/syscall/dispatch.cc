@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "check/attach.h"
+#include "check/calls/call_order.h"
 #include "check/happens_before.h"
 #include "code/patch/cancel_site.h"
 #include "code/patch/patch.h"
@@ -80,6 +81,31 @@ bool closes_descriptors(long number) {
          number == SYS_close_range;
 }
 
+// The checker wants to know which descriptors are of the same thing, from the beginning.
+bool makes_descriptors(long number) {
+  switch (number) {
+    case SYS_eventfd:
+    case SYS_eventfd2:
+    case SYS_socketpair:
+    case SYS_timerfd_create:
+    case SYS_signalfd:
+    case SYS_signalfd4:
+    case SYS_epoll_create:
+    case SYS_epoll_create1:
+    case SYS_epoll_ctl:
+    case SYS_listen:
+    case SYS_dup:
+    case SYS_dup2:
+    case SYS_dup3:
+    case SYS_fcntl:
+    case SYS_close:
+    case SYS_close_range: return true;
+    default: return false;
+  }
+}
+
+bool notes_descriptors() { return plan().checks_races() || checking::is_replayed(); }
+
 bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_waitv; }
 
 }  // namespace
@@ -94,6 +120,7 @@ void choose_handled(bool multi) {
   if (plan().has_processes()) mark(is_memory, 1);
   if (plan().checks_races()) mark(closes_descriptors, 1);
   if (plan().has_processes()) g_syscall_handled[SYS_timer_create] = 1;
+  if (plan().checks_races()) mark(makes_descriptors, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
   if (!multi) return;
@@ -346,10 +373,17 @@ void on_syscall(Frame& frame, const Site& site) {
   }
   if (uses_shared_memory) shared_memory::begin_call();
   const bool is_checked = happens::g_checked && !task.identity.in_vfork;
-  if (is_checked) checking::before_call(call.number, call.a, call.b);
-  long result = constant::is_on() ? call_constant(call, make_call) : make_call(call);
-  task.pages.holds_call = 0;
-  if (is_checked) checking::after_call(call.number, call.a, call.b, result);
+  long result;
+  if (is_checked || (notes_descriptors() && !task.identity.in_vfork)) {
+    checking::CallOrder order({call.number, {call.a, call.b, call.c, call.d, call.e, call.f}},
+                              is_checked);
+    result = constant::is_on() ? call_constant(call, make_call) : make_call(call);
+    task.pages.holds_call = 0;
+    order.end(result);
+  } else {
+    result = constant::is_on() ? call_constant(call, make_call) : make_call(call);
+    task.pages.holds_call = 0;
+  }
   if (uses_shared_memory) {
     if (input::recording()) note_file_change(task, call);
     shared_memory::end_lending();

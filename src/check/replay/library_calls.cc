@@ -28,7 +28,8 @@ uint64_t g_calls_of = 0;  // TaskIdentity::creation + 1
 void begin_task() {
   if (g_calls_of == self().identity.creation + 1) return;
   g_calls_of = self().identity.creation + 1;
-  g_call_count = g_orders = 0;
+  g_call_count = 0;
+  g_orders = thread_of(self()).library_orders;
 }
 
 }  // namespace
@@ -72,6 +73,18 @@ bool widen(const Call& call, Access& access) {
 
 }  // namespace
 
+namespace {
+
+bool is_library_variable(uint64_t address) {
+  constexpr uint64_t kMost = 16;  // tzname
+  for (const uint64_t variable : happens::g_library_variable) {
+    if (variable && address - variable < kMost) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 const Call* call_at(uint64_t rsp) {
   begin_task();
   while (g_call_count) {
@@ -101,7 +114,8 @@ bool clip(const Call& call, Access& access) {
   const auto kind = static_cast<CallKind>(call.kind);
   access.kind = (access.kind & (findings::kRead | findings::kWrite)) | findings::kByLibrary;
   const bool is_own_frame = access.address < call.slot && access.address + (1 << 20) > call.slot;
-  if (is_own_frame || is_of_library(access.address)) return false;
+  if (is_own_frame || is_of_library(access.address) || is_library_variable(access.address))
+    return false;
   if (kind == CallKind::kWhole) return widen(call, access);
   if (!(access.kind & findings::kRead) || access.size <= 8 || kind == CallKind::kExact) return true;
   constexpr uint64_t kEndless = uint64_t{1} << 47, kNear = 1 << 20;
@@ -160,6 +174,7 @@ bool clip(const Call& call, Access& access) {
 namespace weir::happens {
 
 const CallRule* g_call_rules = nullptr;
+uint64_t g_library_variable[kLibraryVariables] = {};
 
 namespace {
 

@@ -74,7 +74,7 @@ findings::Pass pass() { return found().pass; }
 
 void start(Task& task) {
   if (found().pass == Pass::kNone) return;
-  find_system_libraries();
+  find_system_libraries(true);
   begin_first(task);
   __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
   g_borrowed_count = g_untrapped_count = 0;

@@ -81,7 +81,7 @@ ReportedRace RaceReader::read_hazard(const findings::Race& race) {
   result.sides[1] = read(race.sides[1]);
   for (const findings::Side& more : findings_.more_sides(race)) result.more.push_back(read(more));
   if (race.object.start || race.object.kind != findings::ObjectKind::kUnknown)
-    result.object = object(race);
+    result.object = object(race, race.object.start);
   return result;
 }
 

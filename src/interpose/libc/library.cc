@@ -113,7 +113,13 @@ template <Number kNumber>
   weir_notify<static_cast<uint32_t>(happens::NoticeKind::kCalls) + kNumber>();
 }
 
-__attribute__((constructor)) void note_rules() { happens::g_call_rules = kRules; }
+__attribute__((constructor)) void note_rules() {
+  happens::g_call_rules = kRules;
+  const void* const variables[] = {&tzname, &timezone, &daylight};
+  static_assert(sizeof variables == sizeof happens::g_library_variable);
+  for (uint32_t i = 0; i < happens::kLibraryVariables; i++)
+    happens::g_library_variable[i] = reinterpret_cast<uint64_t>(variables[i]);
+}
 
 }  // namespace
 

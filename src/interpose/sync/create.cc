@@ -63,6 +63,14 @@ int in_one_turn(EventKind kind, Function function) {
   return result;
 }
 
+template <typename Make>
+int make_known(Make make) {
+  happens::g_makes_thread = true;
+  const int result = make();
+  happens::g_makes_thread = false;
+  return result;
+}
+
 template <typename Function>
 int create(const void* function, void* argument, Function make) {
   Task& task = self();
@@ -76,7 +84,7 @@ int create(const void* function, void* argument, Function make) {
         return begin_create(), happens::share_stack(self().identity.start_argument), 0;
       },
       0, 0, 0);
-  const int result = make();
+  const int result = make_known(make);
   weir_upcall([](long, long, long) -> long { return end_create(), 0; }, 0, 0, 0);
   return result;
 }
@@ -209,7 +217,9 @@ using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                                void* (*function)(void*), void* argument) noexcept {
-  if (!is_event()) return real().pthread_create(thread, attributes, function, argument);
+  if (!is_event())
+    return make_known(
+        [&] { return real().pthread_create(thread, attributes, function, argument); });
   if (__builtin_expect(declared::g_strict, 0) && !self().identity.in_vfork && declared::is_on()) {
     const SignalsWait signals(g_tasks_active);
     declared::hand_over(reinterpret_cast<uint64_t>(argument), WEIR_CALLER);
@@ -219,7 +229,8 @@ WEIR_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attribut
 }
 
 WEIR_EXPORT int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
-  if (!is_event()) return real().thrd_create(thread, function, argument);
+  if (!is_event())
+    return make_known([&] { return real().thrd_create(thread, function, argument); });
   return create(reinterpret_cast<const void*>(function), argument,
                 [&] { return real().thrd_create(thread, run_c11_thread, nullptr); });
 }
@@ -241,6 +252,19 @@ WEIR_EXPORT int thrd_join(thrd_t thread, int* result) {
   if (join_in_turns(thread, &value) != 0) return thrd_error;
   if (result) *result = static_cast<int>(reinterpret_cast<long>(value));
   return thrd_success;
+}
+
+WEIR_EXPORT int pthread_tryjoin_np(pthread_t thread, void** result) noexcept {
+  return joined(thread, real().pthread_tryjoin_np(thread, result));
+}
+
+WEIR_EXPORT int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* until) {
+  return joined(thread, real().pthread_timedjoin_np(thread, result, until));
+}
+
+WEIR_EXPORT int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock,
+                                     const timespec* until) {
+  return joined(thread, real().pthread_clockjoin_np(thread, result, clock, until));
 }
 
 // glibc's has two steps, and a thread that ends between them gives its own memory back: the second

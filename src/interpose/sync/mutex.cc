@@ -74,7 +74,8 @@ inline Release give_back(Mutex& mutex, uint64_t address, int me, bool forget_use
     if (mutex.__owner != me || !mutex.__lock) return Release::kNotOwner;
     if (kind == kRecursive && --mutex.__count) return Release::kKept;
   }
-  happens::unlock(address);
+  const bool is_others = mutex.__lock && mutex.__owner && mutex.__owner != me;
+  if (!is_others) happens::unlock(address);  // undefined, and nobody may rely on what it orders
   mutex.__lock = 0;
   mutex.__owner = 0;
   if (forget_user) mutex.__nusers--;

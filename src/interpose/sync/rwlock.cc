@@ -64,8 +64,9 @@ int try_take(Lock& lock, uint64_t address, int me, bool writes, bool writers_wai
 }
 
 // Nothing to wake here.
-void give_back(Lock& lock, uint64_t address) {
-  happens::unlock(address);
+void give_back(Lock& lock, uint64_t address, int me) {
+  if (!written(lock) || lock.__cur_writer == me)
+    happens::unlock(address);  // else it is undefined, and nobody may rely on what it orders
   if (written(lock)) {
     lock.__cur_writer = 0;
     lock.__writers_futex = 0;
@@ -219,7 +220,7 @@ class UnlockLock final : public LockOperation {
     const auto address = static_cast<long>(object);
     auto& lock = *object_at<Lock>(address);
     const bool was_written = written(lock);
-    give_back(lock, object);
+    give_back(lock, object, task.identity.virtual_tid);
     wake_sleepers(task, lock, address, was_written);
     return 0;
   }
@@ -231,7 +232,7 @@ class UnlockLock final : public LockOperation {
     {
       const ObjectScope scope(task, object);
       was_written = written(lock);
-      give_back(lock, object);
+      give_back(lock, object, task.identity.virtual_tid);
       wake_sleepers(task, lock, address, was_written);
       has_readers = readers(lock);
     }

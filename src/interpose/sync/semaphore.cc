@@ -141,6 +141,7 @@ long value_event(long address, long, long) {
   {
     const ObjectScope scope(self(), static_cast<uint64_t>(address));
     value = object_at<Semaphore>(address)->value;
+    happens::acquire(static_cast<uint64_t>(address));  // a program may wait for that
   }
   end_turn();
   return value;

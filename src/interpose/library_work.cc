@@ -1,0 +1,133 @@
+// What the C library does later, or in threads of its own, for who asks for it: what it calls when
+// the program ends or forks, input and output that goes on meanwhile, and the locks of its streams,
+// by which a program may guard its own data. Who asks is ordered before what is done, and that
+// before who is told that it is. In a program that is not checked each is the library's own.
+
+#include <stdio.h>
+#include <time.h>
+
+#include "check/happens_before.h"
+#include "interpose/event_call.h"
+#include "sys/libc.h"
+
+namespace weir::interpose {
+
+namespace {
+
+// In this process; found when it is called first, which may be before any constructor.
+template <typename Function>
+Function* library(Function*& known, const char* name) {
+  if (__builtin_expect(!known, 0)) known = reinterpret_cast<Function*>(libc::find(name));
+  return known;
+}
+
+using Routine = void (*)(void*);
+
+}  // namespace
+
+}  // namespace weir::interpose
+
+using weir::happens::by_library;
+using weir::interpose::acquire_in_program;
+using weir::interpose::library;
+using weir::interpose::release_in_program;
+using weir::interpose::Routine;
+
+#define WEIR_LIBRARY(name, ...)                   \
+  static decltype(name)* known_##name;            \
+  const auto real = library(known_##name, #name); \
+  if (!real) return __VA_ARGS__
+
+WEIR_EXPORT int __cxa_atexit(Routine routine, void* argument, void* library_of) {
+  WEIR_LIBRARY(__cxa_atexit, -1);
+  release_in_program(weir::happens::kAtExit);
+  return real(routine, argument, library_of);
+}
+
+WEIR_EXPORT int on_exit(void (*routine)(int, void*), void* argument) {
+  WEIR_LIBRARY(on_exit, -1);
+  release_in_program(weir::happens::kAtExit);
+  return real(routine, argument);
+}
+
+WEIR_EXPORT int __cxa_at_quick_exit(void (*routine)(), void* library_of) {
+  WEIR_LIBRARY(__cxa_at_quick_exit, -1);
+  release_in_program(weir::happens::kAtExit);
+  return real(routine, library_of);
+}
+
+// Of one library, or of all: the program ends, or the library is closed.
+WEIR_EXPORT void __cxa_finalize(void* library_of) {
+  WEIR_LIBRARY(__cxa_finalize, );
+  acquire_in_program(weir::happens::kAtExit);
+  real(library_of);
+}
+
+WEIR_EXPORT [[noreturn]] void quick_exit(int status) {
+  static decltype(quick_exit)* known;
+  acquire_in_program(weir::happens::kAtExit);
+  library(known, "quick_exit")(status);
+  __builtin_unreachable();
+}
+
+WEIR_EXPORT int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(),
+                                  void* library_of) {
+  WEIR_LIBRARY(__register_atfork, -1);
+  release_in_program(weir::happens::kAtFork);
+  return real(prepare, parent, child, library_of);
+}
+
+WEIR_EXPORT int fork() {
+  WEIR_LIBRARY(fork, -1);
+  acquire_in_program(weir::happens::kAtFork);
+  return real();
+}
+
+// X(result, name, parameters, arguments)
+#define WEIR_LIBRARY_WORK(X)                                                        \
+  X(int, aio_read, (void* block), (block))                                          \
+  X(int, aio_read64, (void* block), (block))                                        \
+  X(int, aio_write, (void* block), (block))                                         \
+  X(int, aio_write64, (void* block), (block))                                       \
+  X(int, aio_fsync, (int how, void* block), (how, block))                           \
+  X(int, aio_fsync64, (int how, void* block), (how, block))                         \
+  X(int, aio_error, (const void* block), (block))                                   \
+  X(int, aio_error64, (const void* block), (block))                                 \
+  X(long, aio_return, (void* block), (block))                                       \
+  X(long, aio_return64, (void* block), (block))                                     \
+  X(int, aio_suspend, (const void* const* list, int count, const timespec* time),   \
+    (list, count, time))                                                            \
+  X(int, aio_suspend64, (const void* const* list, int count, const timespec* time), \
+    (list, count, time))                                                            \
+  X(int, aio_cancel, (int file, void* block), (file, block))                        \
+  X(int, aio_cancel64, (int file, void* block), (file, block))                      \
+  X(int, lio_listio, (int mode, void* const* list, int count, void* event),         \
+    (mode, list, count, event))                                                     \
+  X(int, lio_listio64, (int mode, void* const* list, int count, void* event),       \
+    (mode, list, count, event))                                                     \
+  X(int, getaddrinfo_a, (int mode, void** list, int count, void* event),            \
+    (mode, list, count, event))                                                     \
+  X(int, gai_error, (void* request), (request))                                     \
+  X(int, gai_suspend, (const void* const* list, int count, const timespec* time),   \
+    (list, count, time))                                                            \
+  X(int, gai_cancel, (void* request), (request))                                    \
+  X(int, ftrylockfile, (FILE * stream), (stream))
+
+#define WEIR_DEFINE(result, name, parameters, arguments)            \
+  WEIR_EXPORT result name parameters {                              \
+    WEIR_LIBRARY(name, -1);                                         \
+    const auto answer = by_library([&] { return real arguments; }); \
+    acquire_in_program(weir::happens::kHelpers);                    \
+    return answer;                                                  \
+  }
+WEIR_LIBRARY_WORK(WEIR_DEFINE)
+
+WEIR_EXPORT void flockfile(FILE* stream) {
+  WEIR_LIBRARY(flockfile, );
+  by_library([&] { return real(stream), 0; });
+}
+
+WEIR_EXPORT void funlockfile(FILE* stream) {
+  WEIR_LIBRARY(funlockfile, );
+  by_library([&] { return real(stream), 0; });
+}
