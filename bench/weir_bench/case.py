@@ -109,6 +109,8 @@ def with_their_recordings(points):
             made_by = point.replace(REPLAY, RECORD, 1)
             ordered += [made_by] if made_by not in ordered else []
             ordered.insert(ordered.index(made_by) + 1, point)
+        elif "+" in point:  # behind what it is compared with
+            ordered += [point.rsplit("+", 1)[0], point]
         else:
             ordered.append(point)
     return tuple(dict.fromkeys(ordered))
@@ -132,8 +134,23 @@ def checker_column(name, weir):
     return Column(name, template=f"setarch -R {shlex.quote(folder)}/{{name}} {{arguments}}")
 
 
+WAYS = ("mprotect", "named")
+
+
+def other_way(point, way, weir):
+    """The same point in another way, compared with it: pages tracked by mprotect; a recording that only names the program's files."""
+    column = point_column(point, weir)
+    record = (weir, "record")
+    if way not in WAYS or column.template or column.replay_of or (way == "named" and column.prefix[:2] != record):
+        raise Misuse(f"no point '{point}+{way}': POINT+mprotect, and record:VIEW+named, are other ways of a point of Order x View, of a recording, or of check")
+    prefix = ("env", "WEIR_PAGES=mprotect", *column.prefix) if way == "mprotect" else (*record, "--files", "name", *column.prefix[2:])
+    return dataclasses.replace(column, name=f"{point}+{way}", prefix=prefix, base=point)
+
+
 def point_column(point, weir):
-    """`point` is ORDER:VIEW, of a recording, or a race checker."""
+    """`point` is ORDER:VIEW, of a recording, or a race checker; or another way of one."""
+    if "+" in point:
+        return other_way(*point.rsplit("+", 1), weir)
     if point in CHECKERS:
         return checker_column(point, weir)
     order, _, view = point.partition(":")

@@ -137,6 +137,13 @@ PRESETS = {
         pairs=3,
         limit=120,
     ),
+    "pages": Preset(
+        "what tracking pages by mprotect costs where there is no userfaultfd, and what keeping the program's files adds to a recording",
+        papers(workloads.PAPER_DTHREADS),
+        points=(ISOLATED, ISOLATED + "+mprotect", RECORD, RECORD + "+mprotect", RECORD + "+named", "check", "check+mprotect"),
+        threads=(4,),
+        size="small",
+    ),
     "papers": Preset("every program of the papers that is built, variants too", papers(workloads.ALL)),
     "engine": Preset(
         "what single mechanisms cost: synchronization, creation, mutexes, start-up, events, dirty pages",

@@ -120,6 +120,18 @@ class Columns(unittest.TestCase):
         self.assertEqual(words("tsan"), "setarch -R /b/bench/tsan/pca --size small --input /i")
         self.assertEqual(words("helgrind"), "valgrind --tool=helgrind -q --log-file=/dev/null /b/pca --size small --input /i")
 
+    def test_another_way_of_a_point_is_compared_with_it(self):
+        by_mprotect = case.point_column("token:isolated+mprotect", "/b/weir")
+        words = " ".join(by_mprotect.command(self.program, "/i"))
+        self.assertTrue(words.startswith("env WEIR_PAGES=mprotect /b/weir run --order token --view isolated -- /b/pca"), words)
+        self.assertEqual(by_mprotect.base, "token:isolated")
+        named = case.point_column("record:coherent+named", "/b/weir")
+        self.assertTrue(" ".join(named.prefix).startswith("/b/weir record --files name --view coherent"), named.prefix)
+        self.assertEqual((named.makes, named.base), (True, "record:coherent"))
+        self.assertEqual(case.with_their_recordings(["check+mprotect"]), ("check", "check+mprotect"))
+        for text in ("check+named", "replay:coherent+mprotect", "tsan+mprotect", "token:isolated+slow", "+mprotect"):
+            self.assertRaises(case.Misuse, case.point_column, text, "/b/weir")
+
     def test_a_replay_stands_right_behind_its_recording(self):
         for points, wanted in (
             ("replay:direct", "record:direct replay:direct"),
