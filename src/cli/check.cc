@@ -30,7 +30,7 @@ struct CheckOptions {
   uint32_t rehash = 1000, domains = 0;
   uint64_t delay = 0;
   std::vector<std::string> hazards = kDefaultHazards;
-  bool halt = false, keep_going = false, suggest = false, exhaustive = false,
+  bool halt = false, keep_going = false, suggest = false, exhaustive = false, no_linger = false,
        allow_unchecked = false, stat = false;
 };
 
@@ -88,6 +88,7 @@ int check(const Words& words, const CheckOptions& options) {
   run.rehash = options.rehash;
   run.domains = options.domains;
   run.exhaustive = options.exhaustive;
+  run.lingers = !options.no_linger;
   report.by_keys = run.enforcer == "mpk";
   report.sees_all = options.exhaustive;
   if (report.verbose && report.by_keys)
@@ -168,6 +169,8 @@ Command add_check(CLI::App& app) {
   command->add_flag("--exhaustive", options->exhaustive,
                     "Look at every access to memory that threads share, whatever that costs: finds "
                     "more, and is slow");
+  command->add_flag("--no-linger", options->no_linger,
+                    "When the program ends while its threads run, do not give them up to 100 ms");
   command->add_flag("--suggest", options->suggest,
                     "At the end, suggest annotations (weir/weir.h) for what threads share");
   command

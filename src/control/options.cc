@@ -91,6 +91,8 @@ void apply(Piece key, Piece value, Options* result) {
     if (value.is("declared")) result->policies = Policies::kDeclared;
   } else if (key.is("exact")) {
     result->exact = number(value) != 0;
+  } else if (key.is("linger")) {
+    result->lingers = number(value) != 0;
   } else if (key.is("rehash")) {
     result->rehash_ms = static_cast<uint32_t>(number(value));
   } else if (key.is("domains")) {

@@ -56,8 +56,9 @@ struct Options {
   int command = 0, command_findings = 0;  // the process that has made it, and its descriptor there
   Enforcer enforcer = Enforcer::kAuto;
   Policies policies = Policies::kInferred;
-  bool exact = false;  // of the checked View: all that is shared stays trapped; objects are closed
-                       // at each unlock of their lock
+  bool lingers = true;  // of the checked View: the end waits for a moment for tasks that run
+  bool exact = false;   // of the checked View: all that is shared stays trapped; objects are closed
+                        // at each unlock of their lock
   // Of the enforcer by protection keys: another hash function so often, 0 never.
   uint32_t rehash_ms = 1000;
   uint32_t domains = 0;            // likewise: domains at most, 0 for as many as there are

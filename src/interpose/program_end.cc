@@ -1,7 +1,20 @@
 // Where a program begins to end: exit(), and the return from main, of which libc's own exit does
 // not tell anybody. From then on the ending task waits only for a while for a task that makes no
 // event (order/rounds.cc).
+//
+// A program that is checked for races lingers there, before its exit handlers. What its other
+// threads do natively in the moment until the process is gone they would not have come to: Weir's
+// threads begin later, and stop sooner. The ending task sleeps while others run, 0.1 s at most, as
+// if the scheduler had let them go first.
 
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/atomic_enum.h"
+#include "check/happens_before.h"
+#include "control/options.h"
 #include "control/process.h"
 #include "control/task.h"
 #include "interpose/event_call.h"
@@ -12,9 +25,49 @@ namespace {
 using Main = int (*)(int, char**, char**);
 Main g_main;
 
+bool others_run() {
+  const weir::Shared& s = weir::shared();
+  for (weir::TaskId i = 0; i < s.order.high_task; i++) {
+    const weir::TaskState state = weir::load_enum<__ATOMIC_RELAXED>(s.tasks[i].order.state);
+    if (&s.tasks[i] != &weir::self() && state != weir::TaskState::kFree &&
+        state != weir::TaskState::kBlocked && state != weir::TaskState::kOutside)
+      return true;
+  }
+  return false;
+}
+
+void linger() {
+  constexpr int kMost = 100, kQuiet = 3;  // milliseconds; after so many without any that runs
+  if (!weir::happens::g_checked || weir::happens::g_replayed || !weir::options().lingers ||
+      weir::self().identity.in_vfork)
+    return;
+  const int error = errno;
+  for (int slept = 0, quiet = 0; slept < kMost && quiet < kQuiet; slept++) {
+    if (!others_run()) {
+      if (!slept) break;
+      quiet++;
+    } else {
+      quiet = 0;
+    }
+    const timespec moment{0, 1'000'000};
+    nanosleep(&moment, nullptr);
+  }
+  errno = error;
+}
+
 void note_end() {
-  if (weir::g_tasks_active) weir::self().identity.exiting = 1;
+  if (weir::g_tasks_active) {
+    linger();
+    weir::self().identity.exiting = 1;
+  }
   weir::interpose::acquire_in_program(weir::happens::kAtExit);
+}
+
+[[noreturn]] void end_by(const char* name, int status) {
+  note_end();
+  auto real = reinterpret_cast<void (*)(int)>(weir::libc::find(name));
+  real(status);
+  __builtin_unreachable();
 }
 
 int run_main(int argc, char** argv, char** envp) {
@@ -36,10 +89,15 @@ __attribute__((visibility("default"))) int __libc_start_main(Main main, int argc
   return real(run_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
 
-__attribute__((visibility("default"))) void exit(int status) {
-  note_end();
-  auto real = reinterpret_cast<void (*)(int)>(weir::libc::find("exit"));
+__attribute__((visibility("default"))) void exit(int status) { end_by("exit", status); }
+__attribute__((visibility("default"))) void quick_exit(int status) { end_by("quick_exit", status); }
+
+// Without exit handlers. libc's exit() does not come here.
+__attribute__((visibility("default"))) void _exit(int status) {
+  if (weir::g_tasks_active) linger();
+  auto real = reinterpret_cast<void (*)(int)>(weir::libc::find("_exit"));
   real(status);
   __builtin_unreachable();
 }
+__attribute__((visibility("default"))) void _Exit(int status) { _exit(status); }
 }

@@ -85,6 +85,7 @@ std::string to_environment(const RunOptions& options, int tracer) {
     if (options.command)
       text += fmt::format(",command={:010},kept={:06}", options.command, options.command_findings);
     if (options.exhaustive) text += ",exact=1";
+    if (!options.lingers) text += ",linger=0";
   }
   if (const ConstantInputs inputs = constant_inputs(options.constant); inputs.kinds) {
     text += fmt::format(",virtual={},processes={:06},seed={:020},start={:020}", inputs.kinds,

@@ -27,7 +27,7 @@ struct RunOptions {
   int command = 0, command_findings = 0;  // who has made it, and its descriptor there; 0: not said
   std::string enforcer = "auto", policies = "inferred";  // of a checked run
   uint32_t rehash = 1000, domains = 0;                   // likewise, by protection keys
-  bool exhaustive = false;                               // likewise
+  bool exhaustive = false, lingers = true;               // likewise
   uint32_t left_out = 0;              // of a recording: optimizations (base/coherent_features.h)
   std::vector<std::string> constant;  // inputs that are made constant: "random=7", "time", "pid"
   int constant_memory = -1;           // descriptor of what such a run's processes have together
