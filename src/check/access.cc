@@ -6,6 +6,7 @@
 #include <elf.h>
 
 #include "base/bytes.h"
+#include "check/budget.h"
 #include "check/happens_before.h"
 #include "check/keys/enforce_by_key.h"
 #include "check/state.h"
@@ -23,17 +24,6 @@ using page::demand::drop;
 using page::demand::fill_backing;
 using page::demand::map;
 
-constexpr int64_t kFirstTokens = 300'000'000;  // cycles
-constexpr uint64_t kShare = 4;                 // of the time that passes, one part in so many
-// Where all that the program has is declared: what is left to look at are stacks, and what
-// libraries keep.
-constexpr int64_t kFirstTokensDeclared = 20'000'000;
-constexpr uint64_t kShareDeclared = 32;
-// For suggestions: at the beginning so many times as much, and later all the time.
-constexpr int64_t kMore = 10;
-// Cycles that the kernel takes around a fault, and what the program loses by it.
-constexpr int64_t kTrapCost = 9000;
-constexpr int64_t kCallCost = 400;  // those of a way into the runtime
 constexpr uint64_t kMaxAtOnce = 16 << 10;
 
 // --- what each process keeps to itself
@@ -100,45 +90,6 @@ bool is_trusted(uint64_t address) {
   return false;
 }
 
-namespace {
-
-void refill() {
-  State& s = state();
-  const uint64_t now = sys::cycles();
-  uint64_t before = __atomic_load_n(&s.refilled, __ATOMIC_RELAXED);
-  if (now <= before || !__atomic_compare_exchange_n(&s.refilled, &before, now, false,
-                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-    return;
-  const bool is_declared = all_is_declared(), more = suggests();
-  if (!before) {
-    __atomic_store_n(&s.tokens,
-                     is_declared ? kFirstTokensDeclared
-                     : more      ? kFirstTokens * kMore
-                                 : kFirstTokens,
-                     __ATOMIC_RELAXED);
-  } else if (tokens() < kMaxTokens) {
-    const uint64_t share = is_declared ? kShareDeclared : more ? 1 : kShare;
-    __atomic_fetch_add(&s.tokens, static_cast<int64_t>((now - before) / share), __ATOMIC_RELAXED);
-  }
-}
-
-class Spending {
- public:
-  explicit Spending(int64_t more = kTrapCost) : more_(more), since_(sys::cycles()) { refill(); }
-  ~Spending() {
-    __atomic_fetch_sub(&state().tokens, static_cast<int64_t>(sys::cycles() - since_) + more_,
-                       __ATOMIC_RELAXED);
-  }
-  Spending(const Spending&) = delete;
-  Spending& operator=(const Spending&) = delete;
-
- private:
-  int64_t more_;
-  uint64_t since_;
-};
-
-}  // namespace
-
 void start(Task& task) {
   happens::g_calls = options().has_keys() ? happens::Calls::kPlain : happens::Calls::kReplaced;
   find_system_libraries(false);
@@ -177,7 +128,7 @@ Access piece_of(const Access& access, uint64_t at) {
 bool on_fault(Task& task, const AccessSite& site, uint64_t address, Access* accesses,
               uint32_t count) {
   ThreadState& thread = thread_of(task);
-  const Spending spending;
+  const Spending spending(address);
   close_open();
   settle(task, thread);
   end_joined_epoch(thread);
@@ -322,7 +273,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
                        page::may_access(page_down(start), writes);
   const bool is_untrapped = happens::is_untrapped(start, size, writes);
   if (is_call && !is_untrapped) {
-    const Spending spending;
+    const Spending spending(start);
     end_joined_epoch(thread);
     join_holders(thread);
     const uint32_t kind = (writes ? findings::kWrite : findings::kRead) | findings::kByKernel;
@@ -356,7 +307,7 @@ void on_atomic(Task& task, const AccessSite& site, uint64_t address, uint64_t si
         task, site, {address, size, findings::kRead | findings::kWrite | findings::kAtomic});
   if (!happens::g_checked || !address || !is_ours(address) || is_ignored(site.rip)) return;
   ThreadState& thread = thread_of(task);
-  const Spending spending;
+  const Spending spending(address);
   end_joined_epoch(thread);
   join_holders(thread);
   check_range(task, thread, site,
@@ -373,8 +324,8 @@ void on_range(Task& task, const AccessSite& site, const Access& access) {
   Access part = access;
   for (uint64_t done = 0; done < access.size;
        done += part.size) {  // a large one may cost what the task has to spend
-    const Spending spending(kCallCost);
     part.address = access.address + done;
+    const Spending spending(part.address, Spending::kCallCost);
     part.size = access.size - done < kMaxAtOnce ? access.size - done : kMaxAtOnce;
     check_range(task, thread, site, part);
   }
@@ -400,7 +351,7 @@ void renew(uint64_t start, uint64_t size) {
 
 void begin_step(Task& task, const Access* accesses, uint32_t count) {
   (void)task;
-  const Spending spending(0);
+  const Spending spending(accesses[0].address, 0);
   if (!g_stepping) g_step_count = 0;
   g_stepping = true;
   for (uint32_t i = 0; i < count; i++) {
@@ -417,7 +368,7 @@ void begin_step(Task& task, const Access* accesses, uint32_t count) {
 
 void end_step(Task& task) {
   g_stepping = false;
-  const Spending spending;  // one more trap
+  const Spending spending(g_step_count ? g_steps[0] : 0);  // one more trap
   for (uint32_t i = 0; i < g_step_count; i++) {
     Page* page = find_page(g_steps[i]);
     if (!page) continue;

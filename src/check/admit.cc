@@ -13,6 +13,7 @@
 // All open pages are closed again at once when enough tokens have accumulated (a new generation).
 // Races that happen often are found then.
 
+#include "check/budget.h"
 #include "check/coverage.h"
 #include "check/state.h"
 #include "control/options.h"
@@ -26,30 +27,9 @@ namespace {
 using page::demand::drop;
 using page::demand::map;
 
-constexpr uint32_t kPrivateChecks = 1024, kCommonChecks = 4096;
+constexpr uint8_t kMaxTakenOver = 4;   // then it is everybody's
 constexpr uint32_t kMaxChecks = 8192;  // looks at a page that another task does not drop
 constexpr uint64_t kNearStack = 64 << 10;
-
-// The more has been spent the sooner a page is left alone.
-uint32_t private_checks() {
-  if (options().exact) return kPrivateChecks;
-  const int64_t left = tokens();
-  if (left <= 0) return 0;
-  return left > 3 * kMaxTokens / 2 ? kPrivateChecks
-         : left > kMaxTokens       ? 256
-         : left > kMaxTokens / 2   ? 64
-         : left > kMaxTokens / 4   ? 16
-                                   : 4;
-}
-
-uint32_t common_checks() {
-  if (options().exact) return ~0u;
-  const int64_t left = tokens();
-  if (left <= 0) return 0;
-  return left > kMaxTokens / 2   ? kCommonChecks
-         : left > kMaxTokens / 8 ? kCommonChecks / 8
-                                 : kCommonChecks / 64;
-}
 
 bool near_own_stack(const Task& task, const ThreadState& thread, const AccessSite& site,
                     uint64_t address) {
@@ -84,6 +64,16 @@ void bury(Page& page) {
 
 enum class Got : uint8_t { kNothing, kReading, kWriting };
 
+// Of a large block that a task goes through, the pages that come with one that was looked at are
+// not, after the first megabyte, or where what may be spent first is spent.
+bool is_passed_over(const Page& page, const ThreadState& thread) {
+  const Place is_in = known_place(page);
+  const Place place =
+      is_in != Place::kStack && thread.run_length > kLargeRun ? Place::kLarge : is_in;
+  return place == Place::kLarge && thread.window &&
+         (thread.run_length > kLongRun || tokens(place) < most_tokens(place));
+}
+
 // Without a look: what comes with a page that the task has got, or where nothing is left to spend.
 // `alone`: there is nobody whom its accesses could race with, since all others are known.
 Got take_untrapped(uint64_t at, Page& page, const Task& task, ThreadState& thread, bool writes,
@@ -97,11 +87,13 @@ Got take_untrapped(uint64_t at, Page& page, const Task& task, ThreadState& threa
   }
   switch (page.mode) {
     case Mode::kPrivate:
-      if (!is_over(page) || private_checks()) return Got::kNothing;
+      if (!is_over(page) || private_checks(known_place(page))) return Got::kNothing;
       bury(page);
-      [[fallthrough]];
+      leave_to(at, page, task, thread, writes);
+      return writes ? Got::kWriting : Got::kReading;
     case Mode::kNew:
-      if (private_checks()) return Got::kNothing;
+      if (private_checks(place_of(at, page)) && !is_passed_over(page, thread)) return Got::kNothing;
+      page.counted |= Page::kGivenUnchecked;
       leave_to(at, page, task, thread, writes);
       return writes ? Got::kWriting : Got::kReading;
     case Mode::kReadBy:
@@ -151,6 +143,7 @@ void take_more(uint64_t after, Task& task, ThreadState& thread, bool writes, boo
       break;
   }
   thread.next_page = limit;
+  continue_run(thread, start, limit);
   if (limit != start) map(start, limit - start, got == Got::kWriting);
 }
 
@@ -172,12 +165,18 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
         return Got::kWriting;
       }
       if (near_own_stack(task, thread, site, address)) {
+        store_enum<__ATOMIC_RELAXED>(page.place, Place::kStack);
         leave_to(at, page, task, thread, true);
         return Got::kWriting;
       }
-      if (const Got got = take_untrapped(at, page, task, thread, writes, false);
-          got != Got::kNothing)
-        return got;
+      thread.run_length = length_of_run(thread, at);
+      if (place_of(at, page) != Place::kStack && thread.run_length > kLargeRun)
+        store_enum<__ATOMIC_RELAXED>(page.place, Place::kLarge);
+      if (!private_checks(known_place(page))) {
+        if (const Got got = take_untrapped(at, page, task, thread, writes, false);
+            got != Got::kNothing)
+          return got;
+      }
       trap_page(at, page, task, thread, false);
       break;
     case Mode::kPrivate: {
@@ -190,7 +189,9 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
         return got;
       const bool has_ended = is_over(page);
       if (has_ended) bury(page);
-      trap_page(at, page, task, thread, !has_ended);
+      else if (page.taken_over < kMaxTakenOver) page.taken_over++;
+      if (page.counted & Page::kGivenUnchecked) count_unchecked(page);
+      trap_page(at, page, task, thread, page.taken_over == kMaxTakenOver);
       break;
     }
     case Mode::kReadBy: {
@@ -199,7 +200,7 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
         return Got::kReading;
       }
       const bool is_common = !is_owner(page, task) || (page.holders & ~bit_of(thread));
-      if (!is_common && !private_checks()) {
+      if (!is_common && !private_checks(known_place(page))) {
         leave_to(at, page, task, thread, true);
         return Got::kWriting;
       }
@@ -220,14 +221,17 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
       break;
     case Mode::kDeclared: return Got::kNothing;
   }
+  if (is_ignored(site.rip)) page.checked_count++;
   const bool is_common = page.toucher_count > 1;
-  if (page.shadow && page.checked_count < (is_common ? common_checks() : private_checks()))
+  const Place place = known_place(page);
+  if (page.shadow &&
+      page.checked_count < (is_common ? common_checks(place) : private_checks(place)))
     return Got::kNothing;
   lose_sleeping(at, page, thread);
   const bool has_others = page.holders & ~bit_of(thread);
   // Until they have dropped it; but not for ever, nor where there is nothing left to spend.
-  if (has_others && page.shadow && !(is_common && (page.was_written || writes)) && tokens() > 0 &&
-      page.checked_count++ < kMaxChecks)
+  if (has_others && page.shadow && !(is_common && (page.was_written || writes)) &&
+      tokens(place) > 0 && page.checked_count++ < kMaxChecks)
     return Got::kNothing;
   if (!is_common && !has_others) {
     leave_to(at, page, task, thread, page.was_written || writes);

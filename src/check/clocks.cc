@@ -15,6 +15,7 @@
 
 #include "base/atomic_enum.h"
 #include "base/hash.h"
+#include "check/budget.h"
 #include "check/happens_before.h"
 #include "check/hazards/hazards.h"
 #include "check/keys/enforce_by_key.h"
@@ -426,7 +427,9 @@ AccessSite caller(uint64_t where, uint64_t stack, uint64_t frame) {
 void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where, uint64_t stack,
                   uint64_t frame) {
   note_block(start, size, caller(where, stack, frame));
-  if (g_checked) renew(start, usable);
+  if (!g_checked) return;
+  renew(start, usable);
+  note_place(start, usable);
 }
 
 void on_stream_buffer(const void* stream, const void* buffer, uint64_t size) {

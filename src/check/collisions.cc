@@ -53,7 +53,7 @@ bool is_common(const Access& access) {
     return false;
   const Page& page = page_of(page_down(access.address));
   return load_enum<__ATOMIC_RELAXED>(page.mode) == Mode::kTrapped &&
-         __atomic_load_n(&page.toucher_count, __ATOMIC_RELAXED) > 1;
+         (__atomic_load_n(&page.toucher_count, __ATOMIC_RELAXED) > 1 || page.taken_over);
 }
 
 }  // namespace

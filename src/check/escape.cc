@@ -5,7 +5,7 @@
 // before anybody else has come. Without that the owner's side of a race would be seen only where
 // the other one came first.
 
-#include "base/atomic_enum.h"
+#include "check/budget.h"
 #include "check/happens_before.h"
 #include "check/keys/rights.h"
 #include "check/state.h"
@@ -52,7 +52,7 @@ void expose_with_contents(Task& task, ThreadState& thread, uint64_t address) {
 
 void escape(Task& task, ThreadState& thread, uint64_t address, uint64_t size) {
   constexpr uint64_t kWord = 8;
-  if (task.signals.handler_count || tokens() < kMaxTokens / 4 ||
+  if (task.signals.handler_count || tokens(Place::kStack) < most_tokens(Place::kStack) / 4 ||
       is_own_stack(task, thread, address))
     return;
   for (uint64_t at = address; at + kWord <= address + size && at < address + kMaxWords * kWord;
@@ -73,8 +73,8 @@ void expose_frames(Task& task, ThreadState& thread, uint64_t stack_pointer) {
   // Before the first thread nobody has seen what was stored where.
   const uint64_t near = shared().order.created == 1 ? 128 << 10 : 16 << 10;
   const uint64_t top = task.id ? thread.stack : shared().program.stack_begin;
-  if (task.signals.handler_count || tokens() < kMaxTokens / 2 || stack_pointer >= top ||
-      top - stack_pointer > kDeepest)
+  if (task.signals.handler_count || tokens(Place::kStack) < most_tokens(Place::kStack) / 2 ||
+      stack_pointer >= top || top - stack_pointer > kDeepest)
     return;
   for (uint64_t at = page_down(stack_pointer); at < top && at < stack_pointer + near;
        at += kPageSize) {

@@ -14,6 +14,7 @@
 // 4. A task drops what it has lost at its next event or fault, whichever comes first. (not
 //    checkable: others may take more from it meanwhile)
 
+#include "check/budget.h"
 #include "check/coverage.h"
 #include "check/happens_before.h"
 #include "check/state.h"
@@ -180,14 +181,21 @@ void share(uint64_t at, Page& page, ThreadState& thread) {
   });
 }
 
-void open_page(uint64_t at, Page& page, ThreadState& thread) {
+namespace {
+
+void note_open(uint64_t at, Page& page) {
   State& s = state();
+  const SpinGuard guard(s.open_lock);
+  page.open_tag = s.open_count < kMaxOpen ? static_cast<uint8_t>(s.generation & 1) : kForEver;
+  if (s.open_count < kMaxOpen) s.open[s.open_count++] = at;
+  __atomic_fetch_add(&s.open_in[static_cast<uint32_t>(known_place(page))], 1, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+void open_page(uint64_t at, Page& page, ThreadState& thread) {
   page.mode = Mode::kSharedUntrapped;
-  {
-    const SpinGuard guard(s.open_lock);
-    page.open_tag = s.open_count < kMaxOpen ? static_cast<uint8_t>(s.generation & 1) : kForEver;
-    if (s.open_count < kMaxOpen) s.open[s.open_count++] = at;
-  }
+  note_open(at, page);
   __atomic_fetch_add(&found().untrapped_pages, 1, __ATOMIC_RELAXED);
   count_unchecked(page);
   share(at, page, thread);
@@ -249,9 +257,38 @@ void drop_lost(const Task& task, ThreadState& thread) {
     __atomic_store_n(&thread.lost_pages_with, 0, __ATOMIC_RELEASE);  // else some pages stay
 }
 
+bool is_full(Place place) { return tokens(place) >= most_tokens(place); }
+
+bool has_saved_for_open() {
+  for (uint32_t i = 0; i < kPlaces; i++) {
+    if (__atomic_load_n(&state().open_in[i], __ATOMIC_RELAXED) && is_full(static_cast<Place>(i)))
+      return true;
+  }
+  return false;
+}
+
+// The page is of the new generation as well. Those who sleep drop it: in the generation after the
+// next they forget with whom they have pages open.
+void keep_open(uint64_t at, Page& page) {
+  note_open(at, page);
+  Shared& s = shared();
+  for (uint32_t i = 0; i < s.order.high_task; i++) {
+    ThreadState& holder = state().threads[i];
+    if (!(page.holders >> holder.slot & 1) || s.tasks[i].order.state == TaskState::kFree) continue;
+    Losses& losses = losses_of(i);
+    const SpinGuard guard(losses.lock);
+    if (!holder.in_program && losses.count < Losses::kMax) {
+      losses.pages[losses.count++] = at;
+      give_up(page, holder);
+    } else {
+      __atomic_fetch_or(&holder.shared_pages_with[page.open_tag], page.holders & ~bit_of(holder),
+                        __ATOMIC_RELEASE);
+    }
+  }
+}
+
 // Under the page's lock: all who have it are to drop it.
 void close(uint64_t at, Page& page) {
-  if (page.mode != Mode::kSharedUntrapped) return;
   page.mode = Mode::kTrapped;
   page.checked_count = 0;
   page.was_written = 0;
@@ -276,9 +313,7 @@ void close(uint64_t at, Page& page) {
 // pages that are open now are closed.
 void close_open() {
   State& s = state();
-  if (tokens() < kMaxTokens || !s.open_count ||
-      __atomic_exchange_n(&s.is_closing, 1u, __ATOMIC_ACQUIRE))
-    return;
+  if (!has_saved_for_open() || __atomic_exchange_n(&s.is_closing, 1u, __ATOMIC_ACQUIRE)) return;
   const Shared& tasks = shared();
   bool ready = true;
   for (uint32_t i = 0; i < tasks.order.high_task; i++) {
@@ -296,11 +331,16 @@ void close_open() {
       for (uint32_t i = 0; i < count; i++) s.closed[i] = s.open[i];
       s.open_count = 0;
     }
+    bool has_saved[kPlaces];
+    for (uint32_t i = 0; i < kPlaces; i++) has_saved[i] = is_full(static_cast<Place>(i));
+    for (uint32_t& open : s.open_in) __atomic_store_n(&open, 0, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < count; i++) {
       Page* page = find_page(s.closed[i]);
       if (!page) continue;
       const SpinGuard guard(page->lock);
-      close(s.closed[i], *page);
+      if (page->mode != Mode::kSharedUntrapped) continue;
+      if (has_saved[static_cast<uint32_t>(known_place(*page))]) close(s.closed[i], *page);
+      else keep_open(s.closed[i], *page);
     }
     __atomic_store_n(&s.closings, s.generation, __ATOMIC_RELEASE);
   }
@@ -362,16 +402,20 @@ void leave(Task& task) {
 }
 
 void renew_pages(uint64_t start, uint64_t size) {
+  ThreadState& thread = thread_of(self());
   for (uint64_t at = page_up(start); at + kPageSize <= start + size; at += kPageSize) {
     if (!page::demand::is_ours(at)) continue;
     Page& page = page_of(at);
+    store_enum<__ATOMIC_RELAXED>(page.place, Place::kStack);
     if (page.mode == Mode::kNew || page.mode == Mode::kDeclared) continue;
     const SpinGuard guard(page.lock);
+    // What its creator has cleared for the new task; but the last ones both go on to use.
+    if (page.holders == bit_of(thread) && at + 2 * kPageSize <= start + size) drop_page(at, thread);
     page.untrapped = page.untrapped_clock = 0;
     page.released &= page.holders;
     if (page.holders || page.mode == Mode::kDeclared) continue;
     page.mode = Mode::kNew;
-    page.counted = 0;
+    page.counted = page.taken_over = 0;
   }
 }
 
@@ -390,7 +434,8 @@ void forget(uint64_t start, uint64_t size) {
     if (page.shadow) give_shadow(page.shadow);
     page.shadow = 0;
     page.mode = Mode::kNew;
-    page.counted = 0;
+    page.counted = page.taken_over = 0;
+    store_enum<__ATOMIC_RELAXED>(page.place, Place::kUnknown);
     page.holders = page.released = page.untrapped = page.untrapped_clock = 0;
   }
 }

@@ -2,6 +2,7 @@
 // Implemented in check/.
 #pragma once
 
+#include "base/atomic_enum.h"
 #include "base/vector_clock.h"
 #include "check/calls/descriptors.h"
 #include "check/check.h"
@@ -31,6 +32,11 @@ inline constexpr uint32_t kStreamBuffers = 64;
 inline constexpr uint32_t kSiteCounts = 1 << 14;
 inline constexpr uint32_t kMaxKeyBorrowed = 8;
 inline constexpr uint32_t kMaxOpened = 64;  // objects that a task has open by their locks
+
+// Where memory lies: what is spent on checking is counted by it. Blocks of the heap are small or
+// large; mappings of the program's are large.
+enum class Place : uint8_t { kUnknown, kStatic, kStack, kSmall, kLarge };
+inline constexpr uint32_t kPlaces = 5;
 
 using Clock = VectorClock<kSlots>;
 
@@ -67,6 +73,12 @@ struct Opened {
   uint32_t left;    // unlocks at which it stays open
   uint64_t lock;
   uint64_t since;  // cycles: when its access was checked
+};
+
+// Where a task touches new pages one after the other.
+struct FreshRun {
+  uint64_t next;    // page that is expected
+  uint32_t length;  // pages so far
 };
 
 struct KeyFound {  // of a name, by protection keys
@@ -127,6 +139,10 @@ struct ThreadState {  // of a task, by its id
   uint32_t window;     // as many
   uint64_t ended_seen[kSlots];      // State::ended_count, as far as it has been joined
   uint64_t borrowed[kMaxBorrowed];  // pages that it has for a moment
+  static constexpr uint32_t kFreshRuns = 4;
+  uint32_t fresh_run;   // the one that was begun last
+  uint32_t run_length;  // of the one that it is in
+  FreshRun fresh_runs[kFreshRuns];
   static constexpr uint32_t kRecent = 8;
   RecentContext recent[kRecent];
   FoundLately found;  // objects
@@ -175,18 +191,18 @@ struct State {
   Past past[kSlots];
   Clock ended[kSlots];  // what tasks of the slot knew that have ended
   uint64_t ended_count[kSlots];
-  uint64_t over[kSlots];  // until when a task that has waited for them all knows them
-  int64_t tokens;         // cycles that all tasks together may yet spend checking accesses
-  uint64_t refilled;      // cycles: when they were counted last; 0: never
-  uint64_t generation;    // pages that are opened now are closed together; a closing begins
+  uint64_t over[kSlots];    // until when a task that has waited for them all knows them
+  int64_t tokens[kPlaces];  // by Place (check/budget.h)
+  uint64_t refilled;        // cycles: when they were counted last; 0: never
+  uint64_t generation;      // pages that are opened now are closed together; a closing begins
   uint64_t closings;  // that are over: all pages opened in the generations before this number have
                       // been taken from all tasks
   SpinLock open_lock;
   // Pages in `open`; where there is no room for more they stay open (kForEver)
   uint32_t open_count;
-  uint32_t closed_count;
-  uint32_t shadows;      // taken so far
-  uint32_t free_shadow;  // of a list of those that are free again, index + 1
+  uint32_t open_in[kPlaces];  // of the pages in `open`, by Place
+  uint32_t shadows;           // taken so far
+  uint32_t free_shadow;       // of a list of those that are free again, index + 1
   // Clocks of accesses that are not kept any more (shadow.cc), of a replay.
   uint32_t dropped;
   SpinLock shadow_lock;
@@ -248,6 +264,7 @@ inline constexpr uint8_t kForEver = 2;
 
 struct Page {
   static constexpr uint8_t kCountedChecked = 1, kCountedUnchecked = 2;
+  static constexpr uint8_t kGivenUnchecked = 4;  // its first task got it without a look
   SpinLock lock;
   Mode mode;
   uint8_t was_written;  // kTrapped: since it is; kDeclared: the backing has it
@@ -258,19 +275,18 @@ struct Page {
   uint32_t shadow;         // index + 1
   uint8_t toucher_count;   // 0, 1, 2 for more
   uint8_t untrapped_slot;
-  uint8_t open_tag;   // kSharedUntrapped: the parity of the generation in which it was opened, or
-                      // kForEver
-  uint8_t counted;    // in which of the findings' counts it is (check/coverage.h)
-  uint64_t holders;   // slots of tasks that may have it mapped, and touch it untrapped
-  uint64_t released;  // slots of tasks that may have stored to it what tells others something
+  uint8_t open_tag : 2;    // kSharedUntrapped: the parity of the generation in which it was opened,
+                           // or kForEver
+  uint8_t counted : 3;     // in which of the findings' counts it is (check/coverage.h)
+  uint8_t taken_over : 3;  // how often another task has come to it while it was private; 7 for more
+  Place place;             // atomic
+  uint64_t holders;        // slots of tasks that may have it mapped, and touch it untrapped
+  uint64_t released;       // slots of tasks that may have stored to it what tells others something
   uint64_t untrapped_clock;  // of untrapped_slot: until when it may have stored there untrapped; 0:
                              // nobody
   uint64_t untrapped;        // slots of other tasks that may have
 };
 static_assert(sizeof(Page) == 56 && page::windows::kMax * sizeof(Page) <= kWindowPagesSize);
-
-inline constexpr int64_t kMaxTokens = 100'000'000;
-inline int64_t tokens() { return __atomic_load_n(&state().tokens, __ATOMIC_RELAXED); }
 
 inline Page& page_at_shared_view(uint64_t shared_view) {
   return reinterpret_cast<Page*>(kCheckPages)[(shared_view - kSharedView) / kPageSize];
