@@ -1,0 +1,33 @@
+// Each thread touches a static array of 16 MB here and there, then changes a counter that nobody has touched before, under a lock.
+#include "program.h"
+
+static long pad[1024];
+static long cold;
+static long pad_after[1024];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+enum { kSize = 16 << 20 };
+static char blocks[2][kSize];
+
+static void* body(void* number) {
+  const long me = (long)number;
+  char* block = blocks[me];
+  unsigned at = (unsigned)me + 1;
+  for (int i = 0; i < 20000; ++i) {
+    at = at * 1103515245 + 12345;
+    block[(at >> 4) % kSize]++;
+  }
+  use(block[kSize / 2]);
+  pause_ms(me ? 30 : 0);
+  pthread_mutex_lock(&lock);
+  cold++;
+  pthread_mutex_unlock(&lock);
+  return NULL;
+}
+
+int main(void) {
+  pthread_t one = start(body, NULL), two = start(body, (void*)1L);
+  join(one);
+  join(two);
+  use(cold + pad[7] + pad_after[7]);
+  return 0;
+}
