@@ -441,6 +441,8 @@ bool is_of_library(uint64_t address);
 void report_race(const PriorAccess& prior, const ThreadState& thread, Access& access,
                  const AccessSite& site, findings::Why why);
 uint32_t note_task(const Task& task, const ThreadState* creator);
+// A system call has been made: it may have named a task. (names.cc)
+void note_name(long number, long first, long second, long result);
 // `fault`: a Fault, or a findings::Misuse. A prior without kind: there is no other side.
 void report_policy(const PriorAccess& prior, const ThreadState& thread, Access& access,
                    const AccessSite& site, findings::Why why, uint32_t fault, uint32_t change,

@@ -21,6 +21,7 @@
 #include "check/calls/descriptors.h"
 #include "check/check.h"
 #include "check/happens_before.h"
+#include "check/state.h"
 #include "control/control.h"
 #include "sys/syscall_x86_64.h"
 
@@ -495,6 +496,7 @@ void CallOrder::end(long result) {
   note_made(call_.number, call_.word, result);
   if (!is_on_) return;
   const long first = call_.word[0];
+  view::checked::note_name(call_.number, first, call_.word[1], result);
   switch (role_of(call_.number)) {
     case Role::kWrites: {
       if (result == -EPIPE || result == -ECONNRESET) acquire_descriptor(first);

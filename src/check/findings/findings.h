@@ -69,7 +69,8 @@ enum Kind : uint32_t {
   kByKernel = 64,   // by a system call, likewise
   kChange = 128,    // a change of policy (weir.h)
   kLockCall = 256,  // a call of a lock
-  kComputes = 512,  // with kMayBeAtomic: an instruction that computes with what it reads
+  kComputes =
+      512,  // with kMayBeAtomic: an instruction that computes with what it reads, or compares
 };
 
 struct Side {

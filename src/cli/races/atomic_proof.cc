@@ -13,10 +13,9 @@
 //    aligned mov of 1, 2, 4 or 8 bytes. All else is no atomic operation: vector moves, unlocked
 //    read-modify-writes, string instructions, misaligned accesses, and what libc or the kernel do
 //    on the program's account. The runtime says so by what it leaves out of Side::kind.
-//    An instruction that computes with what it reads (cmp, add, movsx) is none either, if by its
-//    debug information or .comment a compiler has made it of which that is known: gcc keeps atomic
-//    loads apart as it keeps volatile ones, up to 15; clang up to 19. What the source says of
-//    assembly, and what the names of functions say, comes before.
+//    An instruction that computes with what it reads (cmp, add, test) is none either, if by its
+//    debug information or .comment a compiler has made it of which that is known (producers.cc).
+//    What the source says of assembly, and what the names of functions say, comes before.
 // 2. By debug information alone: bits of a word, and an access of another size than the variable or
 //    member has, or anything that contains it. An atomic operation has the size of its object. Of
 //    unions and of bytes that may be anything's memory, nothing is concluded.

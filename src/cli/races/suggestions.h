@@ -1,6 +1,5 @@
 // weir check --suggest: annotations (weir.h) that say what the program does with its memory anyway,
 // as far as the run showed it.
-// Implemented in suggestions.cc and suggestions_text.cc.
 #pragma once
 
 #include <cstdint>

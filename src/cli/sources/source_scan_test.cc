@@ -141,6 +141,40 @@ TEST_F(SourceScanTest, Macros) {
   EXPECT_FALSE(plain("int x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
 }
 
+TEST_F(SourceScanTest, PartsThatAreNotCompiledHere) {
+  const std::string head = "#ifdef _WIN32\n#include <windows.h>\n#endif\n";
+  EXPECT_TRUE(plain(head + "int X1;\nvoid f(void) {\n  X1 = FLAG;  // HERE\n}\n"));
+  EXPECT_FALSE(plain("#include <windows.h>\nint x;\nvoid f(void) {\n  x = FLAG;  // HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("#ifdef OTHER\n#include <windows.h>\n#endif\nint x;\nvoid f(void) {\n  x = "
+            "FLAG;  // HERE\n}\n"));
+  EXPECT_TRUE(
+      plain("#ifdef _WIN32\n#define LOAD(p) __atomic_load_n(p, 0)\n#else\n#define LOAD(p) "
+            "(*(p))\n#endif\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
+  EXPECT_FALSE(
+      plain("#if defined(__linux__) && 1\n#define LOAD(p) __atomic_load_n(p, 0)\n#else\n#define "
+            "LOAD(p) (*(p))\n#endif\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
+}
+
+TEST_F(SourceScanTest, NamesInCapitalsThatAreNoMacros) {
+  const std::string head = "#include \"missing.h\"\n";
+  for (const char* declaration :
+       {"static int NAME;", "int NAME[4];", "enum { FIRST, NAME };", "enum kind { NAME = 3 };",
+        "struct NAME { int x; };", "typedef int NAME;", "int OTHER = 2, *p; int NAME = 3;"}) {
+    EXPECT_TRUE(plain(head + declaration + "\nint x;\nvoid f(void) {\n  x = NAME;  // HERE\n}\n"))
+        << declaration;
+  }
+  EXPECT_TRUE(
+      look(head + "namespace NAME { int x; }\nvoid f() {\n  NAME::x = 1;  // HERE\n}\n", "n.cc")
+          .is_plain);
+  EXPECT_TRUE(look(head + "template <typename NAME> void f(NAME* p, int* q) {\n  *q = "
+                          "sizeof(NAME);  // HERE\n}\n",
+                   "t.cc")
+                  .is_plain);
+  EXPECT_FALSE(plain(head + "int x;\nint g(void) { return NAME; }\nvoid f(void) {\n  x = NAME;  "
+                            "// HERE\n}\n"));
+}
+
 TEST_F(SourceScanTest, MacrosOfHeaders) {
   write("macros.h", "#include \"deep/inner.h\"\n");
   write("deep/inner.h", "#define LOAD(p) __atomic_load_n(p, 0)\n#define PEEK(p) (*(p))\n");

@@ -86,6 +86,16 @@ std::string enclosing(Dwarf_Die die) {
   return text;
 }
 
+// With -gsplit-dwarf, what a program has of a unit is where the rest of it lies (a .dwo file).
+Dwarf_Die whole_unit(Dwarf_Die die) {
+  Dwarf_Die rest;
+  uint8_t type = 0;
+  if (dwarf_cu_info(die.cu, nullptr, &type, nullptr, &rest, nullptr, nullptr, nullptr) == 0 &&
+      type == DW_UT_skeleton && rest.cu)
+    return rest;
+  return die;
+}
+
 }  // namespace
 
 std::string demangled(const char* name) {
@@ -123,7 +133,7 @@ std::string source_path(Dwarf_Die* unit, const char* name) {
   if (!name) return "";
   std::filesystem::path path = name;
   Dwarf_Attribute attribute;
-  const char* folder = path.is_relative() && dwarf_attr(unit, DW_AT_comp_dir, &attribute)
+  const char* folder = path.is_relative() && dwarf_attr_integrate(unit, DW_AT_comp_dir, &attribute)
                            ? dwarf_formstring(&attribute)
                            : nullptr;
   return found_source((folder ? folder / path : path).lexically_normal().string());
@@ -187,11 +197,11 @@ std::optional<Unit> Modules::unit_at(uint64_t address) {
   Dwfl_Module* module = with_debug_info_ ? at(address) : nullptr;
   if (!module) return std::nullopt;
   Dwarf_Addr bias = 0;
-  if (Dwarf_Die* die = dwfl_module_addrdie(module, address, &bias)) return Unit{*die, bias};
+  if (Dwarf_Die* die = dwfl_module_addrdie(module, address, &bias))
+    return Unit{whole_unit(*die), bias};
   // Compilers may leave out the table that has just been asked (clang does).
-  for (const Unit& unit : units(module)) {
-    Dwarf_Die die = unit.die;
-    if (dwarf_haspc(&die, address - unit.bias) == 1) return unit;
+  for (Dwarf_Die* die = nullptr; (die = dwfl_module_nextcu(module, die, &bias)) != nullptr;) {
+    if (dwarf_haspc(die, address - bias) == 1) return Unit{whole_unit(*die), bias};
   }
   return std::nullopt;
 }
@@ -214,7 +224,8 @@ std::vector<Unit> Modules::units(Dwfl_Module* module) {
   Dwarf_Addr bias = 0;
   Dwarf_Die* die = nullptr;
   if (!with_debug_info_ || !module) return all;
-  while ((die = dwfl_module_nextcu(module, die, &bias)) != nullptr) all.push_back({*die, bias});
+  while ((die = dwfl_module_nextcu(module, die, &bias)) != nullptr)
+    all.push_back({whole_unit(*die), bias});
   return all;
 }
 

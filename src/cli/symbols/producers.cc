@@ -1,3 +1,7 @@
+// gcc keeps atomic loads apart as it keeps volatile ones, up to 15; from 16 on it may fuse them.
+// clang does so up to 19, but without optimization it makes operands of them (cmpl $0, flag). Tried
+// with gcc 12 and clang 14, 15, 16 and 19 on all operators, types and levels: only moves, and in
+// gcc sign extension, in clang sums of floating point numbers.
 #include "cli/symbols/producers.h"
 
 #include <dwarf.h>
@@ -42,9 +46,24 @@ std::string comment_of(Elf* elf) {
   return "";
 }
 
+// clang says of functions that all calls in them are described, if it has optimized them.
+bool is_optimized(Unit& unit, Dwarf_Addr pc) {
+  Dwarf_Die* scopes = nullptr;
+  const int count = dwarf_getscopes(&unit.die, pc, &scopes);
+  bool is_found = false;
+  for (int i = 0; i < count && !is_found; i++) {
+    if (dwarf_tag(&scopes[i]) != DW_TAG_subprogram) continue;
+    is_found = dwarf_hasattr(&scopes[i], DW_AT_call_all_calls) ||
+               dwarf_hasattr(&scopes[i], DW_AT_GNU_all_call_sites);
+    break;
+  }
+  free(scopes);
+  return is_found;
+}
+
 }  // namespace
 
-bool loads_atomics_by_moves(std::string_view producer) {
+bool loads_atomics_by_moves(std::string_view producer, bool is_optimized) {
   if (producer.starts_with("GNU AS")) return false;
   for (const std::string_view gcc : {"GNU C", "GNU GIMPLE", "GCC: "}) {
     if (!producer.starts_with(gcc)) continue;
@@ -55,7 +74,7 @@ bool loads_atomics_by_moves(std::string_view producer) {
     return version && *version >= 4 && *version <= kNewestGcc;
   }
   const size_t clang = producer.find("clang version ");
-  if (clang == std::string_view::npos) return false;
+  if (clang == std::string_view::npos || !is_optimized) return false;
   const std::optional<int> version = version_behind(producer, clang + sizeof("clang version ") - 1);
   return version && *version <= kNewestClang;
 }
@@ -72,7 +91,7 @@ bool Producers::by_comment(Dwfl_Module* module) {
     at += one.size() + 1;
     if (one.empty() || one.starts_with("Linker: ")) continue;
     is_any = true;
-    are_all &= weir::cli::loads_atomics_by_moves(one);
+    are_all &= weir::cli::loads_atomics_by_moves(one, false);
   }
   return known_[path] = is_any && are_all;
 }
@@ -84,7 +103,8 @@ bool Producers::loads_atomics_by_moves(uint64_t address) {
     Dwarf_Attribute attribute;
     const char* producer =
         dwarf_attr(&unit->die, DW_AT_producer, &attribute) ? dwarf_formstring(&attribute) : nullptr;
-    return producer && weir::cli::loads_atomics_by_moves(producer);
+    return producer &&
+           weir::cli::loads_atomics_by_moves(producer, is_optimized(*unit, address - unit->bias));
   }
   const std::string path = modules_.path_of(module);
   if (path.starts_with("/usr/lib") || path.starts_with("/lib"))

@@ -11,9 +11,9 @@
 namespace weir::cli {
 
 // Whether a compiler, as it calls itself in debug information or in the section .comment, makes of
-// an atomic load nothing but a move, never an operand of another instruction: gcc up to 15, clang
-// up to 19. Of others it is not known.
-bool loads_atomics_by_moves(std::string_view producer);
+// an atomic load of a whole number nothing but a move, never an operand of another instruction. Of
+// compilers that are not known, false. `is_optimized`: it is known of the code that it is.
+bool loads_atomics_by_moves(std::string_view producer, bool is_optimized);
 
 class Producers {
  public:

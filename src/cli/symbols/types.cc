@@ -36,6 +36,12 @@ uint64_t member_offset(Dwarf_Die* member) {
   return bit != ~uint64_t{0} ? bit / 8 : number_at(member, DW_AT_data_member_location, 0);
 }
 
+// Of a bit field: the bytes that it has a share of.
+uint64_t bytes_of_bits(Dwarf_Die* member, uint64_t bits) {
+  const uint64_t first = number_at(member, DW_AT_data_bit_offset, 0);
+  return (first % 8 + bits + 7) / 8;
+}
+
 // Elements in each dimension; 0: not known.
 std::vector<uint64_t> dimensions_of(Dwarf_Die* array) {
   std::vector<uint64_t> all;
@@ -79,7 +85,8 @@ void find_in_compound(Dwarf_Die compound, uint64_t offset, int depth, Part* part
     if (dwarf_hasattr(&child, DW_AT_external) || dwarf_hasattr(&child, DW_AT_declaration) ||
         !type_of(&child, &type))
       continue;  // static
-    const uint64_t start = member_offset(&child), size = size_of(type);
+    const uint64_t start = member_offset(&child), bits = number_at(&child, DW_AT_bit_size, 0),
+                   size = bits ? bytes_of_bits(&child, bits) : size_of(type);
     // Of size 0: an array at the end without bounds. Base classes without members are of size 1, at
     // any offset.
     if (offset < start || (size != 0 && offset - start >= size)) continue;
@@ -90,9 +97,10 @@ void find_in_compound(Dwarf_Die compound, uint64_t offset, int depth, Part* part
     }
     inside.start += start;
     inside.is_of_union |= is_union;
-    inside.is_bits = dwarf_hasattr(&child, DW_AT_bit_size) != 0;
+    inside.is_bits = bits != 0;
     const bool was_known = inside.is_known = false;
     find(type, offset - start, depth + 1, &inside);
+    if (bits) inside.size = size;
     if (tag == DW_TAG_inheritance && inside.is_known == was_known) continue;
     const bool is_atomic = part->is_atomic || inside.is_atomic;
     if (!is_found) *part = inside;

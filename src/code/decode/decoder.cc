@@ -56,7 +56,7 @@ bool only_hints(const ZydisDecodedInstruction& from) {
          from.meta.category == ZYDIS_CATEGORY_CLDEMOTE;
 }
 
-// Not: moves of any kind, also conditional ones, and what converts or zero-extends.
+// Of whole numbers. Not: moves of any kind, also conditional ones, and what converts or extends.
 bool is_computation(ZydisMnemonic mnemonic) {
   switch (mnemonic) {
     case ZYDIS_MNEMONIC_ADC:
@@ -67,25 +67,11 @@ bool is_computation(ZydisMnemonic mnemonic) {
     case ZYDIS_MNEMONIC_IDIV:
     case ZYDIS_MNEMONIC_IMUL:
     case ZYDIS_MNEMONIC_MUL:
-    case ZYDIS_MNEMONIC_MOVSX:
-    case ZYDIS_MNEMONIC_MOVSXD:
     case ZYDIS_MNEMONIC_OR:
     case ZYDIS_MNEMONIC_SBB:
     case ZYDIS_MNEMONIC_SUB:
     case ZYDIS_MNEMONIC_TEST:
-    case ZYDIS_MNEMONIC_XOR:
-    case ZYDIS_MNEMONIC_ADDSD:
-    case ZYDIS_MNEMONIC_ADDSS:
-    case ZYDIS_MNEMONIC_DIVSD:
-    case ZYDIS_MNEMONIC_DIVSS:
-    case ZYDIS_MNEMONIC_MULSD:
-    case ZYDIS_MNEMONIC_MULSS:
-    case ZYDIS_MNEMONIC_SUBSD:
-    case ZYDIS_MNEMONIC_SUBSS:
-    case ZYDIS_MNEMONIC_UCOMISD:
-    case ZYDIS_MNEMONIC_UCOMISS:
-    case ZYDIS_MNEMONIC_COMISD:
-    case ZYDIS_MNEMONIC_COMISS: return true;
+    case ZYDIS_MNEMONIC_XOR: return true;
     default: return false;
   }
 }

@@ -45,7 +45,7 @@ struct Instruction {
   bool is_fence = false;    // mfence
   bool is_syscall = false;  // syscall, sysenter, int: the kernel accesses memory on its behalf
   bool is_string = false;   // operands step with rsi, rdi and the direction flag
-  bool computes = false;    // reads a number and computes with it, compares or extends its sign
+  bool computes = false;    // reads a whole number and computes with it, or compares
   // Reads, or writes, memory that the operands do not describe (gather, tiles, ...)
   bool unknown_read = false;
   bool unknown_write = false;

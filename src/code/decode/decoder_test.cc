@@ -116,6 +116,23 @@ TEST(DecoderTest, ComparisonsMayNotStore) {
   expect({0x48, 0x0f, 0xc7, 0x0b}, {{kRbxAt, 16, true, true, false}});  // cmpxchg16b
 }
 
+TEST(DecoderTest, WhatComputesWithANumber) {
+  const auto computes = [](std::initializer_list<int> code) {
+    const std::vector<uint8_t> bytes(code.begin(), code.end());
+    Instruction instruction;
+    EXPECT_TRUE(decode_bytes(bytes.data(), bytes.size(), kHere, instruction));
+    return instruction.computes;
+  };
+  EXPECT_TRUE(computes({0x83, 0x3b, 0x00}));         // cmpl $0,(%rbx)
+  EXPECT_TRUE(computes({0x03, 0x03}));               // add (%rbx),%eax
+  EXPECT_TRUE(computes({0xf6, 0x03, 0x04}));         // testb $4,(%rbx)
+  EXPECT_FALSE(computes({0x8b, 0x03}));              // mov (%rbx),%eax
+  EXPECT_FALSE(computes({0x48, 0x63, 0x03}));        // movslq (%rbx),%rax
+  EXPECT_FALSE(computes({0x0f, 0xb6, 0x03}));        // movzbl (%rbx),%eax
+  EXPECT_FALSE(computes({0xf3, 0x0f, 0x58, 0x03}));  // addss (%rbx),%xmm0
+  EXPECT_FALSE(computes({0x0f, 0x44, 0x03}));        // cmove (%rbx),%eax
+}
+
 TEST(DecoderTest, Jumps) {
   const auto is_jump = [](std::initializer_list<int> code) {
     const std::vector<uint8_t> bytes(code.begin(), code.end());
