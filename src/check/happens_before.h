@@ -22,8 +22,8 @@ inline constexpr uint64_t kAnyDescriptor = 1, kSignals = 2, kSharedMemory = 3;
 // Of what the C library calls back when the program ends, or forks; ends of threads, of which who
 // finds a robust mutex in a dead one's hands knows.
 inline constexpr uint64_t kAtExit = 4, kAtFork = 5, kEnds = 6;
-// What helpers of the C library's own have done by system calls.
-inline constexpr uint64_t kHelpers = 7;
+// What helpers of the C library's own have done by system calls, and what they were asked to do.
+inline constexpr uint64_t kHelpers = 7, kWork = 8;
 
 // Per process: the checked View, and tasks run.
 extern bool g_checked;

@@ -110,24 +110,35 @@ WEIR_EXPORT int fork() {
   X(int, gai_error, (void* request), (request))                                     \
   X(int, gai_suspend, (const void* const* list, int count, const timespec* time),   \
     (list, count, time))                                                            \
-  X(int, gai_cancel, (void* request), (request))                                    \
-  X(int, ftrylockfile, (FILE * stream), (stream))
+  X(int, gai_cancel, (void* request), (request))
 
 #define WEIR_DEFINE(result, name, parameters, arguments)            \
   WEIR_EXPORT result name parameters {                              \
     WEIR_LIBRARY(name, -1);                                         \
+    release_in_program(weir::happens::kWork); \
     const auto answer = by_library([&] { return real arguments; }); \
     acquire_in_program(weir::happens::kHelpers);                    \
     return answer;                                                  \
   }
 WEIR_LIBRARY_WORK(WEIR_DEFINE)
 
+// By the stream: what its lock is made of lies in the C library's own data, which a checked replay
+// does not look at.
 WEIR_EXPORT void flockfile(FILE* stream) {
   WEIR_LIBRARY(flockfile, );
   by_library([&] { return real(stream), 0; });
+  acquire_in_program(reinterpret_cast<uint64_t>(stream));
+}
+
+WEIR_EXPORT int ftrylockfile(FILE* stream) {
+  WEIR_LIBRARY(ftrylockfile, -1);
+  const int error = by_library([&] { return real(stream); });
+  if (!error) acquire_in_program(reinterpret_cast<uint64_t>(stream));
+  return error;
 }
 
 WEIR_EXPORT void funlockfile(FILE* stream) {
   WEIR_LIBRARY(funlockfile, );
+  release_in_program(reinterpret_cast<uint64_t>(stream));
   by_library([&] { return real(stream), 0; });
 }

@@ -486,6 +486,7 @@ CallOrder::CallOrder(const CallArguments& call, bool is_on) : call_(call), is_on
   if (call.number == SYS_epoll_ctl) note_registration(call.word);
   if (is_on) {
     waits_ = waits();
+    if (happens::library_orders()) acquire(happens::kWork);
     before(call);
   } else if (call.number == SYS_close) {
     forget_descriptor(call.word[0]);
