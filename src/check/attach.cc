@@ -11,7 +11,6 @@
 #include "check/findings/findings.h"
 #include "check/happens_before.h"
 #include "check/policy/declared.h"
-#include "check/state.h"
 #include "control/control.h"
 #include "control/options.h"
 #include "control/process.h"

@@ -63,13 +63,6 @@ WEIR_EXPORT void __cxa_finalize(void* library_of) {
   real(library_of);
 }
 
-WEIR_EXPORT [[noreturn]] void quick_exit(int status) {
-  static decltype(quick_exit)* known;
-  acquire_in_program(weir::happens::kAtExit);
-  library(known, "quick_exit")(status);
-  __builtin_unreachable();
-}
-
 WEIR_EXPORT int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(),
                                   void* library_of) {
   WEIR_LIBRARY(__register_atfork, -1);
