@@ -224,8 +224,8 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
   if (is_ignored(site.rip)) page.checked_count++;
   const bool is_common = page.toucher_count > 1;
   const Place place = known_place(page);
-  if (page.shadow &&
-      page.checked_count < (is_common ? common_checks(place) : private_checks(place)))
+  if (page.shadow && page.checked_count < (is_common || page.taken_over ? common_checks(place)
+                                                                        : private_checks(place)))
     return Got::kNothing;
   lose_sleeping(at, page, thread);
   const bool has_others = page.holders & ~bit_of(thread);
@@ -241,6 +241,11 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
     page.mode = Mode::kReadBy;
     hold(at, page, thread, false);
     return Got::kReading;
+  }
+  if (tokens(place) <= 0 && !has_others && page.taken_over < kMaxTakenOver) {
+    page.taken_over++;  // an open page orders all that its tasks do: not for a touch or two
+    leave_to(at, page, task, thread, true);
+    return Got::kWriting;
   }
   open_page(at, page, thread);
   return Got::kWriting;
