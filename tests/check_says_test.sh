@@ -217,20 +217,25 @@ cat >names.c <<'C'
 #include <sys/prctl.h>
 #include <unistd.h>
 int first, second;
-static void* work(void* unused) {
+static void* named(void* unused) {
   usleep(100000);
   first++;
+  return unused;
+}
+static void* naming(void* unused) {
   prctl(PR_SET_NAME, "itself");
   second++;
   return unused;
 }
 int main(void) {
-  pthread_t thread;
-  pthread_create(&thread, 0, work, 0);
-  pthread_setname_np(thread, "from outside");
+  pthread_t one, two;
+  pthread_create(&one, 0, named, 0);
+  pthread_setname_np(one, "from outside");
+  pthread_create(&two, 0, naming, 0);
   first++;
   second++;
-  pthread_join(thread, 0);
+  pthread_join(one, 0);
+  pthread_join(two, 0);
   return 0;
 }
 C
@@ -238,7 +243,7 @@ gcc -g -O1 -pthread names.c -o names
 check 66 ./names
 says 'data race: first: '
 grep -A8 'data race: first' log | grep -q 'thread T1 "from outside"' || fail "named from outside: $(cat log)"
-grep -A8 'data race: second' log | grep -q 'thread T1 "itself"' || fail "named by itself: $(cat log)"
+grep -A8 'data race: second' log | grep -q 'thread T2 "itself"' || fail "named by itself: $(cat log)"
 
 # --- met once, and the command line whole
 cat >once.c <<'C'
