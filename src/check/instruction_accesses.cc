@@ -52,6 +52,30 @@ uint32_t kind_of(const Instruction& instruction, const Access& access) {
   return kind;
 }
 
+// Whether the condition of that code (the low four bits of jcc, setcc, cmovcc) holds.
+bool holds(unsigned code, uint64_t flags) {
+  const bool carry = flags & 1, parity = flags >> 2 & 1, zero = flags >> 6 & 1,
+             sign = flags >> 7 & 1, overflow = flags >> 11 & 1;
+  const bool all[] = {overflow,
+                      carry,
+                      zero,
+                      carry || zero,
+                      sign,
+                      parity,
+                      sign != overflow,
+                      zero || sign != overflow};
+  return all[code >> 1] != static_cast<bool>(code & 1);
+}
+
+// A conditional move reads its operand though the condition does not hold, and throws it away: the
+// source has no such access.
+bool is_idle_move(uint64_t rip, uint64_t flags) {
+  constexpr uint8_t kTwoBytes = 0x0f, kMoves = 0x40, kOperandSize = 0x66;
+  const auto* code = reinterpret_cast<const uint8_t*>(rip);
+  while (*code == kOperandSize || (*code & 0xf0) == 0x40) code++;  // a REX prefix
+  return code[0] == kTwoBytes && (code[1] & 0xf0) == kMoves && !holds(code[1] & 15, flags);
+}
+
 }  // namespace
 
 void list_accesses(const Task& task, const ucontext_t& context, uint64_t address, Extent extent,
@@ -76,6 +100,8 @@ void list_accesses_of(const Instruction* instruction, const Task& task, const uc
                        reinterpret_cast<uint64_t>(&task), extent);
   accesses.count = 0;
   accesses.is_listed = false;
+  const bool is_idle = accesses.instruction && list.count == 1 &&
+                       is_idle_move(rip, static_cast<uint64_t>(gregs[REG_EFL]));
   for (size_t i = 0; i < list.count; i++) {
     const Access& access = list.accesses[i];
     if (!access.size || (!access.exact && access.size > kPageSize)) continue;
@@ -85,7 +111,8 @@ void list_accesses_of(const Instruction* instruction, const Task& task, const uc
         access.exact ||
         accesses.instruction->is_locked;  // a compare-and-exchange may leave it as it is
     accesses.access[accesses.count++] = {access.address, access.size,
-                                         is_known         ? kind_of(*accesses.instruction, access)
+                                         is_idle          ? 0u
+                                         : is_known       ? kind_of(*accesses.instruction, access)
                                          : access.written ? uint32_t{kUnknownWrite}
                                                           : 0u};
   }
