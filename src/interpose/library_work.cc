@@ -108,7 +108,7 @@ WEIR_EXPORT int fork() {
 #define WEIR_DEFINE(result, name, parameters, arguments)            \
   WEIR_EXPORT result name parameters {                              \
     WEIR_LIBRARY(name, -1);                                         \
-    release_in_program(weir::happens::kWork); \
+    release_in_program(weir::happens::kWork);                       \
     const auto answer = by_library([&] { return real arguments; }); \
     acquire_in_program(weir::happens::kHelpers);                    \
     return answer;                                                  \
