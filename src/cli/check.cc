@@ -181,7 +181,7 @@ Command add_check(CLI::App& app) {
       ->type_name("KIND[,KIND]")
       ->default_str("lock-order");
   command->add_flag("--allow-unchecked", options->allow_unchecked,
-                    "A program that is executed and that Weir cannot enter (static, set-uid) does "
+                    "A program that is executed and that Weir cannot enter (set-uid) does "
                     "not change the status");
   command->add_flag("--stat", options->stat, "At the end, print what the run spent");
   command

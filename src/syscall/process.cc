@@ -154,9 +154,10 @@ long on_execute(Call& call) {
              monitored = g_tasks_active && plan().has_processes() && !self().identity.in_vfork;
   tasks::Hosted hosted;
   bool is_outside = false;
-  const bool is_hosted = at ? runtime::look_at_executed(static_cast<int>(call.a), call.b,
-                                                        static_cast<int>(call.e), hosted, is_outside)
-                            : runtime::look_at_executed(AT_FDCWD, call.a, 0, hosted, is_outside);
+  const bool is_hosted =
+      at ? runtime::look_at_executed(static_cast<int>(call.a), call.b, static_cast<int>(call.e),
+                                     hosted, is_outside)
+         : runtime::look_at_executed(AT_FDCWD, call.a, 0, hosted, is_outside);
   if (monitored) begin_turn(EventKind::kSyscall);
   long result;
   {

@@ -66,7 +66,7 @@ struct ReportedRace {
   ReportedObject object;
   ReportedSide sides[2];
   std::vector<ReportedSide> more;  // kHazard: between the two
-  uint64_t count = 1;  // how often it was met
+  uint64_t count = 1;              // how often it was met
   // Not empty: both sides may be atomic operations, so that it may be none. Why it is not known.
   std::string doubt;
 };

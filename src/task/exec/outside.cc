@@ -14,8 +14,8 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "control/static_program.h"
 #include "check/executed.h"
+#include "control/static_program.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "record/stream.h"

@@ -26,7 +26,6 @@ void map_said();
 // that weir-host can execute. If Weir will not be in it, that is said, unless its execution will
 // fail; a recording and a check keep it for their ends instead, and `is_outside` becomes true. A
 // replay takes the result from the recording.
-bool look_at_executed(int directory, long path, int flags, tasks::Hosted& hosted,
-                      bool& is_outside);
+bool look_at_executed(int directory, long path, int flags, tasks::Hosted& hosted, bool& is_outside);
 
 }  // namespace weir::runtime
