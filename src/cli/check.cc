@@ -72,6 +72,14 @@ int check(const Words& words, const CheckOptions& options) {
                               "with go build -race instead, or weir record it",
                               program.path));
   }
+  if (!program.static_program.empty() && has_own_openmp(program.static_program)) {
+    throw Failure(
+        kCannotRun,
+        fmt::format("{} has OpenMP's library linked into it: weir check knows how threads "
+                    "wait in the shared one only, and it would report what is no race: "
+                    "link it without -static",
+                    program.path));
+  }
   library_path();
   const std::string& log = options.reports.report.log;
   CheckReport report =

@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "cli/common/failure.h"
 
@@ -279,6 +280,20 @@ bool is_from_go(const std::string& path) {
     if (notes.find(std::string("\4\0\0\0Go\0\0", 8)) != std::string::npos) return true;
   }
   return false;
+}
+
+bool has_own_openmp(const std::string& path) {
+  // Variables that the libraries of gcc and of LLVM look for.
+  constexpr std::string_view kNames[] = {"GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
+  constexpr size_t kPiece = 1 << 20, kLongestName = 32;
+  const File file(path);
+  for (off_t at = 0;; at += kPiece - kLongestName) {
+    const std::string bytes = file.read(kPiece, at);
+    for (const std::string_view name : kNames) {
+      if (bytes.find(name) != std::string::npos) return true;
+    }
+    if (bytes.size() < kPiece) return false;
+  }
 }
 
 Program locate_program(const std::vector<std::string>& words) {

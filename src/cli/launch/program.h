@@ -31,4 +31,7 @@ ProgramKind check_program(const std::string& path);
 // Whether Go's linker has noted in the ELF file at `path` that it made it.
 bool is_from_go(const std::string& path);
 
+// Whether gcc's or LLVM's OpenMP library is linked into the file at `path`.
+bool has_own_openmp(const std::string& path);
+
 }  // namespace weir::cli

@@ -168,8 +168,7 @@ case_javac() {
   same_bytes One.class
 }
 
-compat go_channels needs=go limit=120
-case_go_channels() {
+go_source() {
   cat >main.go <<'GO'
 package main
 
@@ -200,10 +199,40 @@ func main() {
 	fmt.Println(total)
 }
 GO
-  # cgo makes it a program of the C library; without it Go links statically, which Weir refuses by name.
+}
+
+compat go_channels needs=go limit=120
+case_go_channels() {
+  go_source
+  # cgo makes it a program of the C library; without it Go links statically.
   printf 'package main\n\n// #include <stdlib.h>\nimport "C"\n\nfunc init() { C.free(C.malloc(1)) }\n' >c.go
   HOME=$PWD GO111MODULE=off go build -o channels main.go c.go
   under ./channels
+}
+
+compat go_static needs=go limit=120 orders="free token record"
+case_go_static() {
+  go_source
+  HOME=$PWD GO111MODULE=off CGO_ENABLED=0 go build -o channels main.go
+  under ./channels
+}
+
+compat gron needs=gron
+case_gron() {
+  printf '{"name": "weir", "list": [1, 2, {"deep": true}], "text": "a\\nb"}\n' >in.json
+  under gron in.json
+}
+
+compat fzf needs=fzf
+case_fzf() {
+  seq 1 20000 >lines
+  under fzf -f 99 <lines | sort
+}
+
+compat busybox needs=busybox
+case_busybox() {
+  seq 1 2000 >lines
+  under busybox sh -c 'busybox sort -r lines | busybox head -n 5; busybox awk "{ s += \$1 } END { print s }" lines; exit 3' || echo "status $?"
 }
 
 compat go_build needs=go limit=300 orders="free token check"
