@@ -17,6 +17,21 @@ void add_point(CLI::App& command, RunOptions& options) {
       ->capture_default_str();
 }
 
+void add_schedule(CLI::App& command, RunOptions& options) {
+  command
+      .add_option("--schedule", options.schedule,
+                  "With --order serial: which schedule, such as w1:random:seed=7")
+      ->type_name("SCHEDULE");
+  command
+      .add_option("--schedule-log", options.schedule_log,
+                  "With --order serial: at the end, write to FILE what the schedule did")
+      ->type_name("FILE");
+  command
+      .add_option("--step-limit", options.step_limit,
+                  "With --order serial: end the program after so many steps of all its tasks")
+      ->type_name("N");
+}
+
 void add_common(CLI::App& command, RunOptions& options) {
   command.add_flag("--stat", options.stat,
                    "At the end, print what the run spent (events, copies, diffs, times)");
@@ -53,6 +68,7 @@ Command add_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run a program at any point of Order x View");
   add_point(*command, *options);
+  add_schedule(*command, *options);
   add_common(*command, *options);
   return start(command, options);
 }
@@ -63,8 +79,18 @@ Command add_det(CLI::App& app) {
   options->view = "isolated";
   CLI::App* command = app.add_subcommand(
       "det", "Run a program deterministically (= run --order token --view isolated)");
+  command
+      ->add_option("--order", options->order,
+                   "token, or serial: one task at a time, see --schedule")
+      ->transform(CLI::IsMember({"token", "serial"}))
+      ->capture_default_str();
+  add_schedule(*command, *options);
   add_common(*command, *options);
-  return start(command, options);
+  Command made = start(command, options);
+  command->parse_complete_callback([options] {
+    if (options->order == "serial") options->view = "direct";
+  });
+  return made;
 }
 
 Command add_stat(CLI::App& app) {

@@ -63,6 +63,7 @@ void apply(Piece key, Piece value, Options* result) {
     if (value.is("token")) result->order = Order::kToken;
     if (value.is("record")) result->order = Order::kRecord;
     if (value.is("free")) result->order = Order::kFree;
+    if (value.is("serial")) result->order = Order::kSerial;
   } else if (key.is("view")) {
     if (value.is("isolated")) result->view = View::kIsolated;
     if (value.is("coherent")) result->view = View::kCoherent;
@@ -105,6 +106,8 @@ void apply(Piece key, Piece value, Options* result) {
     result->constant = static_cast<uint32_t>(number(value));
   } else if (key.is("processes")) {
     result->constant_memory = static_cast<int>(number(value));
+  } else if (key.is("schedule")) {
+    result->schedule_memory = static_cast<int>(number(value));
   } else if (key.is("addresses")) {
     result->places = value.is("weir");
   } else if (key.is("seed")) {

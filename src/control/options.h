@@ -11,7 +11,7 @@
 
 namespace weir {
 
-enum class Order : uint8_t { kFree, kToken, kRecord };  // kRecord: a replay's, too
+enum class Order : uint8_t { kFree, kToken, kRecord, kSerial };  // kRecord: a replay's, too
 enum class View : uint8_t { kDirect, kIsolated, kCoherent, kChecked };
 enum class Enforcer : uint8_t {
   kAuto,
@@ -66,6 +66,8 @@ struct Options {
   bool without_userfault = false;  // as if the kernel had no userfaultfd (memory/userfault.h)
   uint32_t constant = 0;           // inputs that are made constant (constant/layout.h)
   int constant_memory = -1;  // descriptor of the memory that such a run's processes have together
+  int schedule_memory = -1;  // descriptor of the memory that says the schedule (Order serial;
+                             // control/schedule_memory.h)
   bool places = false;       // Weir fixes the addresses of programs (loader/fixed_layout.h)
   uint64_t seed = 0;         // of constant random bytes
   uint64_t start = 0;        // of constant time: seconds since 1970

@@ -37,6 +37,11 @@ constexpr Row kRows[] = {
      View::kDirect,
      false,
      {"direct", Scheduler::kRing, Memory::kDirect, Atomics::kNative, ObjectOrder::kNone}},
+    // weir run --order serial
+    {Order::kSerial,
+     View::kDirect,
+     false,
+     {"direct", Scheduler::kSerial, Memory::kDirect, Atomics::kNative, ObjectOrder::kNone}},
     // weir det; weir record --view isolated
     {Order::kToken,
      View::kIsolated,

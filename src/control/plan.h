@@ -21,6 +21,7 @@ struct Plan {
     kRounds,    // parallel phases, each followed by the turns of the tasks that arrived
     kNumbered,  // rounds, with the turns in the order of the tasks' numbers
     kArrival,   // first come, first served; a replay repeats the recorded order
+    kSerial,    // one task at a time, program code included, as a schedule says
   };
   // What memory a task sees.
   enum class Memory : uint8_t {
@@ -56,8 +57,10 @@ struct Plan {
   bool orders_atomics() const { return atomics == Atomics::kEvents; }
   // Turns follow from what tasks did before, and from nothing else.
   bool is_deterministic() const {
-    return scheduler == Scheduler::kRing || scheduler == Scheduler::kNumbered;
+    return scheduler == Scheduler::kRing || scheduler == Scheduler::kNumbered || is_serial();
   }
+  // Program code runs with the turn, counted.
+  bool is_serial() const { return scheduler == Scheduler::kSerial; }
   bool is_by_arrival() const { return scheduler == Scheduler::kArrival; }
 };
 

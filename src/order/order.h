@@ -30,6 +30,8 @@ struct Traits {
   bool is_exact = false;
   // While a task has the turn no other one begins or ends a wait.
   bool is_still_in_turn = false;
+  // Program code, too, runs with the turn only, and is counted (order/serial/serial.h).
+  bool is_serial = false;
   // Tasks that are overdue are asked what they do (order/probe.h): when for the first time, and how
   // soon again within a burst. Nanoseconds.
   bool asks_overdue = false;

@@ -27,6 +27,7 @@
 #include "signal/spin_probe.h"
 #include "sync/coalesce.h"
 #include "sync/event.h"
+#include "sync/serial.h"
 #include "sync/turn.h"
 #include "sys/libc.h"
 #include "sys/report.h"
@@ -107,9 +108,12 @@ void on_site(Frame& frame) {
     return;
   }
   if (frame.site == translate::kCounted) {
-    if (translate::on_exhausted(frame)) count_exhausted(self());
+    const bool is_exhausted = translate::on_exhausted(frame);
+    if (plan().is_serial()) serial::on_counted(self(), frame, is_exhausted);
+    else if (is_exhausted) count_exhausted(self());
     return;
   }
+  if (plan().is_serial()) serial::come_in(self());
   const bool is_made = frame.site == trap::kMadeSite;
   Site late;
   const Site* site = is_made ? &late : site_at(static_cast<uint32_t>(frame.site));
@@ -159,6 +163,10 @@ void give_pages_if_asked(Task& task) {
 // Program code goes on within a turn that is kept as long as the compute gap is short.
 void go_on_counted(Frame& frame) {
   Task& task = self();
+  if (plan().is_serial()) {
+    serial::go_out(task, frame);
+    return;
+  }
   if (!is_in_gap(task) || task.turn.depth != 1 ||
       (input::has_signals(task) && !task.fast_lock_section))
     return;

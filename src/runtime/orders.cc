@@ -4,6 +4,7 @@
 #include "order/arrival.h"
 #include "order/ring.h"
 #include "order/rounds.h"
+#include "order/serial/serial.h"
 
 namespace weir::runtime {
 namespace {
@@ -20,6 +21,7 @@ order::Order& chosen() {
     case Plan::Scheduler::kRing: return g_ring;
     case Plan::Scheduler::kRounds: return g_rounds;
     case Plan::Scheduler::kNumbered: return g_numbered;
+    case Plan::Scheduler::kSerial: return order::g_serial;
     case Plan::Scheduler::kArrival:
       return plan().is_order_only() || plan().has_keys() ? g_arrival_order_only : g_arrival;
   }

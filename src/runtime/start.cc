@@ -25,12 +25,14 @@
 #include "code/sites/site_table.h"
 #include "code/translate/counted.h"
 #include "code/translate/seek.h"
+#include "code/translate/step.h"
 #include "constant/constant.h"
 #include "control/control.h"
 #include "control/options.h"
 #include "control/process.h"
 #include "heap/heap.h"
 #include "memory/backing.h"
+#include "order/serial/serial.h"
 #include "order/waiting.h"
 #include "record/input.h"
 #include "record/pause.h"
@@ -154,10 +156,11 @@ void go_multi() {
   if (plan().orders_atomics() || is_late)
     patch_all((plan().orders_atomics() ? kPatchAtomic : PatchKinds{}) |
               (is_late ? first_patch_kinds() : PatchKinds{}));
-  if (plan().is_isolated()) {
+  if (plan().is_isolated() || plan().is_serial()) {
     translate::forget_own_cache();  // all processes use what was this one's
     translate::start(reinterpret_cast<uint64_t>(&weir_site_entry),
                      reinterpret_cast<uint64_t>(&weir_upcall));
+    if (plan().is_serial()) translate::count_steps(order::serial::has_all_points());
   }
   if (plan().has_processes()) {
     syscalls::say_timer_is_left();
@@ -229,6 +232,7 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   runtime::open_log();
   runtime::map_said();
   if (!libc::learn()) die(125);
+  if (plan().is_serial() && !order::serial::read_schedule()) die(125);
   runtime::start_counts();
   if (!constant::attach()) die(125);
   shared().program.arguments = reinterpret_cast<uint64_t>(argv[0]);

@@ -42,6 +42,7 @@
 #include "sync/biased_lock.h"
 #include "sync/coalesce.h"
 #include "sync/fast_path.h"
+#include "sync/serial.h"
 #include "sync/turn.h"
 #include "sys/futex.h"
 #include "sys/report.h"
@@ -102,6 +103,7 @@ bool goes_on_in_gap(EventKind kind) {
 
 // Program code runs with a turn that was kept: whether an event of this kind ends that.
 bool ends_kept_turn(Task& task, EventKind kind) {
+  if (plan().is_serial()) return false;  // program code always runs with the turn
   switch (task.turn.state) {
     case TurnState::kNone:
     case TurnState::kHolding:
@@ -313,6 +315,14 @@ void begin_turn(EventKind kind) {
   if (ends_kept_turn(task, kind)) release_turn(task, ReleaseReason::kOtherEvent);
   if (task.turn.depth) {
     if (!is_part_of_life(kind)) need_turn();
+    if (plan().is_serial()) {
+      if (task.turn.depth == 1) {
+        order::current().note_further(task, kind);
+        serial::before_event(task);
+      }
+      task.turn.depth++;
+      return;
+    }
     if (runtime::g_is_in_place_process && !goes_on_in_gap(kind)) leave_in_place_process();
     if (is_in_gap(task) && task.turn.depth == 1) {
       task.spent.counters.events++;
@@ -338,7 +348,7 @@ void begin_create() {
     set_turn_state(task, TurnState::kHoldForCreate, TurnState::kHolding);
     return;
   }
-  if (task.turn.state == TurnState::kGap && task.turn.depth == 1)
+  if (task.turn.state == TurnState::kGap && task.turn.depth == 1 && !plan().is_serial())
     release_turn(task, ReleaseReason::kOtherEvent);
   if (task.turn.depth || !order::current().go_ahead(task)) {
     begin_turn(EventKind::kCreate);
@@ -358,7 +368,7 @@ void end_create() {
     task.turn.sole_operations = 0;
     runtime::apply_mappings(task);
     trap::take_inbox(task);
-  } else if (task.turn.state != TurnState::kHolding || task.turn.depth != 1) {
+  } else if (task.turn.state != TurnState::kHolding || task.turn.depth != 1 || plan().is_serial()) {
     end_turn();
   } else if (!plan().has_processes() && coalesces_turns()) {
     hold_turn(TurnState::kHoldForCreate);
@@ -378,7 +388,7 @@ void need_turn() {
 
 void hold_turn(TurnState kept_for) {
   Task& task = self();
-  if (task.turn.state == TurnState::kHolding && task.turn.depth == 1 &&
+  if (task.turn.state == TurnState::kHolding && task.turn.depth == 1 && !plan().is_serial() &&
       (!has_short_turns() || kept_for == TurnState::kHoldForRetry)) {
     set_turn_state(task, TurnState::kHolding, kept_for);
     task.turn.coalesced_events = 0;
@@ -391,6 +401,12 @@ void end_turn() {
   Task& task = self();
   WEIR_CHECK(task.turn.depth > 0);  // invariant 2 of turn.h
   const bool is_nested = task.turn.depth > 1;
+  if (plan().is_serial()) {
+    if (is_nested) task.turn.depth--;
+    if (task.turn.depth == 1 && (!is_nested || task.turn.state == TurnState::kGap))
+      serial::after_event(task);
+    return;
+  }
   if (is_nested && (--task.turn.depth > 1 || task.turn.state != TurnState::kGap)) return;
   if (!is_next_gap_short(task)) {
     release_turn(task, ReleaseReason::kEventIsOver);

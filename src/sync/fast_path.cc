@@ -11,7 +11,15 @@ namespace {
 class None final : public FastPath {};
 constinit None g_none;
 
+// Order serial: each operation is an event, where the turn may go to another task.
+class Serial final : public FastPath {
+ public:
+  bool is_sole(Task&, uint64_t) override { return false; }
+};
+constinit Serial g_serial;
+
 FastPath& chosen() {
+  if (plan().is_serial()) return g_serial;
   switch (plan().object_order) {
     case Plan::ObjectOrder::kNone: return plan().is_isolated() ? biased_path() : g_none;
     case Plan::ObjectOrder::kLogged: return input::replaying() ? replayed_path() : recorded_path();

@@ -48,6 +48,7 @@ constexpr Area kAreas[] = {
     {kCountTargets, kCountTargetsSize, false},
     {kCountState, sizeof(CountState), false},
     {kCountBlocks, kCountBlocksSize, false},
+    {kScheduleLog, kScheduleLogSize, false},
 };
 
 long map(uint64_t at, uint64_t size, int flags) {

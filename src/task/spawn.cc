@@ -32,6 +32,7 @@
 #include "control/process.h"
 #include "heap/heap.h"
 #include "memory/backing.h"
+#include "order/serial/serial.h"
 #include "order/sleep.h"
 #include "order/waiting.h"
 #include "record/input.h"
@@ -40,6 +41,7 @@
 #include "runtime/stats/exit_report.h"
 #include "signal/signals.h"
 #include "sync/event.h"
+#include "sync/serial.h"
 #include "sync/turn.h"
 #include "sys/futex.h"
 #include "sys/libc.h"
@@ -146,6 +148,7 @@ void reserve_heap(uint32_t heap) {
   input::begin_task(task);
   Frame* const frame = first_frame(task.stack_top);
   if (input::replaying()) trap::go_on_as_recorded(task, *frame);
+  if (plan().is_serial()) serial::begin(task, *frame);
   view::current().enter_program(task);
   weir_enter_program(frame);
 }
@@ -477,6 +480,7 @@ void exit_program(int code) {
   Shared& s = shared();
   uint32_t none = 0;
   if (shared_memory::g_active) shared_memory::exit(self());
+  if (plan().is_serial()) order::serial::end(order::End::kExit, code & 0xff);
   runtime::prints_at_exit(code);  // before the monitor is told: it would end this task when
                                   // anything else of the program ends
   if (g_tasks_active && plan().has_processes()) {

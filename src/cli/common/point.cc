@@ -91,6 +91,7 @@ std::string to_environment(const RunOptions& options, int tracer) {
     text += fmt::format(",virtual={},processes={:06},seed={:020},start={:020}", inputs.kinds,
                         options.constant_memory, inputs.seed, inputs.start);
   }
+  if (options.schedule_memory >= 0) text += fmt::format(",schedule={:06}", options.schedule_memory);
   if (options.places) text += kPlaces;
   add_path(text, ",cache=", options.cache);
   add_path(text, ",json=", options.json);

@@ -9,7 +9,7 @@
 namespace weir::cli {
 
 // Names that this build offers, first the default of `weir run`.
-inline const std::vector<std::string> kOrders = {"free", "token"};
+inline const std::vector<std::string> kOrders = {"free", "token", "serial"};
 inline const std::vector<std::string> kViews = {"direct", "isolated", "coherent"};
 
 struct RunOptions {
@@ -28,11 +28,14 @@ struct RunOptions {
   std::string enforcer = "auto", policies = "inferred";  // of a checked run
   uint32_t rehash = 1000, domains = 0;                   // likewise, by protection keys
   bool exhaustive = false, lingers = true;               // likewise
-  uint32_t left_out = 0;              // of a recording: optimizations (base/coherent_features.h)
-  std::vector<std::string> constant;  // inputs that are made constant: "random=7", "time", "pid"
-  int constant_memory = -1;           // descriptor of what such a run's processes have together
-  bool places = false;                // Weir fixes the program's addresses, as the kernel does not
-  uint64_t delay = 0;                 // seed of random delays at events, a debugging aid; 0: none
+  uint32_t left_out = 0;               // of a recording: optimizations (base/coherent_features.h)
+  std::vector<std::string> constant;   // inputs that are made constant: "random=7", "time", "pid"
+  int constant_memory = -1;            // descriptor of what such a run's processes have together
+  bool places = false;                 // Weir fixes the program's addresses, as the kernel does not
+  std::string schedule, schedule_log;  // of order serial: which; where it says what it did
+  uint64_t step_limit = 0;             // likewise; 0: none
+  int schedule_memory = -1;            // descriptor of the memory that has them
+  uint64_t delay = 0;                  // seed of random delays at events, a debugging aid; 0: none
 
   bool passive() const { return order == "free" && view == "direct"; }
   // The program sees the same addresses, random bytes and processor in every run.

@@ -28,6 +28,7 @@
 #include "cli/launch/verdict.h"
 #include "constant/layout.h"
 #include "control/options.h"
+#include "control/schedule_memory.h"
 #include "control/static_program.h"
 #include "recording/bytes.h"
 #include "sys/built_with.h"
@@ -320,6 +321,46 @@ void execute(const Program& program, std::vector<std::string> environment,
                 fmt::format("{}: {}", program.path, strerror(error)));
 }
 
+namespace {
+
+std::string absolute(const std::string& name) { return std::filesystem::absolute(name).string(); }
+
+// What Order serial is told, in memory that the program inherits. `least`: the descriptor's number.
+std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
+  if (options.order != "serial") {
+    if (!options.schedule.empty() || !options.schedule_log.empty() || options.step_limit)
+      throw Failure(kWeirFailed,
+                    "--schedule, --schedule-log and --step-limit go with --order serial");
+    return nullptr;
+  }
+  if (options.view != "direct")
+    throw Failure(kWeirFailed,
+                  "--order serial goes with --view direct: one task at a time has all "
+                  "of the one memory");
+  if (options.schedule.size() >= ScheduleMemory::kMaxText)
+    throw Failure(kWeirFailed, "--schedule: it is too long");
+  auto memory =
+      std::make_unique<SharedMemory>("weir-schedule", sizeof(ScheduleMemory), "for --schedule");
+  auto& told = *reinterpret_cast<ScheduleMemory*>(memory->base());
+  told.magic = ScheduleMemory::kMagic;
+  told.step_limit = options.step_limit;
+  const std::string log = options.schedule_log.empty() ? "" : absolute(options.schedule_log);
+  if (log.size() >= sizeof told.log_path)
+    throw Failure(kWeirFailed, fmt::format("--schedule-log {}: the name is too long", log));
+  log.copy(told.log_path, log.size());
+  told.length = static_cast<uint32_t>(options.schedule.size());
+  options.schedule.copy(told.text, options.schedule.size());
+  options.schedule_memory = std::max(descriptor_number(), least);
+  if (!memory->pass_on(options.schedule_memory)) {
+    const int error = errno;
+    throw Failure(kWeirFailed, fmt::format("--schedule: no descriptor is left: {} (ulimit -n)",
+                                           strerror(error)));
+  }
+  return memory;
+}
+
+}  // namespace
+
 void launch(const Program& program, const RunOptions& options) {
   RunOptions passed = options;
   if (passed.order == "token" && passed.view == "coherent") {
@@ -359,6 +400,7 @@ void launch(const Program& program, const RunOptions& options) {
                                              strerror(error)));
     }
   }
+  const auto schedule = schedule_memory(passed, passed.constant_memory + 1);
   if (!passed.log.empty()) passed.log = prepared_log(passed.log);
   if (!passed.json.empty()) passed.json = prepared_json(passed.json);
   try {

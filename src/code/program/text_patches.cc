@@ -10,6 +10,7 @@
 #include "code/patch/vdso.h"
 #include "code/translate/counted.h"
 #include "code/translate/program_text.h"
+#include "code/translate/step.h"
 #include "constant/constant.h"
 #include "control/control.h"
 #include "control/options.h"
@@ -90,6 +91,18 @@ bool is_patched(Range text, PatchKinds kinds) {
   return known && (known->kinds & kinds) == kinds;
 }
 
+// A library of the C compiler's: what tasks do in it for themselves parts none of them
+// (code/translate/step.h).
+bool is_of_system(const char* name) {
+  static const char* const kNames[] = {"/libc.so.",   "/libc-",      "/ld-linux",  "/libpthread",
+                                       "/libdl.so.",  "/libdl-",     "/librt.so.", "/librt-",
+                                       "/libm.so.",   "/libm-",      "/libgcc_s.", "/libgomp.so.",
+                                       "/libresolv.", "/libmvec.so."};
+  for (const char* part : kNames)
+    if (contains_text(name, part)) return true;
+  return false;
+}
+
 void note_patched(Range text, PatchKinds kinds) {
   if (Patched* known = patched_at(text)) known->kinds = known->kinds | kinds;
   else if (g_patched_count < kMaxPatched) g_patched[g_patched_count++] = {text, kinds};
@@ -118,6 +131,7 @@ void note_library(Range text) {
 void patch_all(PatchKinds kinds) {
   const view::PeekScope peeks(self());  // where a plan of patches is kept, less is looked at
   translate::forget_all_text();
+  translate::forget_quiet_text();
   set_fetch_memory(weir_safe_copy);
   doubt::open_all();
   char* maps;
@@ -184,6 +198,8 @@ void patch_all(PatchKinds kinds) {
     if (line.executable && line.range.contains(libc::threads_code())) g_libc_threads = line.range;
     if (line.executable && !line.writable && line.range.overlaps(page::own_image()))
       translate::note_text(line.range);
+    if (line.executable && plan().is_serial() && is_of_system(line.name))
+      translate::note_quiet_text(line.range);
     if (!is_data && line.executable && !line.shared && !line.range.overlaps(page::own_image()) &&
         count < sizeof found / sizeof found[0]) {
       // The kernel shows a text that was changed here and there in pieces. A plan is for the whole.

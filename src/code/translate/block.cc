@@ -2,6 +2,7 @@
 
 #include "code/decode/flags.h"
 #include "code/decode/registers.h"
+#include "code/translate/step.h"
 
 // A path may come through the same instructions several times: a short loop is unrolled, and
 // counted once for all rounds that fit.
@@ -80,7 +81,7 @@ void follow(uint64_t start, Trace& trace, bool over_seek_gates) {
   uint64_t at = start;
   uint64_t returns[kMaxInstructions];  // of calls in the path
   unsigned depth = 0;
-  trace.count = 0;
+  trace.count = trace.weight = 0;
   trace.ends_itself = false;
   while (trace.count < kMaxInstructions && !trace.ends_itself) {
     if (!code.contains(at)) code = code_at(at);
@@ -112,9 +113,26 @@ void follow(uint64_t start, Trace& trace, bool over_seek_gates) {
       default: step.next = step.end(); trace.ends_itself = true;
     }
     at = step.next;
+    step.before = static_cast<uint8_t>(trace.weight);
+    trace.weight += weight_of(step.shape, step.code(), step.flow, step.target);
     trace.count++;
   }
   trace.next = at;
+  trace.flags_are_dead = find_flags_dead(trace);
+}
+
+unsigned steps_within(const Trace& trace, uint64_t budget) {
+  unsigned count = 0;
+  while (count < trace.count && trace.weight_before(count + 1) <= budget) count++;
+  return count;
+}
+
+void cut(Trace& trace, unsigned count) {
+  if (count == trace.count) return;
+  trace.next = trace.steps[count].address;
+  trace.weight = trace.steps[count].before;
+  trace.count = count;
+  trace.ends_itself = false;
   trace.flags_are_dead = find_flags_dead(trace);
 }
 

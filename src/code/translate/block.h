@@ -19,6 +19,7 @@ struct Step {
   Flow flow = Flow::kNext;
   // A return whose call is in the path: it goes on at `next`, or the path is left.
   bool goes_on = false;
+  uint8_t before = 0;  // what the steps in front of it count (step.h)
 
   const uint8_t* code() const { return reinterpret_cast<const uint8_t*>(address); }
   uint64_t end() const { return address + shape.length; }
@@ -29,7 +30,12 @@ struct Trace {
   bool ends_itself = false;  // the last step leaves the path: a return, an indirect branch, a loop
   bool flags_are_dead = false;  // every status flag is written before it is read
   uint64_t next = 0;            // else: where the path goes on, the same as the last step's
+  unsigned weight = 0;          // what all steps count
   Step steps[kMaxInstructions];
+
+  unsigned weight_before(unsigned index) const {
+    return index < count ? steps[index].before : weight;
+  }
 };
 
 // The path from `start`: over direct jumps, into direct calls and back, backward conditional
@@ -38,6 +44,11 @@ struct Trace {
 // tables of text and sites, so the path is the same in every process and every run. Empty: nothing
 // can be translated here. `over_seek_gates`: not a block's path, but the program's (seek.h).
 void follow(uint64_t start, Trace& trace, bool over_seek_gates = false);
+
+// Cuts the path off: `count` steps are left. REQUIRES: 0 < count <= trace.count.
+void cut(Trace& trace, unsigned count);
+// How many steps of the path count no more than `budget` together.
+unsigned steps_within(const Trace& trace, uint64_t budget);
 
 // Whether the straight code at `address` writes every status flag before it reads it, as far as one
 // soon sees.

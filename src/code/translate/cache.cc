@@ -45,13 +45,15 @@ void flush_cache() {
     targets()[i] = kCountCode + kNoBlock;
 }
 
-const Block* find_block(uint64_t original) {
+const Block* find_cut_block(uint64_t original, unsigned cut) {
   const Cache& c = cache();
   for (uint32_t i = c.heads[bucket_of(original)]; i != 0; i = c.blocks[i].next) {
-    if (c.blocks[i].original == original) return &c.blocks[i];
+    if (c.blocks[i].original == original && c.blocks[i].cut == cut) return &c.blocks[i];
   }
   return nullptr;
 }
+
+const Block* find_block(uint64_t original) { return find_cut_block(original, 0); }
 
 const Block* block_at_code(uint64_t address) {
   const Cache& c = cache();

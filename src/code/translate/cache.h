@@ -22,7 +22,8 @@ struct Block {
                       // stands in front of it
   uint32_t next;      // in its bucket; 0 is the end
   uint16_t size;
-  uint16_t count;      // instructions
+  uint8_t count;       // instructions; or steps (step.h)
+  uint8_t cut;         // its path was cut off behind so many instructions; 0: it was not
   uint16_t body : 15;  // offset behind its counting, or where that keeps the flags, of the look at
                        // its result
   uint16_t is_live : 1;  // it keeps them
@@ -78,6 +79,8 @@ inline constexpr uint32_t kFirstBlock = kGate + kGateSize;
 void flush_cache();
 
 const Block* find_block(uint64_t original);
+// The block whose path is cut off behind so many instructions.
+const Block* find_cut_block(uint64_t original, unsigned cut);
 const Block* block_at_code(uint64_t address);
 // REQUIRES: has_room().
 bool has_room();

@@ -7,6 +7,8 @@
 #include "code/translate/program_text.h"
 #include "code/translate/seek.h"
 #include "code/translate/seek_gate.h"
+#include "code/translate/step.h"
+#include "control/plan.h"
 #include "sys/report.h"
 #include "sys/signal.h"
 
@@ -27,7 +29,11 @@ constexpr int64_t kCalledIn = int64_t{1} << 62;
 // The highest byte of a count is its sign (emit_x86_64.cc)
 constexpr uint64_t kMaxBudget = uint64_t{1} << 48;
 
-uint64_t g_seen;  // the generation of the cache that this process has seen
+// The generation of the cache that this process has seen; where tasks are threads, that this task
+// has.
+uint64_t g_seen[kMaxTasks];
+
+uint64_t& seen() { return g_seen[plan().has_processes() ? 0 : self().id]; }
 
 bool is_called_in() { return count_state().left < -(kCalledIn / 2); }
 
@@ -37,11 +43,12 @@ void call_off() {
 
 const Exit& exit_at(uint32_t offset) { return *reinterpret_cast<const Exit*>(kCountCode + offset); }
 
-const Block* make_block(uint64_t original) {
+const Block* make_block(uint64_t original, unsigned instructions = 0) {
   static Trace trace;              // used by one task at a time, and not worth clearing each time
   if (!has_room()) empty_cache();  // before: it makes blocks
   follow(original, trace);
   if (trace.count == 0) return nullptr;
+  if (instructions) cut(trace, instructions);
   Cache& c = cache();
   const uint32_t at = (c.used + 8 + 15) & ~uint32_t{15};
   const uint64_t address = kCountCode + at;
@@ -54,7 +61,8 @@ const Block* make_block(uint64_t original) {
                     at,
                     0,
                     static_cast<uint16_t>(made.size),
-                    static_cast<uint16_t>(made.count),
+                    static_cast<uint8_t>(made.count),
+                    static_cast<uint8_t>(instructions),
                     static_cast<uint16_t>(made.body & 0x7fff),
                     made.is_live,
                     static_cast<uint16_t>(made.shortage)};
@@ -69,7 +77,7 @@ const Block* make_block(uint64_t original) {
 
 // Before the first jump into what another process has written. What this one writes itself it sees.
 void see_changes() {
-  if (g_seen != cache().generation) weir_count_serialize();
+  if (seen() != cache().generation) weir_count_serialize();
 }
 
 const Block* block_for(uint64_t original) {
@@ -87,6 +95,7 @@ bool find_mark(uint64_t rip, Mark& found, const Block*& block) {
   uint8_t code[kMaxBlockSize];
   Translation made;
   follow(block->original, trace);
+  if (block->cut) cut(trace, block->cut);
   translate(trace, !has_own_cache(), static_cast<uint32_t>(block - cache().blocks),
             address_of(*block), code, marks, made);
   const uint64_t offset = rip - address_of(*block);
@@ -102,7 +111,7 @@ bool start(uint64_t site_entry, uint64_t upcall) {
   add_translation_exit(site_entry);
   add_translation_exit(upcall);
   const bool opened = open_cache(site_entry);
-  g_seen = cache().generation;
+  seen() = cache().generation;
   return opened;
 }
 
@@ -120,12 +129,43 @@ uint64_t enter(Task& task, uint64_t rip, uint64_t budget) {
     return kCountCode + way_out.seek_gate;
   }
   const Block* block = block_for(rip);
-  g_seen = cache().generation;
+  seen() = cache().generation;
   if (block == nullptr) return 0;
   if (budget < block->count) budget = block->count;
   state.left = state.given = static_cast<int64_t>(budget);
   return address_of(*block);
 }
+
+uint64_t enter_exactly(Task& task, uint64_t rip, uint64_t budget) {
+  if (!cache().ready || task.identity.in_vfork) return 0;
+  CountState& state = count_state();
+  state.left = state.given = 0;
+  if (translation_exit_at(rip).is_exit) return 0;
+  if (!cache().flushes) flush_cache();
+  see_changes();
+  if (budget > kMaxBudget) budget = kMaxBudget;
+  const Block* block = block_for(rip);
+  if (block != nullptr && budget < block->count) {
+    static Trace trace;
+    follow(rip, trace);
+    const unsigned within = steps_within(trace, budget);
+    WEIR_CHECK(within > 0);
+    const Block* cut_block = find_cut_block(rip, within);
+    block = cut_block ? cut_block : make_block(rip, within);
+  }
+  seen() = cache().generation;
+  if (block == nullptr) return 0;
+  state.left = state.given = static_cast<int64_t>(budget);
+  return address_of(*block);
+}
+
+bool is_counted_at(uint64_t rip) {
+  static Trace trace;
+  follow(rip, trace);
+  return trace.count && trace.weight_before(1);
+}
+
+void stop_counting() { count_state().left = count_state().given = 0; }
 
 uint64_t left() {
   const int64_t value = is_called_in() ? count_state().left + kCalledIn : count_state().left;
@@ -164,7 +204,7 @@ void on_miss(Frame& frame) {
   } else if (flushes == cache().flushes) {
     link_exit(exit_at(state.exit), *block);
   }
-  g_seen = cache().generation;
+  seen() = cache().generation;
   frame.rip = address_of(*block);
 }
 

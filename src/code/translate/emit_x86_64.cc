@@ -66,7 +66,7 @@ class Translator {
     if (counts_) put_short();
     for (unsigned i = 0; i < leaving_count_; i++) put_leaving(leaving_[i]);
     made.size = code_.size();
-    made.count = trace_.count;
+    made.count = trace_.weight;
     made.exits = exits_;
     made.exit_count = exit_count_;
     made.mark_count = code_.mark_count();
@@ -92,14 +92,14 @@ class Translator {
 
   Mark mark_at(uint64_t rip) const {
     Mark mark;
-    mark.done = static_cast<uint8_t>(done_);
+    mark.done = static_cast<uint8_t>(trace_.weight_before(done_));
     mark.uncounted = !counts_;
     mark.rip = rip;
     return mark;
   }
 
   void put_prologue() {
-    const auto count = static_cast<uint8_t>(trace_.count);
+    const auto count = static_cast<uint8_t>(trace_.weight);
     Mark mark = mark_at(trace_.steps[0].address);
     mark.uncounted = true;
     code_.mark(mark);
@@ -366,7 +366,7 @@ class Translator {
 
   void put_other_return(const Leaving& leaving) {
     Mark mark = mark_at(leaving.step->address);
-    mark.done--;
+    mark.done = static_cast<uint8_t>(trace_.weight_before(leaving.done - 1u));
     if (leaving.lost) {
       mark.lost = kLostRcx | kLostRdx;
       code_.mark(mark);
@@ -381,7 +381,7 @@ class Translator {
   }
 
   uint8_t to_refund(const Leaving& leaving) const {
-    return counts_ ? static_cast<uint8_t>(trace_.count - leaving.done) : 0;
+    return counts_ ? static_cast<uint8_t>(trace_.weight - trace_.weight_before(leaving.done)) : 0;
   }
 
   // What was not executed is no longer counted behind this.

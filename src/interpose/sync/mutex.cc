@@ -86,7 +86,8 @@ inline Release give_back(Mutex& mutex, uint64_t address, int me, bool forget_use
 // would fail in step for ever: before it takes the first one again, each stands aside for a while
 // of its own length. Who stood aside with that one in its hands would let the others fail.
 bool must_stand_aside(const Task& task) {
-  return task.locks.tried_in_vain && task.locks.failed_tries > kPatientTries;
+  return !plan().is_serial() && task.locks.tried_in_vain &&
+         task.locks.failed_tries > kPatientTries;
 }
 
 void stand_aside(Task& task) {
@@ -99,6 +100,7 @@ void stand_aside(Task& task) {
 // Within the turn, the mutex just taken: whether the section keeps it instead of end_turn().
 bool keeps_section_turn(long address) {
   Task& task = self();
+  if (plan().is_serial()) return false;  // program code keeps the turn anyhow
   if (is_in_gap(task)) {
     enter_section(task, static_cast<uint64_t>(address));
     return false;

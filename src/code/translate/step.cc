@@ -1,0 +1,113 @@
+// A step is, in the program's own text and its libraries':
+// - an instruction with a memory operand, the string instructions among them, if that is not
+//   relative to the stack pointer, to a frame (rbp with a negative displacement) or to %fs, whose
+//   memory is the task's own, as far as one sees;
+// - a branch backwards and an indirect call or jump, so that no loop is without one.
+// In quiet text it is a locked instruction, or a branch backwards. libweir's own functions, which
+// work on locks and heaps for the program, have none: they are not cut.
+
+#include "code/translate/step.h"
+
+#include "memory/backing.h"
+
+namespace weir::translate {
+namespace {
+
+constexpr uint32_t kMaxQuiet = 64;
+Range g_quiet[kMaxQuiet];
+uint32_t g_quiet_count = 0;
+bool g_counts_steps = false, g_all = false;
+
+bool is_quiet(uint64_t address) {
+  for (uint32_t i = 0; i < g_quiet_count; i++)
+    if (g_quiet[i].contains(address)) return true;
+  return false;
+}
+
+bool has_fs(const Shape& shape, const uint8_t* code) {
+  for (unsigned i = 0; i < shape.opcode_at; i++)
+    if (code[i] == 0x64) return true;
+  return false;
+}
+
+// Of the explicit operand: its address depends on rsp, or on rbp as a frame has it.
+bool is_on_stack(const Shape& shape, const uint8_t* code) {
+  constexpr unsigned kStackPointer = 4, kFrame = 5;
+  unsigned base = shape.rm();
+  if (base == 4) {  // SIB
+    const uint8_t sib = code[shape.opcode_at + 2];
+    base = sib & 7;
+    if (base == 5 && shape.mod() == 0) return false;
+  }
+  if (shape.is_vector) {
+    // The bit that makes it r12 or r13 is inverted in the prefix; two-byte VEX has none.
+    const unsigned at = shape.opcode_at;
+    const bool is_short = at >= 2 && code[at - 2] == 0xc5;
+    const bool is_evex = at >= 4 && code[at - 4] == 0x62;
+    const uint8_t bits = is_evex ? code[at - 3] : at >= 2 ? code[at - 2] : uint8_t{0xff};
+    if (!is_short && !(bits & 0x20)) return false;
+  } else if (shape.rex & 1) {
+    return false;
+  }
+  if (base == kStackPointer) return true;
+  if (base != kFrame || shape.mod() == 0) return false;
+  const uint8_t last = code[shape.displacement_at + shape.displacement_size - 1];
+  return last & 0x80;
+}
+
+// One byte opcodes whose operand is implied: movs, cmps, stos, lods, scas; moves from and to a
+// fixed address; xlat.
+bool has_implied_memory(const Shape& shape) {
+  if (shape.is_vector || shape.map != OpcodeMap::kOneByte) return false;
+  const uint8_t o = shape.opcode;
+  return (o >= 0xa0 && o <= 0xa7) || (o >= 0xaa && o <= 0xaf) || o == 0xd7;
+}
+
+// lea, nop, prefetches: the operand is not accessed.
+bool only_names(const Shape& shape) {
+  if (shape.is_vector) return false;
+  if (shape.map == OpcodeMap::kOneByte) return shape.opcode == 0x8d;
+  return shape.map == OpcodeMap::k0F && (shape.opcode == 0x0d || (shape.opcode & 0xf8) == 0x18);
+}
+
+bool is_exchange(const Shape& shape) {
+  return !shape.is_vector && shape.map == OpcodeMap::kOneByte && (shape.opcode | 1) == 0x87 &&
+         shape.has_memory_operand();
+}
+
+}  // namespace
+
+void count_steps(bool all) {
+  g_counts_steps = true;
+  g_all = all;
+}
+
+bool counts_steps() { return g_counts_steps; }
+
+void note_quiet_text(Range text) {
+  if (g_quiet_count < kMaxQuiet) g_quiet[g_quiet_count++] = text;
+}
+
+void forget_quiet_text() { g_quiet_count = 0; }
+
+unsigned weight_of(const Shape& shape, const uint8_t* code, Flow flow, uint64_t target) {
+  if (!g_counts_steps) return 1;
+  const auto address = reinterpret_cast<uint64_t>(code);
+  if (page::own_image().contains(address)) return 0;
+  switch (flow) {
+    case Flow::kJump:
+    case Flow::kConditional:
+    case Flow::kLoop: return target <= address;
+    case Flow::kIndirectCall:
+    case Flow::kIndirectJump: return !shape.is_rip_relative() && !is_quiet(address);
+    case Flow::kNext: break;
+    default: return 0;
+  }
+  const bool is_explicit = shape.has_memory_operand() && !only_names(shape);
+  if (is_quiet(address)) return is_explicit && (shape.has_lock || is_exchange(shape));
+  if (has_implied_memory(shape)) return 1;
+  if (!is_explicit) return 0;
+  return g_all || !(is_on_stack(shape, code) || has_fs(shape, code));
+}
+
+}  // namespace weir::translate

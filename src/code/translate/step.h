@@ -1,0 +1,27 @@
+// What a step is: an instruction by which a task may be seen by another, or see one, and at which a
+// schedule may part tasks (order/serial/serial.h). Everything else a task does between two steps
+// makes no difference to others.
+// Implemented in step.cc.
+#pragma once
+
+#include <stdint.h>
+
+#include "base/types.h"
+#include "code/decode/shape.h"
+
+namespace weir::translate {
+
+// From here on blocks count steps, not instructions. `all`: accesses relative to the stack pointer
+// or the frame are steps, too. REQUIRES: the cache is empty.
+void count_steps(bool all);
+bool counts_steps();
+
+// Text in which only atomic operations and loops are steps: the C library's.
+void note_quiet_text(Range text);
+void forget_quiet_text();
+
+// How much the instruction counts: 1 or, where only steps count and it is none, 0. `target`: of a
+// direct branch.
+unsigned weight_of(const Shape& shape, const uint8_t* code, Flow flow, uint64_t target);
+
+}  // namespace weir::translate

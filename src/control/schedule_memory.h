@@ -1,0 +1,21 @@
+// What the command tells the library of a run under Order serial, in memory that the command makes
+// (a memfd, Options::schedule_memory): schedules are long, and their length must not move the
+// program's stack, as variables of the environment would.
+#pragma once
+
+#include <stdint.h>
+
+namespace weir {
+
+struct ScheduleMemory {
+  static constexpr uint64_t kMagic = 0x57656972'53636831;
+  static constexpr uint32_t kMaxText = 8u << 20;
+
+  uint64_t magic;
+  uint64_t step_limit;  // of all tasks together; 0: none
+  char log_path[4096];  // where the schedule log goes, absolute; empty: nowhere
+  uint32_t length;
+  char text[kMaxText];  // the schedule, NUL-terminated; empty: the default
+};
+
+}  // namespace weir

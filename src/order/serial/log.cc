@@ -1,0 +1,228 @@
+// The schedule log: what a run did, as text, one line for each fact. docs/internals/serial.md has
+// the format.
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "base/bytes.h"
+#include "control/options.h"
+#include "order/serial/run.h"
+#include "sys/maps.h"
+#include "sys/report.h"
+
+namespace weir::order::serial {
+
+namespace {
+
+class Text {
+ public:
+  explicit Text(int file) : file_(file) {}
+  ~Text() { flush(); }
+  Text(const Text&) = delete;
+  Text& operator=(const Text&) = delete;
+
+  Text& put(const char* text) {
+    while (*text) put_char(*text++);
+    return *this;
+  }
+  Text& put(uint64_t value) {
+    char digits[21];
+    append_number(digits, value);
+    return put(digits);
+  }
+  Text& hex(uint64_t value) {
+    put("0x");
+    int shift = 60;
+    while (shift && !(value >> shift)) shift -= 4;
+    for (; shift >= 0; shift -= 4) put_char("0123456789abcdef"[value >> shift & 15]);
+    return *this;
+  }
+  Text& put(const Position& at) {
+    return put(uint64_t{at.number}).put(".").put(at.event).put(".").put(at.step);
+  }
+
+ private:
+  void put_char(char c) {
+    if (used_ == sizeof buffer_) flush();
+    buffer_[used_++] = c;
+  }
+  void flush() {
+    for (size_t at = 0; at < used_;) {
+      const long written = sys::raw(SYS_write, file_, reinterpret_cast<long>(buffer_ + at),
+                                    static_cast<long>(used_ - at));
+      if (written <= 0) break;
+      at += static_cast<size_t>(written);
+    }
+    used_ = 0;
+  }
+
+  int file_;
+  size_t used_ = 0;
+  char buffer_[4096];
+};
+
+const char* name_of(Reason reason) {
+  switch (reason) {
+    case Reason::kStep:
+    case Reason::kEvent:
+    case Reason::kAfter: return "preempt";
+    case Reason::kYields: return "yield";
+    case Reason::kForced: return "forced";
+    case Reason::kBlocks: return "block";
+    case Reason::kEnds: return "end";
+  }
+  return "?";
+}
+
+// Mapped files, read once.
+class Modules {
+ public:
+  Modules() {
+    char* text;
+    if (sys::read_maps(&text) < 0) return;
+    sys::MapLine line;
+    uint64_t start = 0;
+    const char* name = "";
+    for (char* cursor = text; (cursor = sys::next_map_line(cursor, &line)) && count_ < kMax;) {
+      if (line.name[0] != '/') continue;
+      if (line.offset == 0) start = line.range.start;
+      if (line.offset != 0 && !equal_strings(name, line.name))
+        start = line.range.start - line.offset;
+      name = line.name;
+      found_[count_++] = {line.range, start, name};
+    }
+  }
+  void put(Text& text, uint64_t address) const {
+    for (uint32_t i = 0; i < count_; i++) {
+      if (!found_[i].range.contains(address)) continue;
+      text.put(found_[i].name).put("+").hex(address - found_[i].base);
+      return;
+    }
+    text.put("-");
+  }
+
+ private:
+  static constexpr uint32_t kMax = 2048;
+  struct Found {
+    Range range;
+    uint64_t base;
+    const char* name;
+  };
+  Found found_[kMax];
+  uint32_t count_ = 0;
+};
+
+void put_list(Text& text) {
+  const Schedule& schedule = g_run.schedule;
+  text.put("list ");
+  if (g_run.changes_left_out) {
+    text.put("-\n");
+    return;
+  }
+  text.put("w1:list");
+  bool any = false;
+  const auto key = [&](const char* name) -> Text& {
+    text.put(any ? "," : ":").put(name);
+    any = true;
+    return text;
+  };
+  if (schedule.fair != Schedule{}.fair) key("fair=").put(schedule.fair);
+  if (schedule.has_all_points) key("points=all");
+  any = false;
+  for (uint32_t i = 0; i < g_run.changes; i++) {
+    const Change& change = changes()[i];
+    if (!change.is_listed) continue;
+    text.put(any ? "+" : ":").put(change.at).put(">").put(uint64_t{change.target});
+    any = true;
+  }
+  text.put("\n");
+}
+
+void put_waits(Text& text) {
+  const Shared& s = shared();
+  for (TaskId i = 0; i < s.order.high_task; i++) {
+    const Task& task = s.tasks[i];
+    if (task.order.state != TaskState::kBlocked) continue;
+    text.put("waits ").put(uint64_t{g_run.tracks[i].number}).put(" ");
+    for (const char* c = task.order.wait_what ? task.order.wait_what : "?"; *c; c++) {
+      const char one[2] = {*c == ' ' ? '-' : *c, 0};
+      text.put(one);
+    }
+    text.put(" ").hex(task.order.wait_address).put("\n");
+  }
+}
+
+}  // namespace
+
+bool read_schedule() {
+  const int descriptor = options().schedule_memory;
+  const long at =
+      sys::raw(SYS_mmap, static_cast<long>(kSchedule), sizeof(ScheduleMemory), PROT_READ,
+               MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, descriptor, 0);
+  if (at != static_cast<long>(kSchedule)) {
+    report("--order serial: cannot map the schedule's memory (error %d)", int64_t{-at});
+    return false;
+  }
+  g_run.memory = reinterpret_cast<const ScheduleMemory*>(kSchedule);
+  if (g_run.memory->magic != ScheduleMemory::kMagic) {
+    report("--order serial: descriptor %d was closed by a program that is not under Weir",
+           int64_t{descriptor});
+    return false;
+  }
+  uint32_t wrong_at = 0;
+  const char* wrong =
+      parse_schedule(g_run.memory->text, g_run.schedule, switch_room(), kMaxSwitches, wrong_at);
+  if (!wrong) return true;
+  report("--schedule: %s, at its character %u", wrong, uint64_t{wrong_at} + 1);
+  return false;
+}
+
+void parse_again() {
+  uint32_t wrong_at = 0;
+  parse_schedule(g_run.memory->text, g_run.schedule, switch_room(), kMaxSwitches, wrong_at);
+}
+
+bool has_all_points() { return g_run.schedule.has_all_points; }
+
+void write_log(End how, int value) {
+  const char* const path = g_run.memory ? g_run.memory->log_path : "";
+  if (!path[0]) return;
+  const long file = sys::raw(SYS_open, reinterpret_cast<long>(path),
+                             O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (sys::failed(file)) {
+    report("cannot write the schedule log %s (error %d)", path, int64_t{-file});
+    return;
+  }
+  static Modules modules;
+  {
+    Text text(static_cast<int>(file));
+    text.put("weir-schedule 1\nschedule ");
+    text.put(g_run.memory->text[0] ? g_run.memory->text : "w1:default").put("\n");
+    put_list(text);
+    uint64_t number = 0;
+    for (uint32_t i = 0; i < g_run.changes; i++) {
+      const Change& change = changes()[i];
+      text.put("switch ").put(number++).put(" ").put(change.at).put(" ");
+      text.put(uint64_t{change.target}).put(" ").put(name_of(change.reason)).put(" ");
+      text.hex(change.address).put(" ");
+      modules.put(text, change.address);
+      text.put("\n");
+    }
+    text.put("steps ").put(g_run.steps).put("\nevents ").put(g_run.events);
+    text.put("\ninstructions ").put(g_run.steps).put("\ntasks ");
+    text.put(g_run.tasks ? g_run.tasks : 1).put("\nswitches ").put(g_run.switches);
+    text.put("\nnot-followed ").put(g_run.strategy ? g_run.strategy->not_followed() : 0).put("\n");
+    if (how == End::kDeadlock) put_waits(text);
+    text.put("end ");
+    switch (how) {
+      case End::kExit: text.put("exit ").put(static_cast<uint64_t>(value)); break;
+      case End::kSignal: text.put("signal ").put(static_cast<uint64_t>(value)); break;
+      case End::kDeadlock: text.put("deadlock"); break;
+      default: text.put("limit");
+    }
+    text.put("\n");
+  }
+  sys::raw(SYS_close, file);
+}
+
+}  // namespace weir::order::serial

@@ -1,0 +1,46 @@
+// A schedule as text: `w1:NAME[:key=value[,key=value...]][:SWITCHES]`. SWITCHES: `T.E.I>U` joined
+// by `+`. docs/internals/serial.md says what each part means.
+#pragma once
+
+#include <stdint.h>
+
+#include <compare>
+
+namespace weir::order {
+
+// Where a task stands: after its own `event`-th event, and so many steps further.
+struct Position {
+  uint32_t number;  // of the task, by creation; 0 is the first
+  uint64_t event, step;
+  auto operator<=>(const Position&) const = default;
+};
+
+// At that place the turn goes to `target`.
+struct Switch {
+  Position at;
+  uint32_t target;
+};
+
+enum class StrategyName : uint8_t { kDefault, kList, kRandom, kPct, kPos, kSurw, kPb, kRace };
+
+struct Schedule {
+  StrategyName name = StrategyName::kDefault;
+  uint64_t seed = 1;
+  uint64_t depth = 3;           // pct: preemptions are one less
+  uint64_t length = 0;          // expected number of steps; 0: not known
+  uint64_t bound = 2;           // pb: preemptions
+  uint64_t per_million = 0;     // random: of a switch at a step; 0: follows from the seed
+  uint64_t fair = 20'000;       // steps that a task makes in a row while others could
+  bool has_all_points = false;  // points=all: accesses relative to the stack pointer count, too
+  Switch* switches = nullptr;   // sorted by place
+  uint32_t switch_count = 0;
+};
+
+const char* name_of(StrategyName name);
+
+// Reads `text` (NUL-terminated; empty: the default) into `schedule`. Switches are put into `room`,
+// which has `capacity`. Returns null, or what is wrong with the text, and then in `at` where. Pure.
+const char* parse_schedule(const char* text, Schedule& schedule, Switch* room, uint32_t capacity,
+                           uint32_t& at);
+
+}  // namespace weir::order

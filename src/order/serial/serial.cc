@@ -1,0 +1,329 @@
+// Invariants (guarded by OrderState::lock)
+// 1. The task that has the turn, and no other, is kRunning. A task that could go on is kArrived.
+//    (checked in give)
+// 2. Nobody has the turn only while no task is kArrived. (checked in decide)
+// 3. What is decided follows from the strategy, from positions and from who is ready: no clock is
+//    asked. Who comes back from the kernel becomes ready when that happens; it is an input. (not
+//    checkable: it is about two runs)
+//
+// Virtual time advances by kStepNs a step and kEventNs an event; where nobody can go on, it jumps
+// to the earliest deadline at once, unless somebody is in the kernel, who may come back before.
+
+#include "order/serial/serial.h"
+
+#include <errno.h>
+
+#include "control/phase_timer.h"
+#include "control/process.h"
+#include "order/serial/run.h"
+#include "order/sleep.h"
+#include "order/waiting.h"
+#include "sys/report.h"
+
+namespace weir::order {
+
+constinit Serial g_serial;
+
+namespace {
+
+using serial::g_run;
+using serial::Track;
+
+constexpr uint64_t kStepNs = 1, kEventNs = 1000;
+// So long nobody goes on before a deadlock is told, if a signal could still end it.
+constexpr uint64_t kPatienceNs = 1'000'000'000;
+
+Track& track_of(const Task& task) { return g_run.tracks[task.id]; }
+
+Position position_of(const Task& task) {
+  const Track& track = track_of(task);
+  return {track.number, track.event, track.step};
+}
+
+// Tasks that can go on, by rising number.
+uint32_t find_ready(const Shared& s, TaskId* ready) {
+  uint32_t count = 0;
+  for (TaskId i = 0; i < s.order.high_task; i++) {
+    const TaskState state = s.tasks[i].order.state;
+    if (state != TaskState::kArrived && state != TaskState::kRunning) continue;
+    uint32_t at = count++;
+    for (; at && g_run.tracks[ready[at - 1]].number > g_run.tracks[i].number; at--)
+      ready[at] = ready[at - 1];
+    ready[at] = i;
+  }
+  return count;
+}
+
+void note_change(const Moment& moment, TaskId chosen, uint64_t address, bool is_listed) {
+  if (g_run.changes == serial::kMaxChanges) {
+    g_run.changes_left_out++;
+    return;
+  }
+  serial::changes()[g_run.changes++] = {moment.at, address, g_run.tracks[chosen].number,
+                                        moment.reason, is_listed};
+}
+
+// The task has the turn.
+void give(Shared& s, Task& task) {
+  WEIR_DEBUG_CHECK(task.order.state == TaskState::kArrived && s.order.turn == kNoTask);
+  task.order.state = TaskState::kRunning;
+  s.order.turn = task.id;
+  s.order.round++;
+  add_to_schedule(s, task, 0xfe);
+}
+
+// Who goes on, of those that can; `from` stands at its position for `reason`, and cannot itself if
+// `current` is kNoTask.
+TaskId choose(Shared& s, const Task& from, TaskId current, Reason reason, uint64_t address) {
+  TaskId ready[kMaxTasks];
+  const Moment moment{reason, position_of(from), current, g_run.steps, ready, find_ready(s, ready)};
+  if (!moment.count) return kNoTask;
+  const TaskId chosen = g_run.strategy->choose(moment);
+  WEIR_CHECK(moment.is_ready(chosen));
+  const bool is_listed = chosen != default_choice(moment);
+  if (chosen != current) {
+    g_run.switches++;
+    track_of(s.tasks[chosen]).in_row = 0;
+  }
+  if (is_listed || chosen != current) note_change(moment, chosen, address, is_listed);
+  return chosen;
+}
+
+bool has_outside(const Shared& s) {
+  for (TaskId i = 0; i < s.order.high_task; i++)
+    if (s.tasks[i].order.state == TaskState::kOutside) return true;
+  return false;
+}
+
+bool has_deadline(const Shared& s) {
+  for (TaskId i = 0; i < s.order.high_task; i++)
+    if (s.tasks[i].order.state == TaskState::kBlocked && s.tasks[i].order.deadline) return true;
+  return false;
+}
+
+bool may_be_signalled(const Shared& s) {
+  for (int i = 1; i <= sys::kSignals; i++) {
+    const uint64_t handler = reinterpret_cast<uint64_t>(s.signals.actions[i].handler);
+    if (handler > 1) return true;
+  }
+  return false;
+}
+
+// Nobody has the turn, and nobody will.
+[[noreturn]] void tell_deadlock() {
+  serial::end(End::kDeadlock, 0);
+  report_waits();
+  report("deadlock: the program ends with status 66");
+  leave(66);
+}
+
+// Nobody has the turn: who has it next. `from`: who had it last.
+void decide(Shared& s, const Task& from, Reason reason, uint64_t address) {
+  WEIR_DEBUG_CHECK(s.order.turn == kNoTask);
+  expire(s);
+  if (!next_arrived(s, 0) && !has_outside(s) && has_deadline(s)) jump(s);
+  if (!next_arrived(s, 0)) {
+    if (!has_outside(s) && !has_deadline(s) && !may_be_signalled(s)) tell_deadlock();
+    watch_idle(s);
+    return;
+  }
+  const TaskId next = choose(s, from, kNoTask, reason, address);
+  give(s, s.tasks[next]);
+  if (next != self().id || &from != &s.tasks[next]) wake_sleeper(s.tasks[next]);
+}
+
+void wait_for_turn(Task& task) {
+  while (!has_turn(task)) sleep(task, sys::kForever);
+}
+
+// The task's own position moves on: it has made an event, or waits in one.
+void count_event(Task& task) {
+  Track& track = track_of(task);
+  track.event++;
+  track.step = 0;
+  g_run.events++;
+  shared().order.virtual_now += kEventNs;
+}
+
+void add_track(const Task& task) {
+  Track& track = track_of(task);
+  track = Track{};
+  track.number = static_cast<uint32_t>(task.identity.creation);
+  g_run.tasks++;
+  g_run.strategy->begin(task.id, track.number);
+}
+
+uint64_t place_of(const Task& task) { return task.frame ? task.frame->shown : 0; }
+
+[[noreturn]] void tell_limit() {
+  Shared& s = shared();
+  serial::end(End::kLimit, 0);
+  report("the program has made %u steps, which --step-limit allows: it ends with status 66",
+         g_run.steps);
+  for (TaskId i = 0; i < s.order.high_task; i++) {
+    const Task& task = s.tasks[i];
+    if (task.order.state == TaskState::kFree) continue;
+    report("  task %u stands at %x%s%s", uint64_t{track_of(task).number}, place_of(task),
+           task.order.wait_what ? ", waits: " : "",
+           task.order.wait_what ? task.order.wait_what : "");
+  }
+  leave(66);
+}
+
+}  // namespace
+
+void Serial::start(Task& task) {
+  serial::parse_again();  // a forked child has lost the list
+  g_run.steps = g_run.events = g_run.switches = g_run.tasks = 0;
+  g_run.changes = 0;
+  g_run.changes_left_out = 0;
+  g_run.strategy = &strategy_for(g_run.schedule);
+  shared().order.running = 0;
+  shared().order.turn = task.id;
+  add_track(task);
+}
+
+void Serial::take_turn(Task& task, EventKind kind) {
+  wait_for_turn(task);
+  add_to_schedule(shared(), task, static_cast<uint64_t>(kind));
+}
+
+void Serial::note_further(const Task& task, EventKind kind) {
+  add_to_schedule(shared(), task, static_cast<uint64_t>(kind));
+}
+
+void Serial::pass_turn(Task& task, TaskState next) {
+  Shared& s = shared();
+  SpinGuard guard(s.order.lock);
+  count_event(task);
+  task.order.state = next == TaskState::kServed ? TaskState::kArrived : next;
+  s.order.turn = kNoTask;
+  decide(s, task,
+         next == TaskState::kServed ? Reason::kYields
+         : next == TaskState::kFree ? Reason::kEnds
+                                    : Reason::kBlocks,
+         place_of(task));
+}
+
+void Serial::wait_to_run(Task& task) { wait_for_turn(task); }
+
+int Serial::wait_blocked(Task& task) {
+  PhaseScope phase(task, Phase::kBlocked);
+  Shared& s = shared();
+  uint64_t standing = 0;
+  while (!has_turn(task)) {
+    s.order.lock.lock();
+    const bool blocked = task.order.state == TaskState::kBlocked;
+    if (blocked && task.pending && !task.order.had_signal) {
+      finish_wait(task, EINTR);
+      if (s.order.turn == kNoTask) decide(s, task, Reason::kBlocks, place_of(task));
+    }
+    const bool watches = blocked && task.flags & kWatchesIdle && s.order.turn == kNoTask;
+    const uint64_t deadline = task.order.deadline, now = s.order.virtual_now;
+    s.order.lock.unlock();
+    if (has_turn(task)) break;
+    const uint64_t patience = !watches         ? sys::kForever
+                              : !deadline      ? kPatienceNs
+                              : deadline > now ? deadline - now
+                                               : 1;
+    const uint64_t begin = sys::monotonic_ns();
+    if (sleep(task, patience) != -ETIMEDOUT) continue;
+    SpinGuard guard(s.order.lock);
+    if (s.order.turn != kNoTask || next_arrived(s, 0)) continue;
+    task.flags &= ~kWatchesIdle;
+    if (deadline) {
+      jump(s);
+      decide(s, task, Reason::kBlocks, place_of(task));
+    } else if (!has_outside(s)) {
+      standing += sys::monotonic_ns() - begin;
+      if (standing >= kPatienceNs) tell_deadlock();
+    }
+  }
+  add_to_schedule(s, task, 0xff);
+  return static_cast<int>(task.order.wait_result);
+}
+
+void Serial::rejoin(Task& task) {
+  Shared& s = shared();
+  {
+    SpinGuard guard(s.order.lock);
+    task.order.state = TaskState::kArrived;
+    if (s.order.turn == kNoTask) decide(s, task, Reason::kBlocks, place_of(task));
+  }
+  wait_for_turn(task);
+}
+
+void Serial::add_task(Task& task) {
+  Shared& s = shared();
+  SpinGuard guard(s.order.lock);
+  count_in(s, task, TaskState::kArrived);
+  add_track(task);
+}
+
+void Serial::kick(Shared& s) {
+  if (s.order.turn == kNoTask && next_arrived(s, 0))
+    decide(s, self(), Reason::kBlocks, place_of(self()));
+}
+
+namespace serial {
+
+constinit Run g_run{};
+
+void note_steps(Task& task, uint64_t steps) {
+  Track& track = track_of(task);
+  track.step += steps;
+  track.in_row += steps;
+  g_run.steps += steps;
+  shared().order.virtual_now += steps * kStepNs;
+}
+
+void pass_point(Task& task, Reason reason, uint64_t rip) {
+  Shared& s = shared();
+  Track& track = track_of(task);
+  if (reason == Reason::kAfter) {
+    count_event(task);
+    g_run.steps++;
+    if (track.yields) reason = Reason::kYields;
+    track.yields = false;
+    track.in_row++;
+  }
+  if (g_run.memory->step_limit && g_run.steps >= g_run.memory->step_limit) tell_limit();
+  if (track.in_row >= g_run.schedule.fair && reason != Reason::kYields) {
+    reason = Reason::kForced;
+    track.in_row = 0;
+  }
+  {
+    SpinGuard guard(s.order.lock);
+    expire(s);
+    if (reason == Reason::kForced && !next_arrived(s, 0) && has_deadline(s) && !has_outside(s))
+      jump(s);
+    const TaskId next = choose(s, task, task.id, reason, rip);
+    if (next == task.id) return;
+    task.order.state = TaskState::kArrived;
+    s.order.turn = kNoTask;
+    give(s, s.tasks[next]);
+    wake_sleeper(s.tasks[next]);
+  }
+  wait_for_turn(task);
+}
+
+uint64_t steps_before_stop(const Task& task) {
+  const Track& track = track_of(task);
+  uint64_t steps = g_run.strategy->steps_before_stop(task.id, position_of(task), g_run.steps);
+  const uint64_t fair = g_run.schedule.fair - track.in_row;
+  if (fair < steps) steps = fair;
+  const uint64_t limit = g_run.memory->step_limit;
+  if (limit && limit - g_run.steps < steps) steps = limit - g_run.steps;
+  return steps ? steps : 1;
+}
+
+void note_yield(Task& task) { track_of(task).yields = true; }
+
+void end(End how, int value) {
+  if (g_run.is_ended) return;
+  g_run.is_ended = true;
+  write_log(how, value);
+}
+
+}  // namespace serial
+}  // namespace weir::order

@@ -1,0 +1,58 @@
+// Serial: one task runs program code at a time. It keeps the turn through program code, which is
+// counted all the while (sync/serial.h), and gives it away where the schedule says. So what a run
+// does follows from program, input and schedule: memory is one (View direct), and nobody races.
+//
+// The unit of counting is the step: an instruction by which a task may be seen by another, or may
+// see one (code/translate/block.h). A task is stopped before a step, at an event, and where it
+// cannot go on. The strategy (strategy.h) then says who goes on.
+// Implemented in log.cc and serial.cc.
+#pragma once
+
+#include "order/internal.h"
+#include "order/order.h"
+#include "order/serial/strategy.h"
+
+namespace weir::order {
+
+// How the program ended, for the schedule log.
+enum class End : uint8_t { kNone, kExit, kSignal, kDeadlock, kLimit };
+
+class Serial final : public Order {
+ public:
+  constexpr Serial() : Order({.is_exact = true, .is_serial = true}) {}
+
+  uint64_t now() override { return shared().order.virtual_now; }
+  void start(Task& task) override;
+  void take_turn(Task& task, EventKind kind) override;
+  void note_further(const Task& task, EventKind kind) override;
+  void pass_turn(Task& task, TaskState next) override;
+  void wait_to_run(Task& task) override;
+  int wait_blocked(Task& task) override;
+  void rejoin(Task& task) override;
+  void add_task(Task& task) override;
+  bool is_alone(const Task&) override { return true; }
+  void kick(Shared& s) override;
+};
+
+extern Serial g_serial;
+
+namespace serial {
+
+// Reads the schedule that the command gave. False, with a report: there is none that fits.
+[[nodiscard]] bool read_schedule();
+// Of the schedule: accesses relative to the stack pointer are steps, too.
+bool has_all_points();
+// The task, which has the turn, has made so many steps.
+void note_steps(Task& task, uint64_t steps);
+// It stands at a place where the turn may go to another; returns when it has it again. `rip`: where
+// it is.
+void pass_point(Task& task, Reason reason, uint64_t rip);
+// Of the task that has the turn: how many steps it may make before it is to come back.
+uint64_t steps_before_stop(const Task& task);
+// The event that the task is in asks for others to go on.
+void note_yield(Task& task);
+// The program ends. Writes the schedule log, once. `value`: the status, or the signal.
+void end(End how, int value);
+
+}  // namespace serial
+}  // namespace weir::order

@@ -1,0 +1,190 @@
+#include "order/serial/random.h"
+#include "order/serial/strategy.h"
+
+namespace weir::order {
+
+TaskId default_choice(const Moment& moment) {
+  if (moment.goes_on()) return moment.current;
+  if (moment.current == kNoTask) return moment.ready[0];
+  for (uint32_t i = 0; i + 1 < moment.count; i++)
+    if (moment.ready[i] == moment.current) return moment.ready[i + 1];
+  return moment.ready[0];
+}
+
+namespace {
+
+// The ready tasks but the current one, where that has to stand aside.
+struct Candidates {
+  explicit Candidates(const Moment& moment) : moment_(moment) {
+    const bool without = !moment.goes_on() && moment.current != kNoTask && moment.count > 1;
+    count = moment.count - (without ? 1 : 0);
+    skipped_ = without ? moment.current : kNoTask;
+  }
+  TaskId at(uint64_t index) const {
+    for (uint32_t i = 0; i < moment_.count; i++) {
+      if (moment_.ready[i] == skipped_) continue;
+      if (index-- == 0) return moment_.ready[i];
+    }
+    return moment_.ready[0];
+  }
+  uint32_t count;
+
+ private:
+  const Moment& moment_;
+  TaskId skipped_;
+};
+
+class Default final : public Strategy {};
+
+// Around the default schedule, with a switch at each listed place.
+class List final : public Strategy {
+ public:
+  void start(const Schedule& schedule) override {
+    switches_ = schedule.switches;
+    count_ = schedule.switch_count;
+    passed_ = kept_ = 0;
+  }
+  void begin(TaskId id, uint32_t number) override { numbers_[id] = number; }
+  uint64_t steps_before_stop(TaskId, const Position& at, uint64_t) override {
+    Position later = at;
+    later.step++;
+    const Switch* next = first_from(later);
+    const bool is_near = next && next->at.number == at.number && next->at.event == at.event;
+    return is_near ? next->at.step - at.step : kNoStop;
+  }
+  TaskId choose(const Moment& moment) override {
+    const Switch* here = first_from(moment.at);
+    if (!here || here->at != moment.at) return default_choice(moment);
+    passed_++;
+    for (uint32_t i = 0; i < moment.count; i++) {
+      if (numbers_[moment.ready[i]] != here->target) continue;
+      kept_++;
+      return moment.ready[i];
+    }
+    return default_choice(moment);
+  }
+  uint64_t not_followed() const override { return count_ - kept_; }
+
+ private:
+  const Switch* first_from(const Position& at) const {
+    uint32_t low = 0, high = count_;
+    while (low < high) {
+      const uint32_t middle = (low + high) / 2;
+      if (switches_[middle].at < at) low = middle + 1;
+      else high = middle;
+    }
+    return low < count_ ? &switches_[low] : nullptr;
+  }
+
+  const Switch* switches_ = nullptr;
+  uint32_t count_ = 0;
+  uint64_t passed_ = 0, kept_ = 0;
+  uint32_t numbers_[kMaxTasks] = {};
+};
+
+// Uniform random walk: at each event, and at each step with a probability, the turn goes to any
+// task that can go on, each as likely. A schedule with n tasks that switches at d given places of k
+// is found with a probability of at least (p/n)^d (1-p)^(k-d); so p follows from the seed where
+// none is given, and long runs are tried with few switches, short ones with many.
+class RandomWalk final : public Strategy {
+ public:
+  void start(const Schedule& schedule) override {
+    static constexpr uint64_t kLevels[] = {250'000, 60'000, 15'000, 4'000, 1'000};
+    random_ = Random(schedule.seed);
+    const uint64_t level = random_.below(sizeof kLevels / sizeof kLevels[0]);
+    per_million_ = schedule.per_million ? schedule.per_million : kLevels[level];
+    at_event_ = per_million_ < 500'000 ? 500'000 : per_million_;
+    if (per_million_ < 10'000) at_event_ = 200'000;
+  }
+  uint64_t steps_before_stop(TaskId, const Position&, uint64_t) override {
+    uint64_t steps = 1;
+    while (steps < kFarthest && !random_.happens(per_million_)) steps++;
+    return steps;
+  }
+  TaskId choose(const Moment& moment) override {
+    if (moment.reason == Reason::kAfter) return moment.current;
+    if (moment.reason == Reason::kEvent && !random_.happens(at_event_)) return moment.current;
+    const Candidates candidates(moment);
+    return candidates.at(random_.below(candidates.count));
+  }
+
+ private:
+  static constexpr uint64_t kFarthest = 4096;  // that many draws at once
+  Random random_;
+  uint64_t per_million_ = 0, at_event_ = 0;
+};
+
+// Burckhardt, Kothari, Musuvathi, Nagarakatte: A randomized scheduler with probabilistic guarantees
+// of finding bugs, ASPLOS 2010. Each task has a random priority, and the highest one goes on; at
+// d-1 random steps of k the task that is about to make it falls below all others. A bug of depth d,
+// in a program of n tasks and k steps, is found with a probability of at least 1/(n k^(d-1)).
+//
+// A task that stands aside, or has made very many steps in a row, would be chosen at once again: it
+// falls below all others, too.
+class Pct final : public Strategy {
+ public:
+  void start(const Schedule& schedule) override {
+    random_ = Random(schedule.seed);
+    const uint64_t changes = schedule.depth - 1 < kMost ? schedule.depth - 1 : kMost;
+    const uint64_t length = schedule.length ? schedule.length : guess();
+    count_ = static_cast<uint32_t>(changes);
+    for (uint32_t i = 0; i < count_; i++) changes_[i] = 1 + random_.below(length);
+    changed_ = kMiddle / 2;
+    low_ = kMiddle / 4;
+  }
+  void begin(TaskId id, uint32_t) override { priority_[id] = kMiddle + (random_.next() >> 2); }
+  uint64_t steps_before_stop(TaskId, const Position&, uint64_t steps) override {
+    uint64_t next = kNoStop;
+    for (uint32_t i = 0; i < count_; i++)
+      if (changes_[i] > steps && changes_[i] - steps < next) next = changes_[i] - steps;
+    return next;
+  }
+  TaskId choose(const Moment& moment) override {
+    if (moment.current != kNoTask) {
+      for (uint32_t i = 0; i < count_; i++) {
+        if (changes_[i] > moment.steps) continue;
+        priority_[moment.current] = --changed_;  // below all that have had no change
+        changes_[i] = changes_[--count_];
+        i--;
+      }
+      if (!moment.goes_on()) priority_[moment.current] = --low_;
+    }
+    TaskId best = moment.ready[0];
+    for (uint32_t i = 1; i < moment.count; i++)
+      if (priority_[moment.ready[i]] > priority_[best]) best = moment.ready[i];
+    return best;
+  }
+
+ private:
+  static constexpr uint32_t kMost = 64;
+  static constexpr uint64_t kMiddle = uint64_t{1} << 62;
+  // Where nobody says how many steps there are: each order of magnitude is as likely.
+  uint64_t guess() { return uint64_t{16} << random_.below(14); }
+
+  Random random_;
+  uint64_t changes_[kMost] = {};
+  uint32_t count_ = 0;
+  uint64_t changed_ = 0, low_ = 0;
+  uint64_t priority_[kMaxTasks] = {};
+};
+
+constinit Default g_default;
+constinit List g_list;
+constinit RandomWalk g_random;
+constinit Pct g_pct;
+
+}  // namespace
+
+Strategy& strategy_for(const Schedule& schedule) {
+  Strategy* chosen = &g_default;
+  switch (schedule.name) {
+    case StrategyName::kList: chosen = &g_list; break;
+    case StrategyName::kRandom: chosen = &g_random; break;
+    case StrategyName::kPct: chosen = &g_pct; break;
+    default: break;
+  }
+  chosen->start(schedule);
+  return *chosen;
+}
+
+}  // namespace weir::order

@@ -1,0 +1,75 @@
+// Who goes on where a task could give the turn away: one class for each strategy of a schedule. A
+// strategy knows tasks by their slots (TaskId), decides by its seed and by what it was asked, and
+// reads neither a clock nor memory of the program; so a run follows from the schedule.
+// Implemented in strategies.cc.
+#pragma once
+
+#include "control/control_parts.h"
+#include "order/serial/schedule.h"
+
+namespace weir::order {
+
+inline constexpr uint64_t kNoStop = ~uint64_t{0} >> 1;
+
+// Why it is asked.
+enum class Reason : uint8_t {
+  kStep,    // the task is about to make a step, all that it was given being made
+  kEvent,   // it stands at an event, which it has not begun
+  kAfter,   // it has just made an event
+  kYields,  // likewise, and the event says that others are to go on
+  kForced,  // it has made very many steps in a row: another must go on, if one can
+  kBlocks,  // it cannot go on: it waits,
+  kEnds,    // or has ended
+};
+
+struct Moment {
+  Reason reason;
+  Position at;          // of `current`, or of the task that had the turn last
+  TaskId current;       // kNoTask where it cannot go on
+  uint64_t steps;       // of all tasks so far
+  const TaskId* ready;  // who can go on, `current` among them, by rising number
+  uint32_t count;       // at least 1
+
+  bool is_ready(TaskId id) const {
+    for (uint32_t i = 0; i < count; i++)
+      if (ready[i] == id) return true;
+    return false;
+  }
+  bool goes_on() const {
+    return current != kNoTask &&
+           (count == 1 || (reason != Reason::kYields && reason != Reason::kForced));
+  }
+};
+
+// The default schedule, around which lists are written: a task goes on until it cannot; then comes
+// the task with the lowest number, or, where it only stands aside, the next one by number.
+TaskId default_choice(const Moment& moment);
+
+class Strategy {
+ public:
+  constexpr Strategy() = default;
+  Strategy(const Strategy&) = delete;
+  Strategy& operator=(const Strategy&) = delete;
+
+  virtual void start(const Schedule&) {}
+  // A task begins in this slot.
+  virtual void begin(TaskId, uint32_t /*number*/) {}
+  // The task goes on: how many steps it makes before the strategy is asked again. `at`: where it
+  // stands.
+  virtual uint64_t steps_before_stop(TaskId, const Position& /*at*/, uint64_t /*steps*/) {
+    return kNoStop;
+  }
+  // One of moment.ready. Where moment.goes_on() is false, and another is ready, not the current
+  // one.
+  virtual TaskId choose(const Moment& moment) { return default_choice(moment); }
+  // Switches of a list that could not be, or were never, made so far.
+  virtual uint64_t not_followed() const { return 0; }
+
+ protected:
+  ~Strategy() = default;
+};
+
+// That of the schedule, started. One for the process.
+Strategy& strategy_for(const Schedule& schedule);
+
+}  // namespace weir::order
