@@ -2,9 +2,10 @@
 // - an instruction with a memory operand, the string instructions among them, if that is not
 //   relative to the stack pointer, to a frame (rbp with a negative displacement) or to %fs, whose
 //   memory is the task's own, as far as one sees;
-// - a branch backwards and an indirect call or jump, so that no loop is without one.
-// In quiet text it is a locked instruction, or a branch backwards. libweir's own functions, which
-// work on locks and heaps for the program, have none: they are not cut.
+// - a branch backwards and an indirect call or jump (each call of another library's function is
+//   one), so that no loop is without a step.
+// In quiet text only a branch backwards is a step. libweir's own functions, which work on locks and
+// heaps for the program, have none: they are not cut.
 
 #include "code/translate/step.h"
 
@@ -70,11 +71,6 @@ bool only_names(const Shape& shape) {
   return shape.map == OpcodeMap::k0F && (shape.opcode == 0x0d || (shape.opcode & 0xf8) == 0x18);
 }
 
-bool is_exchange(const Shape& shape) {
-  return !shape.is_vector && shape.map == OpcodeMap::kOneByte && (shape.opcode | 1) == 0x87 &&
-         shape.has_memory_operand();
-}
-
 }  // namespace
 
 void count_steps(bool all) {
@@ -99,14 +95,13 @@ unsigned weight_of(const Shape& shape, const uint8_t* code, Flow flow, uint64_t 
     case Flow::kConditional:
     case Flow::kLoop: return target <= address;
     case Flow::kIndirectCall:
-    case Flow::kIndirectJump: return !shape.is_rip_relative() && !is_quiet(address);
+    case Flow::kIndirectJump: return !is_quiet(address);
     case Flow::kNext: break;
     default: return 0;
   }
-  const bool is_explicit = shape.has_memory_operand() && !only_names(shape);
-  if (is_quiet(address)) return is_explicit && (shape.has_lock || is_exchange(shape));
+  if (is_quiet(address)) return 0;
   if (has_implied_memory(shape)) return 1;
-  if (!is_explicit) return 0;
+  if (!shape.has_memory_operand() || only_names(shape)) return 0;
   return g_all || !(is_on_stack(shape, code) || has_fs(shape, code));
 }
 

@@ -16,7 +16,7 @@ namespace weir::translate {
 void count_steps(bool all);
 bool counts_steps();
 
-// Text in which only atomic operations and loops are steps: the C library's.
+// Text in which loops alone have steps: the C library's.
 void note_quiet_text(Range text);
 void forget_quiet_text();
 
