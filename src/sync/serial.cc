@@ -19,12 +19,16 @@ namespace weir::serial {
 
 namespace {
 
-// What the task that has the turn may still make: it came in, but not to be asked about.
-uint64_t g_left = 0;
-bool g_has_left = false;
-
 bool is_in_program_turn(const Task& task) {
   return task.turn.state == TurnState::kGap && task.turn.depth == 1;
+}
+
+// The task has made all the steps that it was given. If the next instruction is one, the turn may
+// go to another task before it.
+bool stop_if_counted(Task& task, const Frame& frame) {
+  if (!translate::is_counted_at(frame.rip)) return false;
+  order::serial::pass_point(task, order::Reason::kStep, frame.rip);
+  return true;
 }
 
 }  // namespace
@@ -38,21 +42,15 @@ void come_in(Task& task) {
 }
 
 void on_counted(Task& task, Frame& frame, bool is_exhausted) {
-  const uint64_t left = translate::left();
+  const bool is_over = is_exhausted && translate::left() == 0;
   come_in(task);
-  if (!is_in_program_turn(task)) return;
-  if (!is_exhausted || left || !translate::is_counted_at(frame.rip)) {
-    g_left = left;
-    g_has_left = true;
-  } else {
-    order::serial::pass_point(task, order::Reason::kStep, frame.rip);
-  }
+  if (is_over && is_in_program_turn(task)) stop_if_counted(task, frame);
 }
 
 void go_out(Task& task, Frame& frame) {
   if (!is_in_program_turn(task)) return;
-  const uint64_t steps = g_has_left ? g_left : order::serial::steps_before_stop(task);
-  g_has_left = false;
+  uint64_t steps = order::serial::steps_to_go(task);
+  while (steps == 0 && stop_if_counted(task, frame)) steps = order::serial::steps_to_go(task);
   if (const uint64_t at = translate::enter_exactly(task, frame.rip, steps)) {
     frame.rip = at;
     task.turn.counted = 1;

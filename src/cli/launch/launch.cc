@@ -369,12 +369,14 @@ void launch(const Program& program, const RunOptions& options) {
                   "goes with --order free, and with "
                   "weir record; for the same run each time use --view isolated");
   }
+  // A schedule says all that a run does, so clocks and random bytes come from it, too.
+  if (passed.order == "serial" && passed.constant.empty()) passed.constant = {"random", "time"};
   const ConstantInputs inputs = constant_inputs(passed.constant);
-  if (inputs.kinds && passed.order != "token") {
-    throw Failure(
-        kWeirFailed,
-        "--virtual goes with --order token (weir det): only there a program does the same "
-        "with the same inputs");
+  if (inputs.kinds && passed.order != "token" && passed.order != "serial") {
+    throw Failure(kWeirFailed,
+                  "--virtual goes with --order token (weir det) or serial: only there a program "
+                  "does the same "
+                  "with the same inputs");
   }
   library_path();
   if (!passed.json.empty() && passed.passive()) {

@@ -242,7 +242,7 @@ PatchKinds first_patch_kinds() {
 void patch_new_text() {
   patch_all(g_tasks_active && plan().orders_atomics() ? first_patch_kinds() | kPatchAtomic
                                                       : first_patch_kinds());
-  if (!g_tasks_active) translate::on_patched_text();
+  if (!g_tasks_active || plan().is_serial()) translate::on_patched_text();
 }
 
 }  // namespace weir::runtime

@@ -24,6 +24,8 @@ struct Track {
   uint32_t number = 0;           // by creation
   bool yields = false;           // the event that it is in says so
   uint64_t event = 0, step = 0;  // its position
+  bool is_asked = false;         // the strategy has said how far it may go
+  uint64_t to_go = 0;            // of that
   uint64_t in_row = 0;           // steps since another task had the turn, or an event
 };
 

@@ -32,6 +32,9 @@ using serial::Track;
 constexpr uint64_t kStepNs = 1, kEventNs = 1000;
 // So long nobody goes on before a deadlock is told, if a signal could still end it.
 constexpr uint64_t kPatienceNs = 1'000'000'000;
+// How often a task that waits for its turn looks whether it ever comes, and for how long.
+// Nanoseconds.
+constexpr uint64_t kLook = 500'000'000, kLongest = 5'000'000'000;
 
 Track& track_of(const Task& task) { return g_run.tracks[task.id]; }
 
@@ -132,8 +135,37 @@ void decide(Shared& s, const Task& from, Reason reason, uint64_t address) {
   if (next != self().id || &from != &s.tasks[next]) wake_sleeper(s.tasks[next]);
 }
 
+// The task that has the turn runs code that is not counted, and comes to no event, while this one
+// could go on.
+[[noreturn]] void tell_uncounted(const Task& runs) {
+  report(
+      "task %u runs code that Weir cannot count, made at run time, and has come to no event for "
+      "%u s while others wait for it:",
+      uint64_t{track_of(runs).number}, kLongest / 1'000'000'000);
+  report(
+      "--order serial parts tasks in such code at events only; weir det or weir record can hold "
+      "it");
+  die(125);
+}
+
 void wait_for_turn(Task& task) {
-  while (!has_turn(task)) sleep(task, sys::kForever);
+  Shared& s = shared();
+  uint64_t round = 0, since = 0;
+  int64_t left = 0;
+  while (!has_turn(task)) {
+    if (sleep(task, kLook) != -ETIMEDOUT) continue;
+    const TaskId turn = __atomic_load_n(&s.order.turn, __ATOMIC_RELAXED);
+    const uint64_t now = sys::monotonic_ns();
+    const int64_t now_left = __atomic_load_n(&count_state().left, __ATOMIC_RELAXED);
+    if (turn == kNoTask || s.order.round != round || now_left != left || s.tasks[turn].in_runtime ||
+        !since) {
+      round = s.order.round;
+      left = now_left;
+      since = now;
+    } else if (now - since > kLongest) {
+      tell_uncounted(s.tasks[turn]);
+    }
+  }
 }
 
 // The task's own position moves on: it has made an event, or waits in one.
@@ -196,6 +228,7 @@ void Serial::pass_turn(Task& task, TaskState next) {
   Shared& s = shared();
   SpinGuard guard(s.order.lock);
   count_event(task);
+  track_of(task).is_asked = false;
   task.order.state = next == TaskState::kServed ? TaskState::kArrived : next;
   s.order.turn = kNoTask;
   decide(s, task,
@@ -273,6 +306,7 @@ void note_steps(Task& task, uint64_t steps) {
   Track& track = track_of(task);
   track.step += steps;
   track.in_row += steps;
+  track.to_go -= steps < track.to_go ? steps : track.to_go;
   g_run.steps += steps;
   shared().order.virtual_now += steps * kStepNs;
 }
@@ -280,6 +314,7 @@ void note_steps(Task& task, uint64_t steps) {
 void pass_point(Task& task, Reason reason, uint64_t rip) {
   Shared& s = shared();
   Track& track = track_of(task);
+  track.is_asked = false;
   if (reason == Reason::kAfter) {
     count_event(task);
     g_run.steps++;
@@ -307,14 +342,18 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
   wait_for_turn(task);
 }
 
-uint64_t steps_before_stop(const Task& task) {
-  const Track& track = track_of(task);
-  uint64_t steps = g_run.strategy->steps_before_stop(task.id, position_of(task), g_run.steps);
-  const uint64_t fair = g_run.schedule.fair - track.in_row;
-  if (fair < steps) steps = fair;
-  const uint64_t limit = g_run.memory->step_limit;
-  if (limit && limit - g_run.steps < steps) steps = limit - g_run.steps;
-  return steps ? steps : 1;
+uint64_t steps_to_go(Task& task) {
+  Track& track = track_of(task);
+  if (track.is_asked) return track.to_go;
+  const auto at_most = [&](uint64_t whole, uint64_t made) {
+    const uint64_t rest = whole > made ? whole - made : 0;
+    if (rest < track.to_go) track.to_go = rest;
+  };
+  track.is_asked = true;
+  track.to_go = g_run.strategy->steps_before_stop(task.id, position_of(task), g_run.steps);
+  at_most(g_run.schedule.fair, track.in_row);
+  if (const uint64_t limit = g_run.memory->step_limit) at_most(limit, g_run.steps);
+  return track.to_go;
 }
 
 void note_yield(Task& task) { track_of(task).yields = true; }

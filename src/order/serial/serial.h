@@ -47,8 +47,9 @@ void note_steps(Task& task, uint64_t steps);
 // It stands at a place where the turn may go to another; returns when it has it again. `rip`: where
 // it is.
 void pass_point(Task& task, Reason reason, uint64_t rip);
-// Of the task that has the turn: how many steps it may make before it is to come back.
-uint64_t steps_before_stop(const Task& task);
+// Of the task that has the turn: how many steps it may make, perhaps none, before it is to come
+// back. What it has not made of them it keeps until it comes to a point, or waits.
+uint64_t steps_to_go(Task& task);
 // The event that the task is in asks for others to go on.
 void note_yield(Task& task);
 // The program ends. Writes the schedule log, once. `value`: the status, or the signal.

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "code/patch/patch.h"
 #include "code/program/text_patches.h"
+#include "code/translate/counted.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -436,6 +437,9 @@ long on_memory(Call& call) {
     begin_turn(EventKind::kMemory);
     if (gives_back(call)) view::current().forget(address(call.a), page_up(address(call.b)));
     const long result = note_code(call, call_kernel(call));
+    if (plan().is_serial() && (gives_back(call) || call.number == SYS_mprotect)) {
+      translate::on_mapping({address(call.a), address(call.a) + page_up(address(call.b))}, true);
+    }
     end_turn();
     return result;
   }
