@@ -20,6 +20,7 @@
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/demand.h"
+#include "order/serial/serial.h"
 #include "record/input.h"
 #include "record/signals.h"
 #include "record/stop_point.h"
@@ -149,6 +150,7 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
     task.in_runtime = 1;
     begin_turn(EventKind::kExit);  // it comes after the turns that were before it
   }
+  if (plan().is_serial()) order::serial::end(order::End::kSignal, signal);
   page::dump_only_present();
   KernelSigaction reset{};
   reset.flags = sys::kSaRestorer;

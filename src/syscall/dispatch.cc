@@ -123,6 +123,7 @@ void choose_handled(bool multi) {
   if (plan().checks_races()) mark(makes_descriptors, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
+  if (plan().is_serial()) mark(sends_signal, 1);
   if (!multi) return;
   if (plan().gives_pages() || plan().has_keys())
     return handle_all_calls();  // the kernel would find pages closed
@@ -308,6 +309,7 @@ namespace {
 long make_call(Call& call) {
   long result;
   if (is_of_static_program(call.number) && on_static_program(call, result)) return result;
+  if (plan().is_serial()) note_deadly(call);
   if (goes_through_memory(call)) {
     result = move_through_memory(call);
   } else if (call.number == SYS_execve || call.number == SYS_execveat) {

@@ -222,6 +222,7 @@ long send_to_task(Call& call, int tid, int signal, long queued) {
     auto* info = reinterpret_cast<siginfo_t*>(bytes);
     if (!queued) fill_info(info, signal, SI_TKILL);
     info->si_signo = signal;
+    const uint32_t pending = target->pending;
     if (!trap::send(*target, signal, info)) {
       const int to = tasks::kernel_tid(*target);
       const long group = plan().has_processes() ? to : sys::raw(SYS_getpid);
@@ -230,6 +231,7 @@ long send_to_task(Call& call, int tid, int signal, long queued) {
                                  reinterpret_cast<long>(bytes))
                       : sys::raw(SYS_tgkill, group, to, signal);
       });
+      if (result == 0) await_signal(*target, signal, pending);
     }
   }
   end_turn();

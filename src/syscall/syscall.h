@@ -6,6 +6,7 @@
 
 #include "base/frame.h"
 #include "code/sites/site_table.h"
+#include "control/task.h"
 
 namespace weir::syscalls {
 
@@ -41,6 +42,11 @@ bool is_process(long number);
 bool is_process_alone(
     long number);  // of these, the ones that matter while the program has one task
 bool is_signal_call(long number);
+// Order serial (deadly_signal.cc): the call sends a signal; before it is made, notes whether that
+// ends the program; after it was made for another task, returns when the signal has come.
+bool sends_signal(long number);
+void note_deadly(const Call& call);
+void await_signal(Task& target, int signal, uint32_t pending_before);
 bool is_signal_call_alone(
     long number);  // of these, the ones that matter while the program has one task
 bool is_sleep(long number);

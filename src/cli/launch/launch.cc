@@ -345,6 +345,12 @@ std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
   told.magic = ScheduleMemory::kMagic;
   told.step_limit = options.step_limit;
   const std::string log = options.schedule_log.empty() ? "" : absolute(options.schedule_log);
+  if (!log.empty()) {
+    const int made = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (made < 0)
+      throw Failure(kWeirFailed, fmt::format("--schedule-log {}: {}", log, strerror(errno)));
+    close(made);
+  }
   if (log.size() >= sizeof told.log_path)
     throw Failure(kWeirFailed, fmt::format("--schedule-log {}: the name is too long", log));
   log.copy(told.log_path, log.size());

@@ -3,9 +3,11 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/bytes.h"
 #include "control/options.h"
+#include "memory/backing.h"
 #include "order/serial/run.h"
 #include "sys/maps.h"
 #include "sys/report.h"
@@ -152,6 +154,21 @@ void put_waits(Text& text) {
   }
 }
 
+// Opened at once: the program may lose the right to.
+bool open_log() {
+  const char* const path = g_run.memory->log_path;
+  g_run.log = -1;
+  if (!path[0]) return true;
+  const long file =
+      sys::raw(SYS_open, reinterpret_cast<long>(path), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (sys::failed(file)) {
+    report("cannot write the schedule log %s (error %d)", path, int64_t{-file});
+    return false;
+  }
+  g_run.log = page::hide_descriptor(static_cast<int>(file));
+  return true;
+}
+
 }  // namespace
 
 bool read_schedule() {
@@ -169,6 +186,8 @@ bool read_schedule() {
            int64_t{descriptor});
     return false;
   }
+  g_run.process = sys::raw(SYS_getpid);
+  if (!open_log()) return false;
   uint32_t wrong_at = 0;
   const char* wrong =
       parse_schedule(g_run.memory->text, g_run.schedule, switch_room(), kMaxSwitches, wrong_at);
@@ -185,17 +204,14 @@ void parse_again() {
 bool has_all_points() { return g_run.schedule.has_all_points; }
 
 void write_log(End how, int value) {
-  const char* const path = g_run.memory ? g_run.memory->log_path : "";
-  if (!path[0]) return;
-  const long file = sys::raw(SYS_open, reinterpret_cast<long>(path),
-                             O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (sys::failed(file)) {
-    report("cannot write the schedule log %s (error %d)", path, int64_t{-file});
-    return;
-  }
+  if (!g_run.memory || g_run.log < 0) return;
+  // A shell that runs the program keeps silent about itself.
+  if (g_run.tasks < 2 && sys::raw(SYS_lseek, g_run.log, 0, SEEK_END) > 0) return;
+  sys::raw(SYS_ftruncate, g_run.log, 0);
+  sys::raw(SYS_lseek, g_run.log, 0, SEEK_SET);
   static Modules modules;
   {
-    Text text(static_cast<int>(file));
+    Text text(g_run.log);
     text.put("weir-schedule 1\nschedule ");
     text.put(g_run.memory->text[0] ? g_run.memory->text : "w1:default").put("\n");
     put_list(text);
@@ -222,7 +238,6 @@ void write_log(End how, int value) {
     }
     text.put("\n");
   }
-  sys::raw(SYS_close, file);
 }
 
 }  // namespace weir::order::serial

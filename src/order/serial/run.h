@@ -37,6 +37,8 @@ struct Run {
   uint32_t changes;  // kept
   uint64_t changes_left_out;
   bool is_ended;
+  long process;  // that has the log, and
+  int log;       // its descriptor; -1: none
   Track tracks[kMaxTasks];
 };
 extern Run g_run;

@@ -6,7 +6,7 @@
 namespace weir::order {
 namespace {
 
-constexpr const char* kNames[] = {"default", "list", "random", "pct", "pos", "surw", "pb", "race"};
+constexpr const char* kNames[] = {"default", "list", "random", "pct", "pos", "pb", "race"};
 constexpr uint32_t kNameCount = sizeof kNames / sizeof kNames[0];
 
 // Reads from the text; `wrong` says why it went no further.
@@ -119,7 +119,7 @@ const char* parse_schedule(const char* text, Schedule& schedule, Switch* room, u
   uint32_t name = 0;
   while (name < kNameCount && !reader.take(kNames[name])) name++;
   if (name == kNameCount)
-    return fail("there is no such strategy: default, list, random, pct, pos, surw, pb, race");
+    return fail("there is no such strategy: default, list, random, pct, pos, pb, race");
   schedule.name = static_cast<StrategyName>(name);
   bool in_switches = false, any = false;
   while (!reader.is_at_end()) {

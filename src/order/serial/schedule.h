@@ -21,7 +21,7 @@ struct Switch {
   uint32_t target;
 };
 
-enum class StrategyName : uint8_t { kDefault, kList, kRandom, kPct, kPos, kSurw, kPb, kRace };
+enum class StrategyName : uint8_t { kDefault, kList, kRandom, kPct, kPos, kPb, kRace };
 
 struct Schedule {
   StrategyName name = StrategyName::kDefault;

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 
+#include "code/decode/decoder.h"
 #include "control/phase_timer.h"
 #include "control/process.h"
 #include "order/serial/run.h"
@@ -77,9 +78,11 @@ void give(Shared& s, Task& task) {
 
 // Who goes on, of those that can; `from` stands at its position for `reason`, and cannot itself if
 // `current` is kNoTask.
-TaskId choose(Shared& s, const Task& from, TaskId current, Reason reason, uint64_t address) {
+TaskId choose(Shared& s, const Task& from, TaskId current, Reason reason, uint64_t address,
+              const Touch& next = {}) {
   TaskId ready[kMaxTasks];
-  const Moment moment{reason, position_of(from), current, g_run.steps, ready, find_ready(s, ready)};
+  const Moment moment{reason, position_of(from),    current, g_run.steps,
+                      ready,  find_ready(s, ready), next};
   if (!moment.count) return kNoTask;
   const TaskId chosen = g_run.strategy->choose(moment);
   WEIR_CHECK(moment.is_ready(chosen));
@@ -186,6 +189,26 @@ void add_track(const Task& task) {
 }
 
 uint64_t place_of(const Task& task) { return task.frame ? task.frame->shown : 0; }
+
+// What the task is about to do to memory.
+Touch touch_of(const Task& task, Reason reason, uint64_t rip) {
+  constexpr uint32_t kObject = 8;  // bytes: the word by which a lock is known
+  if (!task.frame) return {};
+  if (reason == Reason::kEvent)
+    return task.frame->site == kUpcall ? Touch{task.frame->rsi, kObject, true} : Touch{};
+  Instruction instruction;
+  if (reason != Reason::kStep || !decode(rip, instruction)) return {};
+  Registers registers = registers_of(*task.frame);
+  registers.rip = rip;
+  const AccessList list = accesses_of(instruction, registers, sys::fs_base(), 0);
+  Touch touch;
+  for (size_t i = 0; i < list.count; i++) {  // of two, what is written
+    const Access& access = list.accesses[i];
+    if (touch.address && !access.written) continue;
+    touch = {access.address, static_cast<uint32_t>(access.size), access.written};
+  }
+  return touch;
+}
 
 [[noreturn]] void tell_limit() {
   Shared& s = shared();
@@ -313,6 +336,7 @@ void note_steps(Task& task, uint64_t steps) {
 
 void pass_point(Task& task, Reason reason, uint64_t rip) {
   Shared& s = shared();
+  const Touch touch = g_run.strategy->looks_at_memory() ? touch_of(task, reason, rip) : Touch{};
   Track& track = track_of(task);
   track.is_asked = false;
   if (reason == Reason::kAfter) {
@@ -332,7 +356,7 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
     expire(s);
     if (reason == Reason::kForced && !next_arrived(s, 0) && has_deadline(s) && !has_outside(s))
       jump(s);
-    const TaskId next = choose(s, task, task.id, reason, rip);
+    const TaskId next = choose(s, task, task.id, reason, rip, touch);
     if (next == task.id) return;
     task.order.state = TaskState::kArrived;
     s.order.turn = kNoTask;
@@ -359,8 +383,8 @@ uint64_t steps_to_go(Task& task) {
 void note_yield(Task& task) { track_of(task).yields = true; }
 
 void end(End how, int value) {
-  if (g_run.is_ended) return;
-  g_run.is_ended = true;
+  if (g_run.is_ended || g_run.process != sys::raw(SYS_getpid)) return;  // a forked child has none
+  g_run.is_ended = how != End::kSignal;  // which the program may yet survive
   write_log(how, value);
 }
 

@@ -1,7 +1,7 @@
 // Who goes on where a task could give the turn away: one class for each strategy of a schedule. A
 // strategy knows tasks by their slots (TaskId), decides by its seed and by what it was asked, and
 // reads neither a clock nor memory of the program; so a run follows from the schedule.
-// Implemented in strategies.cc.
+// Implemented in strategies.cc and memory_strategies.cc.
 #pragma once
 
 #include "control/control_parts.h"
@@ -22,6 +22,17 @@ enum class Reason : uint8_t {
   kEnds,    // or has ended
 };
 
+// What a task is about to do to memory; of an event: the object that it is about.
+struct Touch {
+  uint64_t address = 0;  // 0: not known
+  uint32_t size = 0;
+  bool writes = false;
+};
+inline bool conflict(const Touch& a, const Touch& b) {
+  return a.address && b.address && (a.writes || b.writes) && a.address < b.address + b.size &&
+         b.address < a.address + a.size;
+}
+
 struct Moment {
   Reason reason;
   Position at;          // of `current`, or of the task that had the turn last
@@ -29,6 +40,7 @@ struct Moment {
   uint64_t steps;       // of all tasks so far
   const TaskId* ready;  // who can go on, `current` among them, by rising number
   uint32_t count;       // at least 1
+  Touch next{};         // of `current`, where the strategy asks for it
 
   bool is_ready(TaskId id) const {
     for (uint32_t i = 0; i < count; i++)
@@ -62,12 +74,40 @@ class Strategy {
   // One of moment.ready. Where moment.goes_on() is false, and another is ready, not the current
   // one.
   virtual TaskId choose(const Moment& moment) { return default_choice(moment); }
+  // It wants Moment::next.
+  virtual bool looks_at_memory() const { return false; }
   // Switches of a list that could not be, or were never, made so far.
   virtual uint64_t not_followed() const { return 0; }
 
  protected:
   ~Strategy() = default;
 };
+
+// The ready tasks but the current one, where that has to stand aside.
+class Candidates {
+ public:
+  explicit Candidates(const Moment& moment) : moment_(moment) {
+    const bool without = !moment.goes_on() && moment.current != kNoTask && moment.count > 1;
+    skipped_ = without ? moment.current : kNoTask;
+    count = moment.count - (without ? 1 : 0);
+  }
+  TaskId at(uint64_t index) const {
+    for (uint32_t i = 0; i < moment_.count; i++) {
+      if (moment_.ready[i] == skipped_) continue;
+      if (index-- == 0) return moment_.ready[i];
+    }
+    return moment_.ready[0];
+  }
+  uint32_t count;
+
+ private:
+  const Moment& moment_;
+  TaskId skipped_;
+};
+
+// In memory_strategies.cc: not started.
+Strategy& pos_strategy();
+Strategy& race_strategy();
 
 // That of the schedule, started. One for the process.
 Strategy& strategy_for(const Schedule& schedule);
