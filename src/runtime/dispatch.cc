@@ -87,6 +87,7 @@ void on_site(Frame& frame) {
   frame.shown = frame.rip;
   if (frame.site != trap::kPreempted && frame.site != trap::kLeaveInPlaceProcess)
     self().recorded.entries++;
+  if (plan().is_serial() && frame.site != translate::kCounted) serial::come_in(self());
   if (frame.site == kUpcall) {
     on_call(frame);
     return;
@@ -113,7 +114,6 @@ void on_site(Frame& frame) {
     else if (is_exhausted) count_exhausted(self());
     return;
   }
-  if (plan().is_serial()) serial::come_in(self());
   const bool is_made = frame.site == trap::kMadeSite;
   Site late;
   const Site* site = is_made ? &late : site_at(static_cast<uint32_t>(frame.site));

@@ -4,8 +4,8 @@
 //   memory is the task's own, as far as one sees;
 // - a branch backwards and an indirect call or jump (each call of another library's function is
 //   one), so that no loop is without a step.
-// In quiet text only a branch backwards is a step. libweir's own functions, which work on locks and
-// heaps for the program, have none: they are not cut.
+// In quiet text only a conditional branch backwards is a step. libweir's own functions, which work
+// on locks and heaps for the program, have none: they are not cut.
 
 #include "code/translate/step.h"
 
@@ -91,7 +91,7 @@ unsigned weight_of(const Shape& shape, const uint8_t* code, Flow flow, uint64_t 
   const auto address = reinterpret_cast<uint64_t>(code);
   if (page::own_image().contains(address)) return 0;
   switch (flow) {
-    case Flow::kJump:
+    case Flow::kJump: return target <= address && !is_quiet(address);
     case Flow::kConditional:
     case Flow::kLoop: return target <= address;
     case Flow::kIndirectCall:

@@ -224,7 +224,7 @@ void write_log(End how, int value) {
       modules.put(text, change.address);
       text.put("\n");
     }
-    text.put("steps ").put(g_run.steps).put("\nevents ").put(g_run.events);
+    text.put("steps ").put(g_run.contested).put("\nevents ").put(g_run.events);
     text.put("\ninstructions ").put(g_run.steps).put("\ntasks ");
     text.put(g_run.tasks ? g_run.tasks : 1).put("\nswitches ").put(g_run.switches);
     text.put("\nnot-followed ").put(g_run.strategy ? g_run.strategy->not_followed() : 0).put("\n");

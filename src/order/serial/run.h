@@ -34,7 +34,9 @@ struct Run {
   Schedule schedule;
   Strategy* strategy;
   uint64_t steps, events, switches, tasks;
-  uint32_t changes;  // kept
+  uint64_t contested;  // steps that were made while another task could have gone on
+  uint32_t ready;      // tasks that could, at the last point
+  uint32_t changes;    // kept
   uint64_t changes_left_out;
   bool is_ended;
   long process;  // that has the log, and

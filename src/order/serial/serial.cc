@@ -81,8 +81,9 @@ void give(Shared& s, Task& task) {
 TaskId choose(Shared& s, const Task& from, TaskId current, Reason reason, uint64_t address,
               const Touch& next = {}) {
   TaskId ready[kMaxTasks];
-  const Moment moment{reason, position_of(from),    current, g_run.steps,
+  const Moment moment{reason, position_of(from),    current, g_run.contested,
                       ready,  find_ready(s, ready), next};
+  g_run.ready = moment.count;
   if (!moment.count) return kNoTask;
   const TaskId chosen = g_run.strategy->choose(moment);
   WEIR_CHECK(moment.is_ready(chosen));
@@ -229,7 +230,8 @@ Touch touch_of(const Task& task, Reason reason, uint64_t rip) {
 
 void Serial::start(Task& task) {
   serial::parse_again();  // a forked child has lost the list
-  g_run.steps = g_run.events = g_run.switches = g_run.tasks = 0;
+  g_run.steps = g_run.contested = g_run.events = g_run.switches = g_run.tasks = 0;
+  g_run.ready = 1;
   g_run.changes = 0;
   g_run.changes_left_out = 0;
   g_run.strategy = &strategy_for(g_run.schedule);
@@ -331,6 +333,7 @@ void note_steps(Task& task, uint64_t steps) {
   track.in_row += steps;
   track.to_go -= steps < track.to_go ? steps : track.to_go;
   g_run.steps += steps;
+  if (g_run.ready > 1) g_run.contested += steps;
   shared().order.virtual_now += steps * kStepNs;
 }
 
@@ -342,6 +345,7 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
   if (reason == Reason::kAfter) {
     count_event(task);
     g_run.steps++;
+    g_run.contested += g_run.ready > 1;
     if (track.yields) reason = Reason::kYields;
     track.yields = false;
     track.in_row++;
@@ -374,7 +378,7 @@ uint64_t steps_to_go(Task& task) {
     if (rest < track.to_go) track.to_go = rest;
   };
   track.is_asked = true;
-  track.to_go = g_run.strategy->steps_before_stop(task.id, position_of(task), g_run.steps);
+  track.to_go = g_run.strategy->steps_before_stop(task.id, position_of(task), g_run.contested);
   at_most(g_run.schedule.fair, track.in_row);
   if (const uint64_t limit = g_run.memory->step_limit) at_most(limit, g_run.steps);
   return track.to_go;

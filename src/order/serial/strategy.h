@@ -37,7 +37,7 @@ struct Moment {
   Reason reason;
   Position at;          // of `current`, or of the task that had the turn last
   TaskId current;       // kNoTask where it cannot go on
-  uint64_t steps;       // of all tasks so far
+  uint64_t steps;       // of all tasks so far, made while another could have gone on
   const TaskId* ready;  // who can go on, `current` among them, by rising number
   uint32_t count;       // at least 1
   Touch next{};         // of `current`, where the strategy asks for it
