@@ -344,11 +344,10 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
   track.is_asked = false;
   if (reason == Reason::kAfter) {
     count_event(task);
-    g_run.steps++;
-    g_run.contested += g_run.ready > 1;
     if (track.yields) reason = Reason::kYields;
     track.yields = false;
-    track.in_row++;
+  } else if (reason == Reason::kEvent) {
+    note_steps(task, 1);  // to begin an event is a step
   }
   if (g_run.memory->step_limit && g_run.steps >= g_run.memory->step_limit) tell_limit();
   if (track.in_row >= g_run.schedule.fair && reason != Reason::kYields) {
