@@ -3,6 +3,7 @@
 # usage: run_point.sh BUILD PROGRAM ORDER VIEW [RUNS]      ORDER native: without Weir, VIEW is ignored
 #   exact: every run prints what a native run prints.   det: at order token all runs print the same.
 #   LIMIT (environment): seconds that one run may take, default 20.   DELAY: a seed for weir's --delay.
+#   SCHEDULE (environment): at order serial, which one.
 #   REFERENCE (environment): a file; det: it keeps what the first run of all printed, for later calls to compare with.
 set -uo pipefail
 ulimit -c 0
@@ -59,7 +60,7 @@ same() {
 }
 
 binary=$build/tests/programs/$program
-under=("$build/bin/weir" run --order "$order" --view "$view" ${DELAY:+--delay "$DELAY"} -- "$binary")
+under=("$build/bin/weir" run --order "$order" --view "$view" ${SCHEDULE:+--schedule "$SCHEDULE"} ${DELAY:+--delay "$DELAY"} -- "$binary")
 if [ "$order" = native ]; then under=("$binary"); fi
 
 if [ -n "$refusal" ]; then
@@ -75,7 +76,7 @@ for ((run = 1; run <= runs; run++)); do
   once "$work/out.$run" "${under[@]}"
   if [ "$mode" = exact ]; then
     same "$work/first" "$work/out.$run" "run $run differs from the native run"
-  elif [ "$mode" = det ] && [ "$order" = token ] && [ "$except" != "$view" ]; then
+  elif [ "$mode" = det ] && { [ "$order" = serial ] || { [ "$order" = token ] && [ "$except" != "$view" ]; }; }; then
     if [ -n "${REFERENCE:-}" ] && [ ! -e "$REFERENCE" ]; then cp "$work/out.1" "$REFERENCE"; fi
     same "${REFERENCE:-$work/out.1}" "$work/out.$run" "run $run differs from the first"
   fi

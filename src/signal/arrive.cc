@@ -30,6 +30,7 @@
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
 #include "sync/event.h"
+#include "sync/serial.h"
 #include "sys/report.h"
 #include "view/view.h"
 
@@ -150,7 +151,10 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
     task.in_runtime = 1;
     begin_turn(EventKind::kExit);  // it comes after the turns that were before it
   }
-  if (plan().is_serial()) order::serial::end(order::End::kSignal, signal);
+  if (plan().is_serial()) {
+    if (g_tasks_active) serial::come_in(task);
+    order::serial::end(order::End::kSignal, signal);
+  }
   page::dump_only_present();
   KernelSigaction reset{};
   reset.flags = sys::kSaRestorer;

@@ -20,7 +20,6 @@ class Pos final : public Strategy {
   bool looks_at_memory() const override { return true; }
   TaskId choose(const Moment& moment) override {
     const TaskId current = moment.current;
-    if (moment.reason == Reason::kAfter) return current;  // it is about to do something: then
     if (current != kNoTask) draw(current, moment.next);
     TaskId best = kNoTask;
     for (uint32_t i = 0; i < moment.count; i++) {

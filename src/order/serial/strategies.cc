@@ -74,14 +74,19 @@ class RandomWalk final : public Strategy {
     per_million_ = schedule.per_million ? schedule.per_million : kLevels[level];
     at_event_ = per_million_ < 500'000 ? 500'000 : per_million_;
     if (per_million_ < 10'000) at_event_ = 200'000;
+    halves_ = !schedule.per_million;
+    stops_ = 0;
   }
   uint64_t steps_before_stop(TaskId, const Position&, uint64_t) override {
+    // Long runs would take minutes: a switch costs as much as thousands of steps.
+    if (halves_ && ++stops_ % kStops == 0 && per_million_ > 1) per_million_ /= 2;
     uint64_t steps = 1;
     while (steps < kFarthest && !random_.happens(per_million_)) steps++;
     return steps;
   }
   TaskId choose(const Moment& moment) override {
-    if (moment.reason == Reason::kAfter) return moment.current;
+    // Right after an event is right before a step.
+    if (moment.reason == Reason::kAfter && !random_.happens(per_million_)) return moment.current;
     if (moment.reason == Reason::kEvent && !random_.happens(at_event_)) return moment.current;
     const Candidates candidates(moment);
     return candidates.at(random_.below(candidates.count));
@@ -89,6 +94,9 @@ class RandomWalk final : public Strategy {
 
  private:
   static constexpr uint64_t kFarthest = 4096;  // that many draws at once
+  static constexpr uint64_t kStops = 10'000;
+  bool halves_ = false;
+  uint64_t stops_ = 0;
   Random random_;
   uint64_t per_million_ = 0, at_event_ = 0;
 };

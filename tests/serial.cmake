@@ -1,0 +1,18 @@
+# --- Order serial: schedules find planted bugs (serial_test.sh), and every program of the manifest runs under some
+foreach(name lost_update order_violation atomicity lock_order lost_wakeup spin endless)
+  add_executable(serial_${name} serial/${name}.c)
+  set_target_properties(serial_${name} PROPERTIES OUTPUT_NAME ${name}
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/serial)
+  target_compile_options(serial_${name} PRIVATE -O1 -g)
+  target_link_libraries(serial_${name} PRIVATE Threads::Threads)
+endforeach()
+add_test(NAME serial.bugs COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/serial_test.sh ${PROJECT_BINARY_DIR})
+set_tests_properties(serial.bugs PROPERTIES TIMEOUT 600 LABELS "cli;serial")
+
+file(STRINGS ${manifest} lines REGEX "^[a-z0-9_]+ *[|]")
+foreach(line IN LISTS lines)
+  string(REGEX MATCH "^[a-z0-9_]+" name "${line}")
+  add_test(NAME program.${name}.serial-direct
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/serial_point.sh ${PROJECT_BINARY_DIR} ${name})
+  set_tests_properties(program.${name}.serial-direct PROPERTIES TIMEOUT 240 LABELS "serial;serial-direct")
+endforeach()

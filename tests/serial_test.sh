@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Order serial: a schedule is a run, and schedules find planted bugs.
+# usage: serial_test.sh BUILD
+set -uo pipefail
+ulimit -c 0
+build=$1
+weir=$build/bin/weir programs=$build/tests/serial
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+
+fail() { echo "FAILED: $*"; exit 1; }
+# run PROGRAM SCHEDULE [OPTION...]: its status in $status; out, err and log here.
+run() {
+  local program=$1 schedule=$2
+  shift 2
+  timeout 20 "$weir" run --order serial --schedule "$schedule" --schedule-log log "$@" \
+    -- "$programs/$program" >out 2>err </dev/null
+  status=$?
+}
+value() { awk -v key="$1" '$1 == key { print $2; exit }' log; }
+
+# --- strategies find each planted bug, and the list that the log names shows it again, 20 times
+finds() {  # PROGRAM END STRATEGY...
+  local program=$1 end=$2 found length
+  shift 2
+  run "$program" w1:default
+  [ "$status" = 0 ] || fail "$program: the default schedule ends with $status"
+  length=$(value steps)
+  for strategy in "$@"; do
+    found=
+    for seed in $(seq 1 300); do
+      run "$program" "w1:$strategy:seed=$seed,length=$length"
+      [ "$status" = 0 ] || { found=$seed; break; }
+    done
+    [ -n "$found" ] || fail "$program: $strategy finds nothing in 300 schedules"
+    [ "$(tail -n 1 log)" = "end $end" ] || fail "$program: $strategy ends with '$(tail -n 1 log)'"
+    echo "$program: $strategy needs $found schedules (k $length)"
+  done
+  local list first
+  list=$(value list) first=$status
+  tail -n +4 log >first.log
+  for again in $(seq 1 20); do
+    run "$program" "$list" --delay "$again"
+    [ "$status" = "$first" ] || fail "$program: $list ends with $status, not with $first"
+    tail -n +4 log | cmp -s - first.log || fail "$program: $list makes another run: $(cat log)"
+    [ "$(value not-followed)" = 0 ] || fail "$program: $list is not followed"
+  done
+}
+finds lost_update 'exit 1' random pct pb race pos
+finds order_violation 'signal 11' random pct pb race pos
+finds atomicity 'signal 6' random pct pb race pos
+finds lock_order deadlock random pct pb race pos
+finds lost_wakeup deadlock random pct
+
+# --- what a deadlock says
+run lock_order "w1:list:0.3.0>2+2.1.0>1"
+if [ "$status" = 66 ]; then
+  grep -q '^weir: deadlock: ' err || fail "no word of the deadlock: $(cat err)"
+  [ "$(grep -c '^waits ' log)" = 3 ] || fail "not three waits: $(cat log)"
+fi
+
+# --- a loop without an event ends
+run spin w1:default
+[ "$status" = 0 ] && [ "$(cat out)" = seen ] || fail "spin: $status $(cat err)"
+run spin w1:pct:seed=3
+[ "$status" = 0 ] || fail "spin by pct: $status $(cat err)"
+
+# --- the limit
+run endless w1:default --step-limit 500000
+[ "$status" = 66 ] || fail "endless: $status"
+[ "$(tail -n 1 log)" = "end limit" ] || fail "endless: $(tail -n 1 log)"
+grep -q 'weir: the program has made 500000 steps' err || fail "endless: $(cat err)"
+[ "$(grep -c 'weir:   task . stands at' err)" = 2 ] || fail "endless: $(cat err)"
+
+# --- a switch that cannot be made
+run lost_update "w1:list:0.1.0>7+9.9.9>1"
+[ "$status" = 0 ] && [ "$(value not-followed)" = 2 ] || fail "not followed: $(cat log)"
+
+# --- one task
+timeout 20 "$weir" run --order serial --schedule-log log -- /bin/true || fail "true"
+[ "$(value tasks)" = 1 ] && [ "$(tail -n 1 log)" = "end exit 0" ] || fail "one task: $(cat log)"
+
+# --- what does not fit
+refused() {  # WORDS OPTION...
+  local words=$1
+  shift
+  timeout 20 "$weir" run "$@" -- "$programs/spin" >out 2>err </dev/null
+  [ $? = 125 ] || fail "$*: no status 125"
+  grep -qF -e "$words" err || fail "$*: no word of '$words': $(cat err)"
+}
+refused "a schedule begins with w1:" --order serial --schedule random
+refused "this version of Weir knows w1 only" --order serial --schedule w2:default
+refused "there is no such strategy" --order serial --schedule w1:chaos
+refused "a switch is written" --order serial --schedule w1:list:1.2
+refused "there is no such key" --order serial --schedule w1:pct:sead=1
+refused "go with --order serial" --order token --schedule w1:default
+refused "--order serial goes with --view direct" --order serial --view isolated
+refused "--schedule-log" --order serial --schedule-log /nowhere/at/all
+
+timeout 20 "$weir" det --order serial --schedule w1:random:seed=4 -- "$programs/spin" >out ||
+  fail "weir det --order serial"
+echo "serial: all as expected"
