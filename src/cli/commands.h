@@ -30,6 +30,7 @@ Command add_stat(CLI::App& app);        // run.cc
 Command add_doctor(CLI::App& app);      // doctor.cc
 Command add_check(CLI::App& app);       // check.cc
 Command add_record(CLI::App& app);      // record.cc
+Command add_hunt(CLI::App& app);        // hunt.cc
 Command add_replay(CLI::App& app);      // replay.cc
 Command add_ls(CLI::App& app);          // recordings.cc
 Command add_dump(CLI::App& app);        // dump.cc

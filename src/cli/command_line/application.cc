@@ -41,9 +41,9 @@ Application make_application() {
                   "Read options from FILE instead of the user's own file; also behind a subcommand")
       ->type_name("FILE");
   std::vector<Command> commands = {
-      add_run(*app),    add_det(*app),  add_stat(*app),       add_check(*app),  add_record(*app),
-      add_replay(*app), add_ls(*app),   add_dump(*app),       add_verify(*app), add_rm(*app),
-      add_doctor(*app), add_help(*app), add_completion(*app), add_manual(*app)};
+      add_run(*app),    add_det(*app),    add_stat(*app), add_check(*app),      add_hunt(*app),
+      add_record(*app), add_replay(*app), add_ls(*app),   add_dump(*app),       add_verify(*app),
+      add_rm(*app),     add_doctor(*app), add_help(*app), add_completion(*app), add_manual(*app)};
   app->formatter(formatter_of_weir());
   for (const Command& command : commands) {
     command.app->formatter(formatter_of_subcommand(command.takes_program));

@@ -1,0 +1,306 @@
+// weir hunt: schedules of a program, until one fails; the one that fails, made small and told.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <thread>
+
+#include "cli/command_line/terminal.h"
+#include "cli/commands.h"
+#include "cli/common/failure.h"
+#include "cli/common/messages.h"
+#include "cli/hunt/habit/known.h"
+#include "cli/hunt/habit/test_list.h"
+#include "cli/hunt/pursue.h"
+#include "cli/hunt/run/process_runner.h"
+#include "cli/launch/launch.h"
+#include "cli/launch/verdict.h"
+#include "recording/bytes.h"
+
+namespace weir::cli {
+namespace {
+
+using hunt::Report;
+
+struct HuntOptions {
+  hunt::PursuitOptions pursuit;
+  hunt::ProcessOptions process;
+  std::vector<std::string> suppressions;
+  std::string format = "text", output, log;
+  uint64_t runs = 0;   // 0: not given
+  double seconds = 0;  // likewise
+  int exit_code = 66;
+  bool by_test = false, quiet = false;
+};
+
+size_t processors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return static_cast<size_t>(std::max(CPU_COUNT(&set), 1));
+}
+
+// The output's absolute name, found out before the program runs. Empty: standard output or error.
+std::string prepared_file(const std::string& name) {
+  if (name.empty()) return "";
+  const int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    throw Failure(kWeirFailed, fmt::format("--output {}: {}", name, strerror(errno)));
+  close(descriptor);
+  return std::filesystem::absolute(name).string();
+}
+
+void write_report(const HuntOptions& options, const std::string& output,
+                  const std::vector<Report>& reports) {
+  if (options.format == "text" && output.empty()) return;  // it has been said
+  std::string text;
+  if (options.format == "json") text = hunt::json_text(reports);
+  else if (options.format == "sarif") text = hunt::sarif_text(reports);
+  else if (options.format == "junit") text = hunt::junit_text(reports);
+  else if (options.format == "html") text = hunt::html_text(reports);
+  for (const Report& report : reports) {
+    if (options.format != "text") break;
+    for (const hunt::ReportedFailure& failure : report.failures)
+      text += hunt::failure_text(failure, false) + "\n";
+    text += hunt::summary_text(report) + "\n";
+  }
+  if (!text.ends_with('\n')) text += '\n';
+  if (output.empty()) {
+    fmt::print("{}", text);
+    return;
+  }
+  if (!recording::replace_file(output, text))
+    throw Failure(kWeirFailed, fmt::format("--output {}: {}", output, strerror(errno)));
+}
+
+[[noreturn]] void end_by(int signal) {
+  fflush(nullptr);
+  std::signal(signal, SIG_DFL);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  raise(signal);
+  _exit(128 + signal);
+}
+
+class Hunting {
+ public:
+  Hunting(const Words& words, const HuntOptions& options) : words_(words), options_(options) {
+    const bool has_runs = options.runs > 0, has_time = options.seconds > 0;
+    hunt::SearchOptions& search = options_.pursuit.search;
+    search.runs = has_runs ? options.runs : has_time ? UINT64_MAX : uint64_t{10'000};
+    search.seconds = has_time   ? options.seconds
+                     : has_runs ? std::numeric_limits<double>::infinity()
+                                : 60.0;
+    options_.pursuit.input = options.process.input;
+    options_.pursuit.timeout = options.process.timeout;
+    if (options_.process.jobs == 0) options_.process.jobs = processors();
+  }
+
+  int run() {
+    for (const std::string& path : options_.suppressions) known_.add_file(path);
+    if (!options_.pursuit.only.empty()) hunt::parsed_schedule(options_.pursuit.only);
+    const Program program = locate_program(words_);
+    library_path();
+    RunOptions serial;
+    serial.order = "serial";
+    require(serial);
+    log_ = options_.log.empty() ? "" : prepared_log(options_.log);
+    const std::string output = prepared_file(options_.output);
+    std::vector<Report> reports;
+    int interrupt = 0;
+    if (!options_.by_test) {
+      reports.push_back(hunted(program, words_, "", interrupt));
+    } else {
+      for (const hunt::ListedTest& test : hunt::tests_in(program.path, program.argv)) {
+        Program one = program;
+        Words words = words_;
+        for (const std::string& word : test.arguments) {
+          one.argv.push_back(word);
+          words.push_back(word);
+        }
+        reports.push_back(hunted(one, words, test.name, interrupt));
+        if (interrupt) break;
+      }
+      say_total(reports);
+    }
+    write_report(options_, output, reports);
+    if (interrupt) end_by(interrupt);
+    const bool has_found =
+        std::ranges::any_of(reports, [](const Report& report) { return !report.failures.empty(); });
+    return has_found ? options_.exit_code : 0;
+  }
+
+ private:
+  Report hunted(const Program& program, const Words& words, const std::string& test,
+                int& interrupt) {
+    hunt::ProcessRunner runner(program, options_.process);
+    hunt::ProgressLine progress(options_.quiet);
+    hunt::PursuitOptions pursuit = options_.pursuit;
+    // Each test has a corpus of its own: what one does is new to another.
+    if (!test.empty() && !pursuit.corpus.empty()) {
+      std::string folder = test;
+      std::ranges::replace(folder, '/', '_');
+      pursuit.corpus += "/" + folder;
+    }
+    const std::string prefix = test.empty() ? "" : test + ": ";
+    const auto tell = [&](const std::string& text) { say(log_, prefix + text); };
+    Report report = hunt::pursue(runner, program.path, words, pursuit, known_, progress, tell);
+    report.test = test;
+    for (const hunt::ReportedFailure& failure : report.failures)
+      tell(hunt::failure_text(failure, log_.empty() && has_colours(STDERR_FILENO)));
+    if (!options_.quiet || !report.note.empty()) tell(hunt::summary_text(report));
+    interrupt = runner.interrupt();
+    return report;
+  }
+
+  void say_total(const std::vector<Report>& reports) {
+    size_t failing = 0;
+    for (const Report& report : reports) failing += !report.failures.empty();
+    if (options_.quiet && failing == 0) return;
+    say(log_, fmt::format("{} of {} {} fail under some schedule", failing, reports.size(),
+                          reports.size() == 1 ? "test" : "tests"));
+  }
+
+  const Words words_;
+  HuntOptions options_;
+  hunt::KnownFindings known_;
+  std::string log_;
+};
+
+void add_search_options(CLI::App& command, HuntOptions& options) {
+  hunt::PursuitOptions& pursuit = options.pursuit;
+  command
+      .add_option("--runs", options.runs,
+                  "Try so many schedules at most; default: 10000, or what --time allows")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
+      ->type_name("N");
+  command
+      .add_option("--time", options.seconds,
+                  "Search so long at most; default: 60, or what --runs takes. To shrink what was "
+                  "found has a budget of its own")
+      ->check(CLI::Range(0.001, 1e9))
+      ->type_name("SECONDS");
+  command
+      .add_option("-j,--jobs", options.process.jobs,
+                  "Run so many schedules at once; default: one for each processor")
+      ->check(CLI::Range(size_t{1}, size_t{1024}))
+      ->type_name("N");
+  command
+      .add_option("--strategy", pursuit.strategies.strategy,
+                  "How schedules are chosen; auto: all strategies take turns, and those that find "
+                  "new behaviour get more of them")
+      ->transform(CLI::IsMember(hunt::kStrategies))
+      ->capture_default_str();
+  command
+      .add_option("--depth", pursuit.strategies.depth,
+                  "Strategy pct: switches at so many places; default: 1 to 5")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{100}))
+      ->type_name("N");
+  command
+      .add_option("--bound", pursuit.strategies.bound,
+                  "Strategy pb: so many switches besides those of the default schedule; default: 1 "
+                  "to 3")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{100}))
+      ->type_name("N");
+  command
+      .add_option("--seed", pursuit.strategies.seed,
+                  "What the schedules are drawn from; with --jobs 1 the same seed tries the same "
+                  "schedules")
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_flag("--keep-going", pursuit.search.keeps_going,
+                   "Go on after a failure, to the end of the budget; each kind is told once");
+  command
+      .add_option("--schedule", pursuit.only,
+                  "Search nothing: run this schedule, and tell how it fails")
+      ->type_name("SCHEDULE");
+  command
+      .add_option("--shrink-time", pursuit.shrink.seconds,
+                  "Spend so long at most on taking switches out of a schedule that fails")
+      ->check(CLI::Range(0.0, 1e9))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+}
+
+void add_judge_options(CLI::App& command, HuntOptions& options) {
+  hunt::JudgeOptions& judge = options.pursuit.judge;
+  command
+      .add_option("--expect-status", judge.expected_status,
+                  "A run that ends with another exit status fails")
+      ->check(CLI::Range(0, 255))
+      ->type_name("STATUS")
+      ->capture_default_str();
+  command.add_flag("--compare-output", judge.compares_output,
+                   "A run whose standard output is not that of most runs fails");
+  command
+      .add_option("--oracle", judge.oracle,
+                  "A run fails if this command, for sh, does: it reads the run's standard output, "
+                  "and has WEIR_HUNT_STATUS, WEIR_HUNT_SIGNAL and WEIR_HUNT_STDERR")
+      ->type_name("COMMAND");
+  command
+      .add_option("--timeout", options.process.timeout,
+                  "End a run after so long; it has failed. (A livelock is found sooner, by its "
+                  "steps)")
+      ->check(CLI::Range(0.001, 1e9))
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  command
+      .add_option("--stdin", options.process.input,
+                  "What each run reads as its standard input; default: nothing (/dev/null)")
+      ->type_name("FILE");
+}
+
+void add_habit_options(CLI::App& command, HuntOptions& options) {
+  command.add_flag("--gtest", options.by_test,
+                   "The program is a test binary of GoogleTest or Catch2: hunt each of its tests, "
+                   "with a budget of its own");
+  command
+      .add_option("--corpus", options.pursuit.corpus,
+                  "Keep in DIR what was learned and what failed, and take it up the next time")
+      ->type_name("DIR");
+  command
+      .add_option("--suppressions", options.suppressions,
+                  "Pass over failures that match a line of FILE (KIND:PATTERN); may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  command.add_option("--format", options.format, "What the report is written as")
+      ->transform(CLI::IsMember(hunt::kFormats))
+      ->capture_default_str();
+  command
+      .add_option("--output", options.output,
+                  "Write the report to FILE; default: text to standard error, others to standard "
+                  "output")
+      ->type_name("FILE");
+  command.add_option("--exit-code", options.exit_code, "Exit status if a failure was found")
+      ->check(CLI::Range(0, 255))
+      ->type_name("STATUS")
+      ->capture_default_str();
+  command.add_flag("--quiet", options.quiet, "If no failure was found, say nothing");
+  command
+      .add_option("--log", options.log, "Write Weir's own words to FILE instead of standard error")
+      ->type_name("FILE");
+}
+
+}  // namespace
+
+Command add_hunt(CLI::App& app) {
+  auto options = std::make_shared<HuntOptions>();
+  options->process.jobs = 0;
+  CLI::App* command = app.add_subcommand(
+      "hunt", "Search the schedules of a program for one that fails, and tell it");
+  add_search_options(*command, *options);
+  add_judge_options(*command, *options);
+  add_habit_options(*command, *options);
+  return {command, true,
+          [options](const Words& program) { return Hunting(program, *options).run(); }};
+}
+
+}  // namespace weir::cli

@@ -1,0 +1,288 @@
+// 1. The default schedule comes first, twice: it says what there is to be scheduled, whether the
+//    program fails without any switch, and whether a schedule decides what it does.
+// 2. Then the search, and for each failure: the same schedule again, one run after the other, so
+//    that runs beside it disturb nothing; shrunk; told.
+#include "cli/hunt/pursue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "cli/common/failure.h"
+#include "cli/hunt/habit/corpus.h"
+
+namespace weir::cli::hunt {
+namespace {
+
+// Steps that a run may make: some times as many as the default schedule makes.
+constexpr uint64_t kStepFactor = 50, kLeastSteps = 20'000'000;
+constexpr size_t kOthers = 20;   // schedules that a program is tried with that fails in the first
+constexpr size_t kMaxTold = 20;  // failures
+
+std::string first_line(const std::string& text) {
+  std::string line = text.substr(0, text.find('\n'));
+  if (line.starts_with("weir: ")) line.erase(0, 6);
+  return line;
+}
+
+class Pursuit {
+ public:
+  Pursuit(Runner& runner, const std::string& path, const std::vector<std::string>& words,
+          const PursuitOptions& options, KnownFindings& known, ProgressLine& progress,
+          const Say& say)
+      : runner_(runner),
+        path_(path),
+        words_(words),
+        options_(options),
+        known_(known),
+        progress_(progress),
+        say_(say),
+        judge_(options.judge) {
+    report_.program = words;
+    report_.seed = options.strategies.seed;
+  }
+
+  Report run() {
+    try {
+      if (!options_.only.empty()) tell_only();
+      else hunt();
+    } catch (const Interrupted&) { report_.state.why = SearchState::Why::kInterrupted; }
+    progress_.clear();
+    return std::move(report_);
+  }
+
+ private:
+  void warn(const std::string& text) {
+    progress_.clear();
+    say_(text);
+  }
+
+  void require_begun(const Outcome& run) {
+    if (run.log.has_begun || run.was_killed) return;
+    throw Failure(kWeirFailed,
+                  fmt::format("{} was not hunted: {}", path_,
+                              run.words.empty() ? "it ended before Weir's library was at work in it"
+                                                : first_line(run.words)));
+  }
+
+  // Whether there is something to search.
+  bool has_begun_well() {
+    first_ = runner_.one(kDefaultSchedule);
+    if (first_.timed_out) {
+      throw Failure(kWeirFailed,
+                    fmt::format("{} was not hunted: its first run, under the default schedule, did "
+                                "not end in {:.0f} s; give it more by --timeout, or less to do",
+                                path_, options_.timeout));
+    }
+    require_begun(first_);
+    report_.state.runs = 1;
+    report_.state.seconds = first_.seconds;
+    runner_.set_step_limit(first_.log.steps * kStepFactor + kLeastSteps);
+    if (const std::optional<Finding> finding = judge_.judge(first_)) {
+      tell_default(*finding);
+      return false;
+    }
+    if (first_.log.tasks <= 1) {
+      report_.note = fmt::format("{} has one thread: nothing to schedule", path_);
+      return false;
+    }
+    const Outcome again = runner_.one(kDefaultSchedule);
+    report_.state.runs++;
+    report_.state.seconds += again.seconds;
+    if (const std::string differs = difference(first_, again); !differs.empty()) {
+      warn(
+          fmt::format("the default schedule, run twice, is not the same run: {}. Something from "
+                      "outside decides (time, files, other processes): what is found may not fail "
+                      "again",
+                      differs));
+    }
+    return true;
+  }
+
+  void hunt() {
+    std::optional<Corpus> corpus;
+    if (!options_.corpus.empty()) corpus.emplace(options_.corpus, path_);
+    if (!has_begun_well()) return;
+    StrategyOptions chosen = options_.strategies;
+    if (corpus) chosen.seed += corpus->searches() * 0x9e3779b9;
+    Strategies strategies(chosen, first_);
+    Behaviours behaviours;
+    if (corpus) corpus->give(behaviours, strategies);
+    behaviours.add(first_);
+    SearchOptions search = options_.search;
+    if (corpus) {
+      for (const Corpus::Failure& one : corpus->failures()) search.first.push_back(one.schedule);
+    }
+    Search(runner_, judge_, strategies, behaviours, search)
+        .run(
+            report_.state, [&](const SearchState& state) { progress_.show(state, search); },
+            [&](const Finding& finding) { return known_.has(finding); });
+    report_.strategies = strategies.arms();
+    const bool is_interrupted = report_.state.why == SearchState::Why::kInterrupted;
+    for (size_t i = 0; i < std::min(report_.state.found.size(), kMaxTold) && !is_interrupted; i++)
+      tell(report_.state.found[i]);
+    if (!corpus) return;
+    std::vector<Corpus::Failure> failures;
+    for (const ReportedFailure& failure : report_.failures)
+      failures.push_back({failure.schedule, failure.found.finding.signature});
+    corpus->keep(behaviours, strategies, failures);
+  }
+
+  void tell(const Found& found) {
+    ReportedFailure failure;
+    failure.found = found;
+    failure.run = found.run;
+    failure.schedule = found.run.schedule;
+    if (found.finding.kind == Finding::Kind::kTimeout) {
+      failure.shrunk.refusal = "a run that has to be waited for is not run again";
+    } else {
+      failure.repeated = repeat(runner_, judge_, found.finding, found.run, options_.repeats);
+      if (failure.repeated.alike > 0) {
+        failure.shrunk = shrink(
+            runner_, judge_, found.finding.signature, found.run, options_.shrink,
+            [&](size_t switches, uint64_t runs) { progress_.show_shrinking(switches, runs); });
+      } else {
+        failure.shrunk.refusal = "it does not fail again";
+      }
+    }
+    explain(failure);
+    report_.failures.push_back(std::move(failure));
+  }
+
+  void explain(ReportedFailure& failure) {
+    Switches chosen = failure.shrunk.switches;
+    std::vector<Outcome> without;
+    if (failure.shrunk.refusal.empty()) {
+      failure.run = failure.shrunk.run;
+      failure.schedule = failure.run.schedule;
+      if (chosen.empty()) failure.schedule = kDefaultSchedule;
+      std::vector<std::string> schedules;
+      const Schedule keys = parsed_schedule(failure.run.schedule);
+      for (size_t i = 0; i < chosen.size() && chosen.size() <= 20; i++) {
+        Switches rest = chosen;
+        rest.erase(rest.begin() + static_cast<long>(i));
+        schedules.push_back(listed(rest, keys).text());
+      }
+      without = runner_.all(schedules);
+    } else if (!failure.run.log.list.empty()) {
+      chosen = parsed_schedule(failure.run.log.list).switches;
+    }
+    failure.story = told(failure.run, chosen, without);
+    failure.command =
+        repeat_command(failure.schedule, words_, options_.input, !failure.run.out.empty());
+  }
+
+  // Is it a matter of schedule?
+  void tell_default(const Finding& finding) {
+    if (known_.has(finding)) {
+      report_.note = fmt::format(
+          "{} fails under the default schedule in a way that is known ({}): "
+          "there is nothing to search",
+          path_, finding.what);
+      return;
+    }
+    report_.state.failing = 1;
+    report_.state.why = SearchState::Why::kFound;
+    ReportedFailure failure;
+    failure.is_default = true;
+    failure.found.finding = finding;
+    failure.found.run = failure.run = first_;
+    failure.found.number = 1;
+    failure.found.strategy = "default";
+    failure.schedule = kDefaultSchedule;
+    failure.repeated = repeat(runner_, judge_, finding, first_, options_.repeats);
+    if (first_.log.tasks > 1) {
+      std::vector<std::string> others;
+      for (size_t i = 1; i <= kOthers; i++)
+        others.push_back(fmt::format("w1:random:seed={},p=0.1", options_.strategies.seed + i));
+      size_t failing = 0;
+      std::string passing;
+      for (const Outcome& run : runner_.all(others)) {
+        if (judge_.judge_again(run)) failing++;
+        else if (passing.empty()) passing = run.schedule;
+      }
+      report_.state.runs += kOthers;
+      warn(passing.empty()
+               ? fmt::format("{} fails under the default schedule, and under {} others: it is no "
+                             "matter of schedule",
+                             path_, failing)
+               : fmt::format("{} fails under the default schedule, and under {} of {} others; it "
+                             "does not under {}",
+                             path_, failing, kOthers, passing));
+    }
+    failure.story = told(first_, {}, {});
+    failure.command =
+        repeat_command(failure.schedule, words_, options_.input, !failure.run.out.empty());
+    report_.failures.push_back(std::move(failure));
+  }
+
+  void tell_only() {
+    const Schedule schedule = parsed_schedule(options_.only);
+    const Outcome run = runner_.one(options_.only);
+    require_begun(run);
+    report_.state.runs = 1;
+    report_.state.seconds = run.seconds;
+    report_.state.why = SearchState::Why::kFound;
+    if (run.log.not_followed > 0) {
+      warn(
+          fmt::format("{} of the {} switches of this schedule were not followed: it is of another "
+                      "program or version, or of another input; the task was not there, or could "
+                      "not go on",
+                      run.log.not_followed, schedule.switches.size()));
+    }
+    const std::optional<Finding> finding = judge_.judge(run);
+    if (!finding) {
+      report_.note = fmt::format("{} does not fail under this schedule", path_);
+      return;
+    }
+    report_.state.failing = 1;
+    ReportedFailure failure;
+    failure.found.finding = *finding;
+    failure.found.run = failure.run = run;
+    failure.found.number = 1;
+    failure.found.strategy = "--schedule";
+    failure.schedule = options_.only;
+    failure.repeated = repeat(runner_, judge_, *finding, run, options_.repeats);
+    failure.is_default = schedule.name == "default";
+    if (schedule.name == "list" || schedule.name == "default") {
+      failure.shrunk.switches = schedule.switches;
+      failure.shrunk.before = schedule.switches.size();
+      failure.shrunk.run = run;
+    } else {
+      failure.shrunk = shrink(runner_, judge_, finding->signature, run, options_.shrink);
+    }
+    explain(failure);
+    report_.failures.push_back(std::move(failure));
+  }
+
+  Runner& runner_;
+  const std::string path_;
+  const std::vector<std::string> words_;
+  const PursuitOptions options_;
+  KnownFindings& known_;
+  ProgressLine& progress_;
+  const Say say_;
+  Judge judge_;
+  Outcome first_;
+  Report report_;
+};
+
+}  // namespace
+
+std::string repeat_command(const std::string& schedule, const std::vector<std::string>& words,
+                           const std::string& input, bool has_output) {
+  std::string command =
+      fmt::format("weir run --order serial --schedule {} -- {} <{}", quoted({schedule}),
+                  quoted(words), input.empty() ? "/dev/null" : quoted({input}));
+  // To a terminal the C library writes each line at once, which is another program.
+  return has_output ? command + " | cat" : command;
+}
+
+Report pursue(Runner& runner, const std::string& path, const std::vector<std::string>& words,
+              const PursuitOptions& options, KnownFindings& known, ProgressLine& progress,
+              const Say& say) {
+  return Pursuit(runner, path, words, options, known, progress, say).run();
+}
+
+}  // namespace weir::cli::hunt

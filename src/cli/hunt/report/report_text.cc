@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "cli/command_line/terminal.h"
+#include "cli/hunt/report/report.h"
+#include "cli/races/report.h"
+
+namespace weir::cli::hunt {
+namespace {
+
+constexpr size_t kMaxLines = 20;     // of the program's output that are shown
+constexpr size_t kMaxSwitches = 12;  // that are told
+
+std::string quoted_word(const std::string& word) {
+  const bool is_plain = !word.empty() && word.find_first_not_of(
+                                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                             "0123456789_-./=:,+@%") == std::string::npos;
+  if (is_plain) return word;
+  std::string text = "'";
+  for (const char c : word) {
+    if (c == '\'') text += "'\\''";
+    else text += c;
+  }
+  return text + "'";
+}
+
+// The end of what it wrote, indented.
+std::string output_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  const size_t first = lines.size() > kMaxLines ? lines.size() - kMaxLines : 0;
+  std::string shown;
+  if (first > 0) shown += fmt::format("\n    ... {} lines before", first);
+  for (size_t i = first; i < lines.size(); i++) shown += "\n    " + lines[i];
+  return shown;
+}
+
+std::string waits_text(const Story& story) {
+  std::string text;
+  for (const ToldWait& one : story.waits) {
+    text += fmt::format("\n    {} waits for a {}", one.task, one.wait.what);
+    text += one.variable.empty() ? fmt::format(" at {:#x}", one.wait.address) : ": " + one.variable;
+    if (one.at.address) text += fmt::format(", at {}", place_words(one.at));
+    if (one.wait.has_holder) text += fmt::format(", which {} has", one.holder);
+  }
+  return text.empty() ? "" : "\n  who waits for whom:" + text;
+}
+
+}  // namespace
+
+std::string quoted(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + quoted_word(word);
+  return line;
+}
+
+std::string failure_text(const ReportedFailure& failure, bool has_colours) {
+  const auto strong = [&](const std::string& text) {
+    return painted(Paint::kStrong, text, has_colours);
+  };
+  const Found& found = failure.found;
+  std::string text = painted(Paint::kBad, found.finding.what, has_colours);
+  if (!found.finding.said.empty()) text += ": " + found.finding.said;
+  if (failure.is_default) {
+    text += "\n  it fails under the default schedule: no switch is needed";
+  } else {
+    text += fmt::format("\n  schedule {}, after {:.1f} s, by {}", found.number, found.seconds,
+                        found.strategy);
+    if (found.times > 1) text += fmt::format("; {} schedules failed alike", found.times);
+  }
+  const std::vector<const ToldSwitch*> chosen = failure.story.chosen();
+  if (!failure.is_default && failure.shrunk.refusal.empty()) {
+    text += fmt::format(
+        "\n  {} of its {} {}{}:", chosen.size(), failure.shrunk.before,
+        failure.shrunk.before == 1 ? "switches matters" : "switches matter",
+        failure.shrunk.is_whole ? "" : " (more may go: the time to shrink it was over)");
+  } else if (!failure.shrunk.refusal.empty()) {
+    text += fmt::format("\n  not shrunk: {}", failure.shrunk.refusal);
+  }
+  for (size_t i = 0; i < std::min(chosen.size(), kMaxSwitches); i++) {
+    const ToldSwitch& one = *chosen[i];
+    text += fmt::format("\n  {}. {} {}", i + 1, strong(one.task), stop_words(one));
+    if (!one.source.empty()) {
+      const std::string number = std::to_string(one.shown.line);
+      text += fmt::format(", before\n         {} | {}", number, one.source);
+    }
+    text += fmt::format("\n     {} goes on", strong(one.to));
+    if (!one.instead.empty()) text += fmt::format("; without this switch {}", one.instead);
+  }
+  if (chosen.size() > kMaxSwitches)
+    text += fmt::format("\n  ... and {} more", chosen.size() - kMaxSwitches);
+  text += waits_text(failure.story);
+  if (failure.repeated.runs > 0) {
+    if (failure.repeated.is_same()) {
+      text +=
+          fmt::format("\n  run again {} times, it failed alike each time", failure.repeated.runs);
+    } else {
+      text += fmt::format("\n  {}: run again {} times, it failed alike {} times: {}",
+                          strong("the schedule alone does not decide it"), failure.repeated.runs,
+                          failure.repeated.alike, failure.repeated.difference);
+    }
+  }
+  for (const auto& [name, output] : {std::pair("standard error", &failure.run.err),
+                                     std::pair("standard output", &failure.run.out)}) {
+    if (!output->empty()) text += fmt::format("\n  {}:{}", name, output_lines(*output));
+  }
+  return text + fmt::format("\n  to run it again:\n    {}", failure.command);
+}
+
+std::string summary_text(const Report& report) {
+  const SearchState& state = report.state;
+  if (!report.note.empty()) return report.note;
+  const char* why = "";
+  switch (state.why) {
+    case SearchState::Why::kTime: why = "the time is over"; break;
+    case SearchState::Why::kRuns: why = "that was the number asked for"; break;
+    case SearchState::Why::kExhausted: why = "there are no others of this strategy"; break;
+    case SearchState::Why::kInterrupted: why = "interrupted"; break;
+    case SearchState::Why::kFound: break;
+  }
+  const std::string found = report.failures.empty() ? std::string("no failure")
+                            : report.failures.size() == 1
+                                ? "1 failure"
+                                : fmt::format("{} different failures", report.failures.size());
+  const double rate = state.seconds > 0 ? static_cast<double>(state.runs) / state.seconds : 0;
+  return fmt::format("{} in {} {} ({:.1f} s, {:.0f} a second, {} behaviours){}{}", found,
+                     state.runs, state.runs == 1 ? "schedule" : "schedules", state.seconds, rate,
+                     state.behaviours, *why ? ": " : "", why);
+}
+
+}  // namespace weir::cli::hunt

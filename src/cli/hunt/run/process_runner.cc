@@ -1,0 +1,262 @@
+// 1. A run's standard output and error are files in memory, not pipes: a write never waits, so no
+//    reader's pace gets into the schedule.
+// 2. Each run is a session of its own: nothing of the terminal reaches it, and what it leaves
+//    behind is ended by its group, or as a child of the command (PR_SET_CHILD_SUBREAPER).
+// 3. A run that takes too long gets SIGTERM, and SIGKILL a while later.
+// 4. Signals that ask the command to end are blocked and read where it waits, so that none is lost
+//    between two waits. A run has the mask that the command was started with.
+#include "cli/hunt/run/process_runner.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/common/failure.h"
+#include "cli/launch/launch.h"
+#include "recording/bytes.h"
+
+namespace weir::cli::hunt {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using recording::File;
+
+constexpr size_t kMaxKept = 1 << 20;          // bytes of an output that are kept
+constexpr uint64_t kMaxWritten = 256u << 20;  // a run that writes more is ended
+constexpr double kGraceSeconds = 2;           // from SIGTERM to SIGKILL
+constexpr int kLookMs = 200;                  // how often sizes and times are looked at
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Failure(kWeirFailed, fmt::format("{}: {}", what, strerror(errno)));
+}
+
+File memory_file(const char* name) {
+  File file(memfd_create(name, MFD_CLOEXEC));
+  if (!file.is_open()) refuse("memory for a run's output");
+  return file;
+}
+
+std::string all_of(const std::string& path) { return File::reading(path).read(0, 64u << 20); }
+
+// Nothing is in the environment that `weir run` with this schedule would not put there: its length
+// moves the program's stack.
+RunOptions serial_run(const std::string& schedule, const std::string& log, uint64_t steps) {
+  RunOptions run;
+  run.order = "serial";
+  run.view = "direct";
+  run.schedule = schedule;
+  run.schedule_log = log;
+  run.step_limit = steps;
+  return run;
+}
+
+// Takes Weir's own lines out of what the program and the runtime wrote to standard error.
+void part_words(Outcome& run) {
+  constexpr std::string_view kMark = "weir: ";
+  if (run.err.find(kMark) == std::string::npos) return;
+  std::string rest;
+  for (size_t start = 0; start < run.err.size();) {
+    const size_t end = std::min(run.err.find('\n', start), run.err.size() - 1) + 1;
+    (run.err.compare(start, kMark.size(), kMark) == 0 ? run.words : rest) +=
+        run.err.substr(start, end - start);
+    start = end;
+  }
+  run.err = std::move(rest);
+}
+
+}  // namespace
+
+struct ProcessRunner::Slot {
+  pid_t pid = 0;  // 0: the slot is free
+  uint64_t ticket = 0;
+  std::string schedule, log;  // log: the file's path
+  File process, out, err, refusal;
+  Clock::time_point start;
+  bool is_told = false, is_late = false, is_cut = false;
+
+  void signal(int number) const { kill(-pid, number), kill(pid, number); }
+  // Gives a run that takes too long, or writes too much, its end.
+  void watch(double timeout) {
+    const double seconds = since(start);
+    is_cut = is_cut || out.size() + err.size() > kMaxWritten;
+    is_late = is_late || seconds > timeout;
+    if (is_cut || seconds > timeout + kGraceSeconds) {
+      signal(SIGKILL);
+    } else if (is_late && !is_told) {
+      signal(SIGTERM);
+      is_told = true;
+    }
+  }
+};
+
+struct ProcessRunner::State {
+  Program program;
+  ProcessOptions options;
+  std::string folder;
+  File input, signals;
+  sigset_t mask;
+  std::vector<Slot> slots;
+  uint64_t step_limit = 0;
+  int interrupt = 0;
+
+  [[noreturn]] void become(const Slot& slot, const File& refusal) {
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sigprocmask(SIG_SETMASK, &mask, nullptr);
+    const File here(
+        open(options.input.empty() ? "/dev/null" : options.input.c_str(), O_RDONLY | O_CLOEXEC));
+    dup2(here.descriptor(), STDIN_FILENO);
+    dup2(slot.out.descriptor(), STDOUT_FILENO);
+    dup2(slot.err.descriptor(), STDERR_FILENO);
+    Failure why(kWeirFailed, "");
+    try {
+      launch(program, serial_run(slot.schedule, slot.log, step_limit));
+    } catch (const Failure& failure) { why = failure; } catch (const std::exception& failure) {
+      why = Failure(kWeirFailed, failure.what());
+    }
+    const int status = why.status;
+    refusal.write(std::string(reinterpret_cast<const char*>(&status), sizeof status) + why.what());
+    _exit(kWeirFailed);
+  }
+
+  Outcome result_of(Slot& slot, int how) {
+    const std::string refusal = slot.refusal.read(0, 4096);
+    if (int status; refusal.size() >= sizeof status) {
+      memcpy(&status, refusal.data(), sizeof status);
+      throw Failure(status, refusal.substr(sizeof status));
+    }
+    Outcome run;
+    run.schedule = slot.schedule;
+    run.seconds = since(slot.start);
+    run.was_killed = WIFSIGNALED(how);
+    run.status = run.was_killed ? WTERMSIG(how) : WEXITSTATUS(how);
+    run.timed_out = slot.is_late;
+    run.is_cut = slot.is_cut;
+    run.out = slot.out.read(0, kMaxKept);
+    run.err = slot.err.read(0, kMaxKept);
+    part_words(run);
+    run.log = parsed_log(all_of(slot.log));
+    return run;
+  }
+};
+
+ProcessRunner::ProcessRunner(Program program, const ProcessOptions& options)
+    : state_(std::make_unique<State>()) {
+  State& state = *state_;
+  state.program = std::move(program);
+  state.options = options;
+  if (!options.input.empty() && access(options.input.c_str(), R_OK) != 0) {
+    throw Failure(kWeirFailed, fmt::format("--stdin {}: {}", options.input, strerror(errno)));
+  }
+  const char* where = getenv("TMPDIR");
+  std::string name = fmt::format("{}/weir-hunt-XXXXXX", where && *where == '/' ? where : "/tmp");
+  if (!mkdtemp(name.data())) refuse(name);
+  state.folder = name;
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  sigset_t ends;
+  sigemptyset(&ends);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ends, signal);
+  sigprocmask(SIG_BLOCK, &ends, &state.mask);
+  state.signals = File(signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!state.signals.is_open()) refuse("signalfd");
+  state.slots.resize(std::max<size_t>(options.jobs, 1));
+  for (size_t i = 0; i < state.slots.size(); i++)
+    state.slots[i].log = fmt::format("{}/{:03}", name, i);
+}
+
+ProcessRunner::~ProcessRunner() {
+  for (Slot& slot : state_->slots) {
+    if (slot.pid == 0) continue;
+    slot.signal(SIGKILL);
+    while (waitpid(slot.pid, nullptr, 0) < 0 && errno == EINTR) {}
+  }
+  sigprocmask(SIG_SETMASK, &state_->mask, nullptr);
+  std::error_code error;
+  std::filesystem::remove_all(state_->folder, error);
+}
+
+size_t ProcessRunner::slots() const { return state_->slots.size(); }
+
+size_t ProcessRunner::running() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(state_->slots, [](const Slot& slot) { return slot.pid != 0; }));
+}
+
+void ProcessRunner::set_step_limit(uint64_t instructions) { state_->step_limit = instructions; }
+bool ProcessRunner::is_interrupted() const { return state_->interrupt != 0; }
+int ProcessRunner::interrupt() const { return state_->interrupt; }
+
+void ProcessRunner::start(uint64_t ticket, const std::string& schedule) {
+  Slot& slot = *std::ranges::find_if(state_->slots, [](const Slot& one) { return one.pid == 0; });
+  unlink(slot.log.c_str());
+  slot.ticket = ticket;
+  slot.schedule = schedule;
+  slot.out = memory_file("stdout");
+  slot.err = memory_file("stderr");
+  slot.refusal = memory_file("refusal");
+  slot.is_told = slot.is_late = slot.is_cut = false;
+  slot.start = Clock::now();
+  const pid_t pid = fork();
+  if (pid < 0) refuse("fork");
+  if (pid == 0) state_->become(slot, slot.refusal);
+  slot.pid = pid;
+  slot.process = File(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!slot.process.is_open()) refuse("pidfd_open (a kernel from Linux 5.3 on has it)");
+}
+
+std::pair<uint64_t, Outcome> ProcessRunner::finished() {
+  std::vector<pollfd> waits;
+  std::vector<Slot*> who;
+  waits.push_back({state_->signals.descriptor(), POLLIN, 0});
+  for (Slot& slot : state_->slots) {
+    if (slot.pid == 0) continue;
+    waits.push_back({slot.process.descriptor(), POLLIN, 0});
+    who.push_back(&slot);
+  }
+  for (;;) {
+    poll(waits.data(), waits.size(), kLookMs);
+    signalfd_siginfo sent;
+    if (read(state_->signals.descriptor(), &sent, sizeof sent) == sizeof sent) {
+      state_->interrupt = static_cast<int>(sent.ssi_signo);
+      throw Interrupted();
+    }
+    for (size_t i = 0; i < who.size(); i++) {
+      Slot& slot = *who[i];
+      if (!(waits[i + 1].revents & POLLIN)) {
+        slot.watch(state_->options.timeout);
+        continue;
+      }
+      int how = 0;
+      kill(-slot.pid, SIGKILL);  // what it has left behind
+      while (waitpid(slot.pid, &how, 0) < 0 && errno == EINTR) {}
+      while (running() == 1 && waitpid(-1, nullptr, WNOHANG) > 0) {}  // orphans of its
+      slot.pid = 0;
+      slot.process = File();
+      return {slot.ticket, state_->result_of(slot, how)};
+    }
+  }
+}
+
+}  // namespace weir::cli::hunt

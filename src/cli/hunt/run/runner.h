@@ -1,0 +1,51 @@
+// Runs schedules of one program, several at once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/hunt/schedule/schedule_log.h"
+
+namespace weir::cli::hunt {
+
+// One run of the program under one schedule.
+struct Outcome {
+  std::string schedule;
+  ScheduleLog log;
+  bool was_killed = false;  // by a signal
+  int status = 0;           // that signal, or the exit status
+  bool timed_out = false;   // the command ended it
+  bool is_cut = false;      // it wrote more than is kept
+  std::string out, err;     // of the program
+  std::string words;        // Weir's own
+  double seconds = 0;
+};
+
+class Runner {
+ public:
+  virtual ~Runner() = default;
+
+  // How many runs there may be at once.
+  virtual size_t slots() const = 0;
+  virtual size_t running() const = 0;
+  // REQUIRES: running() < slots(). `ticket` comes back with the result.
+  virtual void start(uint64_t ticket, const std::string& schedule) = 0;
+  // The next run that ends. REQUIRES: running() > 0. Throws Failure if the program cannot be run.
+  virtual std::pair<uint64_t, Outcome> finished() = 0;
+
+  // A run is a livelock after so many counted instructions; 0: never.
+  virtual void set_step_limit(uint64_t instructions) = 0;
+  // Whether a signal has asked the command to end.
+  virtual bool is_interrupted() const { return false; }
+
+  // Several schedules, all at once as far as slots allow; their runs in the same order.
+  std::vector<Outcome> all(const std::vector<std::string>& schedules);
+  Outcome one(const std::string& schedule);
+};
+
+// Thrown where the command was asked to end (SIGINT, SIGTERM, SIGHUP).
+struct Interrupted {};
+
+}  // namespace weir::cli::hunt

@@ -1,0 +1,44 @@
+// The string that names a schedule of Order serial: "w1:pct:seed=7,depth=3", or
+// "w1:list:2.14.350>1+1.20.0>2", which names each switch. Whatever else a run of the same program
+// with the same input does follows from it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weir::cli::hunt {
+
+// Task `task` stands after its own event number `events` and `instructions` counted instructions
+// more: the turn goes to task `to`.
+struct Switch {
+  uint32_t task = 0;
+  uint64_t events = 0, instructions = 0;
+  uint32_t to = 0;
+
+  auto operator<=>(const Switch&) const = default;
+  std::string text() const;  // 2.14.350>1
+};
+using Switches = std::vector<Switch>;
+
+struct Schedule {
+  std::string name = "default";
+  std::vector<std::pair<std::string, std::string>> keys;  // seed=7, in this order
+  Switches switches;
+
+  std::string text() const;
+  bool operator==(const Schedule&) const = default;
+};
+
+inline constexpr const char* kDefaultSchedule = "w1:default";
+
+// Throws Failure, which says what of `text` is no schedule.
+Schedule parsed_schedule(std::string_view text);
+// The schedule with these switches and nothing else that differs from the default one; `keys` as
+// those of another list.
+Schedule listed(Switches switches, const Schedule& keys = {});
+
+}  // namespace weir::cli::hunt

@@ -1,0 +1,130 @@
+#include "cli/hunt/schedule/schedule_log.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <sstream>
+
+#include "cli/common/failure.h"
+
+namespace weir::cli::hunt {
+namespace {
+
+constexpr std::string_view kFirstWord = "weir-schedule";
+
+// MODULE+OFFSET, to the end of the line: a path may hold spaces. "-" and "?": none.
+void read_module(std::istream& words, Place& place) {
+  std::string text;
+  std::getline(words >> std::ws, text);
+  const size_t plus = text.rfind('+');
+  if (plus == std::string::npos || plus == 0 || text == "-") return;
+  std::string_view digits = std::string_view(text).substr(plus + 1);
+  if (digits.starts_with("0x")) digits.remove_prefix(2);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), place.offset, 16);
+  if (error == std::errc()) place.module = text.substr(0, plus);
+}
+
+Place read_place(std::istream& words) {
+  Place place;
+  std::string address;
+  words >> address;
+  place.address = strtoull(address.c_str(), nullptr, 0);
+  read_module(words, place);
+  return place;
+}
+
+// switch N T.E.I U REASON ADDRESS MODULE+OFFSET
+LoggedSwitch read_switch(std::istream& words) {
+  LoggedSwitch one;
+  uint64_t number;
+  char dot;
+  words >> number >> one.at.task >> dot >> one.at.events >> dot >> one.at.instructions >>
+      one.at.to >> one.reason;
+  one.place = read_place(words);
+  return one;
+}
+
+// waits T WHAT ADDRESS for U, where what holds it is known
+Wait read_wait(std::istream& words) {
+  Wait wait;
+  std::string address, word;
+  words >> wait.task >> wait.what >> address;
+  wait.address = strtoull(address.c_str(), nullptr, 0);
+  while (words >> word) {
+    if (word == "for" && words >> wait.holder) wait.has_holder = true;
+    else if (word == "at") wait.place = read_place(words);
+  }
+  return wait;
+}
+
+void read_end(std::istream& words, ScheduleLog& log) {
+  std::string how;
+  words >> how;
+  if (how == "exit") log.end = ScheduleLog::End::kExit;
+  else if (how == "signal") log.end = ScheduleLog::End::kSignal;
+  else if (how == "deadlock") log.end = ScheduleLog::End::kDeadlock;
+  else if (how == "limit") log.end = ScheduleLog::End::kLimit;
+  words >> log.status;
+}
+
+std::string rest_of(std::istream& words) {
+  std::string text;
+  std::getline(words >> std::ws, text);
+  return text;
+}
+
+}  // namespace
+
+ScheduleLog parsed_log(std::string_view text) {
+  ScheduleLog log;
+  std::istringstream lines{std::string(text)};
+  std::string line, word;
+  while (std::getline(lines, line)) {
+    if (lines.eof()) break;  // cut in the middle
+    std::istringstream words(line);
+    words >> word;
+    if (!log.has_begun) {
+      uint64_t version = 0;
+      words >> version;
+      if (word != kFirstWord || version != 1) {
+        throw Failure(kWeirFailed,
+                      fmt::format("the schedule's log begins with '{}': the weir command and "
+                                  "libweir.so are not of the same version",
+                                  line));
+      }
+      log.has_begun = true;
+    } else if (word == "schedule") {
+      log.schedule = rest_of(words);
+    } else if (word == "list") {
+      log.list = rest_of(words);
+      if (log.list == "-") log.list.clear();  // too many switches
+    } else if (word == "switch") {
+      log.switches.push_back(read_switch(words));
+    } else if (word == "task") {
+      uint32_t number = 0;
+      LoggedTask task;
+      words >> number >> task.name;
+      if (task.name == "-") task.name.clear();
+      task.start = read_place(words);
+      log.named[number] = task;
+    } else if (word == "steps") {
+      words >> log.steps;
+    } else if (word == "events") {
+      words >> log.events;
+    } else if (word == "instructions") {
+      words >> log.instructions;
+    } else if (word == "tasks") {
+      words >> log.tasks;
+    } else if (word == "not-followed") {
+      words >> log.not_followed;
+    } else if (word == "waits") {
+      log.waits.push_back(read_wait(words));
+    } else if (word == "end") {
+      read_end(words, log);
+    }
+  }
+  return log;
+}
+
+}  // namespace weir::cli::hunt

@@ -1,0 +1,61 @@
+// What Order serial says of one run (`weir run --schedule-log`): each switch with its place, what
+// the run took, and how it ended.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/hunt/schedule/schedule.h"
+
+namespace weir::cli::hunt {
+
+// Where a task stands, as the runtime knows it.
+struct Place {
+  uint64_t address = 0;
+  std::string module;   // path of the mapped file; empty: none
+  uint64_t offset = 0;  // address as `module` counts
+};
+
+struct LoggedSwitch {
+  Switch at;
+  std::string reason;  // preempt, block, end, yield, forced
+  Place place;         // where at.task stands
+};
+
+// Of a deadlock: who waits for what, and who has it.
+struct Wait {
+  uint32_t task = 0;
+  std::string what;  // mutex, condition, join, ...
+  uint64_t address = 0;
+  bool has_holder = false;
+  uint32_t holder = 0;
+  Place place;
+};
+
+// What is known of a task besides its number.
+struct LoggedTask {
+  std::string name;  // as the program named it; empty: it did not
+  Place start;       // its function
+};
+
+struct ScheduleLog {
+  enum class End { kMissing, kExit, kSignal, kDeadlock, kLimit };
+
+  std::string schedule, list;
+  std::vector<LoggedSwitch> switches;
+  std::map<uint32_t, LoggedTask> named;
+  uint64_t steps = 0, events = 0, instructions = 0, tasks = 0, not_followed = 0;
+  End end = End::kMissing;  // missing: the run was killed, or ended before it began
+  int status = 0;           // of kExit and kSignal
+  std::vector<Wait> waits;
+  bool has_begun = false;  // its first line is there
+};
+
+// Reads what there is: a run that was killed leaves a part. Lines of kinds that it does not know
+// are passed over. Throws Failure where the first line is that of another version.
+ScheduleLog parsed_log(std::string_view text);
+
+}  // namespace weir::cli::hunt

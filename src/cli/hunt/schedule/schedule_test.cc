@@ -1,0 +1,91 @@
+#include "cli/hunt/schedule/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "cli/common/failure.h"
+#include "cli/hunt/schedule/schedule_log.h"
+
+namespace weir::cli::hunt {
+namespace {
+
+std::string refusal(const std::string& text) {
+  try {
+    parsed_schedule(text);
+  } catch (const Failure& failure) { return failure.what(); }
+  return "";
+}
+
+TEST(Schedule, ReadsWhatItWrites) {
+  for (const char* text : {"w1:default", "w1:pct:seed=7,depth=3,length=1000",
+                           "w1:random:seed=1,p=0.01", "w1:list", "w1:list:2.14.350>1",
+                           "w1:list:2.14.350>1+1.20.0>2", "w1:list:fair=500,points=all:1.2.3>4"}) {
+    EXPECT_EQ(parsed_schedule(text).text(), text);
+  }
+  const Schedule schedule = parsed_schedule("w1:list:2.14.350>1+1.20.0>2");
+  EXPECT_EQ(schedule.switches.front(), (Switch{2, 14, 350, 1}));
+  EXPECT_EQ(listed(schedule.switches), schedule);
+}
+
+TEST(Schedule, WhatIsNoneIsRefusedWithTheReason) {
+  EXPECT_NE(refusal("w2:default").find("version w2"), std::string::npos);
+  EXPECT_NE(refusal("default").find("begins with w1:"), std::string::npos);
+  EXPECT_NE(refusal("w1").find("w1:NAME"), std::string::npos);
+  EXPECT_NE(refusal("w1:best").find("no strategy 'best'"), std::string::npos);
+  EXPECT_NE(refusal("w1:list:1.2>3").find("not T.E.I>U"), std::string::npos);
+  EXPECT_NE(refusal("w1:list:1.2.3>4+1.2.x>4").find("'1.2.x>4'"), std::string::npos);
+  EXPECT_NE(refusal("w1:pct:seed").find("not key=value"), std::string::npos);
+  EXPECT_NE(refusal("w1:pct:seed=1:1.1.1>1:x").find("w1:NAME"), std::string::npos);
+}
+
+constexpr const char* kText =
+    "weir-schedule 1\n"
+    "schedule w1:pct:seed=7,depth=2\n"
+    "list w1:list:2.14.350>1\n"
+    "task 2 worker 0x555555555189 /tmp/a b/program+0x1189\n"
+    "switch 1 1.5.0 2 block 0x7ffff7c81234 /lib/libc.so.6+0x81234\n"
+    "switch 2 2.14.350 1 preempt 0x5555555551a0 /tmp/a b/program+0x11a0\n"
+    "switch 3 1.9.3 2 end 0 -\n"
+    "steps 40\nevents 30\ninstructions 20000\ntasks 2\nswitches 3\nnot-followed 1\n"
+    "something new\n"
+    "end deadlock\n"
+    "waits 1 mutex 0x404040 for 2\n"
+    "waits 2 condition 0x404080\n";
+
+TEST(ScheduleLog, HoldsSwitchesCountsAndTheEnd) {
+  const ScheduleLog log = parsed_log(kText);
+  EXPECT_EQ(log.schedule, "w1:pct:seed=7,depth=2");
+  EXPECT_EQ(log.list, "w1:list:2.14.350>1");
+  ASSERT_EQ(log.switches.size(), 3u);
+  EXPECT_EQ(log.switches[1].at, (Switch{2, 14, 350, 1}));
+  EXPECT_EQ(log.switches[1].reason, "preempt");
+  EXPECT_EQ(log.switches[1].place.module, "/tmp/a b/program");
+  EXPECT_EQ(log.switches[1].place.offset, 0x11a0u);
+  EXPECT_TRUE(log.switches[2].place.module.empty());
+  EXPECT_EQ(log.instructions, 20000u);
+  EXPECT_EQ(log.tasks, 2u);
+  EXPECT_EQ(log.not_followed, 1u);
+  EXPECT_EQ(log.end, ScheduleLog::End::kDeadlock);
+  ASSERT_EQ(log.waits.size(), 2u);
+  EXPECT_TRUE(log.waits[0].has_holder);
+  EXPECT_EQ(log.waits[0].holder, 2u);
+  EXPECT_FALSE(log.waits[1].has_holder);
+  EXPECT_EQ(log.named.at(2).name, "worker");
+  EXPECT_EQ(log.named.at(2).start.offset, 0x1189u);
+}
+
+TEST(ScheduleLog, CutAtEveryByteIsReadAsFarAsItGoes) {
+  const std::string text = kText;
+  for (size_t size = 0; size < text.size(); size++) {
+    const ScheduleLog log = parsed_log(text.substr(0, size));
+    EXPECT_LE(log.switches.size(), 3u);
+    EXPECT_EQ(log.has_begun, size > 15) << size;
+  }
+}
+
+TEST(ScheduleLog, OfAnotherVersionIsRefused) {
+  EXPECT_THROW(parsed_log("weir-schedule 2\n"), Failure);
+  EXPECT_THROW(parsed_log("something\n"), Failure);
+}
+
+}  // namespace
+}  // namespace weir::cli::hunt

@@ -1,0 +1,67 @@
+#include "cli/hunt/search/repeat.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weir::cli::hunt {
+namespace {
+
+std::string place_of(const LoggedSwitch& one) {
+  const std::string where = one.place.module.empty()
+                                ? fmt::format("{:#x}", one.place.address)
+                                : fmt::format("{}+{:#x}", one.place.module, one.place.offset);
+  return fmt::format("{} ({}, {})", one.at.text(), one.reason, where);
+}
+
+std::string end_of(const Outcome& run) {
+  if (run.timed_out) return "no end in time";
+  return fmt::format("{} {}", run.was_killed ? "signal" : "exit status", run.status);
+}
+
+}  // namespace
+
+std::string difference(const Outcome& a, const Outcome& b) {
+  const size_t count = std::min(a.log.switches.size(), b.log.switches.size());
+  for (size_t i = 0; i < count; i++) {
+    const LoggedSwitch &one = a.log.switches[i], &other = b.log.switches[i];
+    if (one.at != other.at || one.reason != other.reason ||
+        one.place.offset != other.place.offset || one.place.module != other.place.module) {
+      return fmt::format("switch {}: {} the first time, {} now", i + 1, place_of(one),
+                         place_of(other));
+    }
+  }
+  if (a.log.switches.size() != b.log.switches.size()) {
+    return fmt::format("{} switches the first time, {} now", a.log.switches.size(),
+                       b.log.switches.size());
+  }
+  if (end_of(a) != end_of(b)) return fmt::format("{} the first time, {} now", end_of(a), end_of(b));
+  if (a.log.events != b.log.events)
+    return fmt::format("{} events the first time, {} now", a.log.events, b.log.events);
+  if (a.log.instructions != b.log.instructions) {
+    return fmt::format("{} counted instructions the first time, {} now", a.log.instructions,
+                       b.log.instructions);
+  }
+  if (a.out != b.out) return "what it writes to standard output";
+  return "";
+}
+
+Repeated repeat(Runner& runner, const Judge& judge, const Finding& finding, const Outcome& run,
+                unsigned times) {
+  Repeated result;
+  for (; result.runs < times; result.runs++) {
+    const Outcome again = runner.one(run.schedule);
+    const std::optional<Finding> found = judge.judge_again(again);
+    if (found && found->signature == finding.signature) {
+      result.alike++;
+      continue;
+    }
+    if (!result.difference.empty()) continue;
+    result.difference = difference(run, again);
+    if (result.difference.empty())
+      result.difference = found ? "it fails in another way: " + found->what : "it does not fail";
+  }
+  return result;
+}
+
+}  // namespace weir::cli::hunt

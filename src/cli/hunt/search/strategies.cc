@@ -1,0 +1,246 @@
+#include "cli/hunt/search/strategies.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace weir::cli::hunt {
+namespace {
+
+constexpr double kMemory = 0.98;      // what a run counts for an arm's worth, as long as later ones
+constexpr double kLeastWorth = 0.05;  // each arm goes on being tried
+constexpr size_t kMaxSweep = 4000;    // lanes; more would take all of a usual budget
+constexpr size_t kMaxGaps = 20'000;
+constexpr size_t kMaxKept = 200;
+constexpr size_t kMaxSwitches = 12;  // of a mutated schedule
+
+// Spreads 0 to count - 1 over themselves: a step near the golden section that has no factor in
+// common with count.
+uint64_t spread(uint64_t i, uint64_t count) {
+  uint64_t step = std::max<uint64_t>(count * 61 / 100, 1);
+  const auto divisor = [](uint64_t a, uint64_t b) {
+    while (b) a = std::exchange(b, a % b);
+    return a;
+  };
+  while (divisor(step, count) != 1) step++;
+  return i * step % count;
+}
+
+}  // namespace
+
+Strategies::Strategies(const StrategyOptions& options, const Outcome& first)
+    : options_(options), random_(options.seed) {
+  for (const LoggedSwitch& one : first.log.switches) {
+    numbers_.push_back(one.at.task);
+    numbers_.push_back(one.at.to);
+  }
+  std::ranges::sort(numbers_);
+  numbers_.erase(std::unique(numbers_.begin(), numbers_.end()), numbers_.end());
+  if (numbers_.empty()) numbers_.push_back(0);
+  events_ = first.log.events;
+  const auto wants = [&](const char* kind) {
+    return options.strategy == "auto" || options.strategy == kind;
+  };
+  const auto range = [](uint64_t chosen, uint64_t most) {
+    return chosen ? std::pair(chosen, chosen) : std::pair(uint64_t{1}, most);
+  };
+  add_lanes(first);
+  note_places(first);
+  if (wants("sweep") && open_ > 0 && (open_ <= kMaxSweep || options.strategy == "sweep"))
+    add_arm("sweep", "sweep");
+  if (wants("pos")) add_arm("pos", "pos");
+  if (wants("pct")) {
+    const auto [least, most] = range(options.depth, 5);
+    for (uint64_t depth = least; depth <= most; depth++)
+      add_arm(fmt::format("pct, depth {}", depth), "pct",
+              fmt::format("depth={},length={}", depth, std::max<uint64_t>(first.log.steps, 1)));
+  }
+  if (wants("surw")) add_arm("surw", "surw");
+  if (wants("random")) {
+    for (const char* p : {"0.5", "0.1"})
+      add_arm(fmt::format("random, {}", p), "random", fmt::format("p={}", p));
+  }
+  if (wants("race")) add_arm("race", "race");
+  if (wants("pb")) {
+    const auto [least, most] = range(options.bound, 3);
+    for (uint64_t bound = least; bound <= most; bound++)
+      add_arm(fmt::format("pb, bound {}", bound), "pb", fmt::format("bound={}", bound));
+  }
+  if (wants("mutate")) add_arm("mutate", "mutate");
+}
+
+void Strategies::add_lanes(const Outcome& first) {
+  std::map<uint32_t, uint64_t> events;
+  for (const LoggedSwitch& one : first.log.switches)
+    events[one.at.task] = std::max(events[one.at.task], one.at.events);
+  Switches places;
+  for (const auto& [task, most] : events) {
+    for (uint64_t event = 0; event <= most; event++) {
+      for (const auto& [other, unused] : events) {
+        if (other != task) places.push_back({task, event, 0, other});
+      }
+    }
+  }
+  for (size_t i = 0; i < places.size(); i++) lanes_.push_back({places[spread(i, places.size())]});
+  open_ = lanes_.size();
+}
+
+void Strategies::add_arm(const std::string& name, const std::string& kind,
+                         const std::string& more) {
+  Arm arm;
+  arm.name = name;
+  arm.kind = kind;
+  arm.more = more;
+  arms_.push_back(std::move(arm));
+}
+
+void Strategies::take_up(const std::string& name, double worth) {
+  for (Arm& arm : arms_) {
+    if (arm.name == name) arm.worth = std::max(worth, kLeastWorth);
+  }
+}
+
+bool Strategies::is_exhausted() const {
+  return std::ranges::all_of(arms_, [](const Arm& arm) { return arm.is_done; });
+}
+
+// By chance, each arm as often as it is worth; but first each one a few times.
+size_t Strategies::chosen() {
+  constexpr uint64_t kFirstTurns = 4;
+  const uint64_t turn = number_ % arms_.size();
+  if (number_ < kFirstTurns * arms_.size() && !arms_[turn].is_done) return turn;
+  double sum = 0;
+  for (const Arm& arm : arms_) sum += arm.is_done ? 0 : arm.worth;
+  double at = random_.unit() * sum;
+  size_t last = 0;
+  for (size_t i = 0; i < arms_.size(); i++) {
+    if (arms_[i].is_done) continue;
+    last = i;
+    if ((at -= arms_[i].worth) < 0) break;
+  }
+  return last;
+}
+
+// The next lane's next place. Every step at first, then every so many: a loop makes them by the
+// million.
+std::string Strategies::swept(Arm& arm, size_t& lane) {
+  constexpr uint64_t kEveryStep = 200, kMostSteps = uint64_t{1} << 32;
+  while (lanes_[lane_].is_closed) lane_ = (lane_ + 1) % lanes_.size();
+  lane = lane_;
+  Switch& next = lanes_[lane_].next;
+  const std::string schedule = listed({next}).text();
+  next.instructions += next.instructions < kEveryStep ? 1 : next.instructions / 8;
+  if (next.instructions > kMostSteps) close(lane);
+  lane_ = (lane_ + 1) % lanes_.size();
+  arm.is_done = open_ == 0;
+  return schedule;
+}
+
+void Strategies::close(size_t lane) {
+  if (lanes_[lane].is_closed) return;
+  lanes_[lane].is_closed = true;
+  open_--;
+}
+
+void Strategies::note_places(const Outcome& run) {
+  for (const LoggedSwitch& one : run.log.switches) {
+    const auto known = std::ranges::find_if(gaps_, [&](const Gap& gap) {
+      return gap.task == one.at.task && gap.events == one.at.events;
+    });
+    if (known != gaps_.end()) known->steps = std::max(known->steps, one.at.instructions);
+    else if (gaps_.size() < kMaxGaps)
+      gaps_.push_back({one.at.task, one.at.events, one.at.instructions});
+  }
+}
+
+uint32_t Strategies::some_task() { return numbers_[random_.below(numbers_.size())]; }
+
+// Where some task is known to have been, mostly.
+Switch Strategies::random_switch() {
+  Switch one;
+  one.to = some_task();
+  if (!gaps_.empty() && random_.below(8)) {
+    const Gap& gap = gaps_[random_.below(gaps_.size())];
+    one.task = gap.task;
+    one.events = gap.events;
+    one.instructions = random_.below(gap.steps + 2);
+  } else {
+    one.task = some_task();
+    one.events = random_.below(events_ / numbers_.size() + 2);
+    one.instructions = random_.below(uint64_t{1} << random_.below(12));
+  }
+  return one;
+}
+
+std::string Strategies::mutated() {
+  Switches switches;
+  if (!kept_.empty()) {
+    // The seldom used before the others: of two, the one that was used less.
+    Kept& a = kept_[random_.below(kept_.size())];
+    Kept& b = kept_[random_.below(kept_.size())];
+    Kept& base = a.uses <= b.uses ? a : b;
+    base.uses++;
+    switches = base.switches;
+  }
+  for (uint64_t changes = 1 + random_.below(3); changes; changes--) {
+    const size_t at = random_.below(switches.size());
+    switch (switches.empty() ? 0 : random_.below(5)) {
+      case 0: switches.insert(switches.begin() + static_cast<long>(at), random_switch()); break;
+      case 1: switches.erase(switches.begin() + static_cast<long>(at)); break;
+      case 2: switches[at].to = some_task(); break;
+      case 3:
+        switches[at].events += random_.below(2) ? 1 : switches[at].events ? uint64_t(-1) : 0;
+        switches[at].instructions = 0;
+        break;
+      default: switches[at].instructions = random_.below(2 * switches[at].instructions + 16); break;
+    }
+  }
+  if (switches.size() > kMaxSwitches) {
+    const size_t start = random_.below(switches.size() - kMaxSwitches + 1);
+    switches = {switches.begin() + static_cast<long>(start),
+                switches.begin() + static_cast<long>(start + kMaxSwitches)};
+  }
+  if (switches.empty()) switches.push_back(random_switch());
+  return listed(std::move(switches)).text();
+}
+
+Strategies::Proposal Strategies::next() {
+  Proposal proposal;
+  proposal.arm = chosen();
+  number_++;
+  Arm& arm = arms_[proposal.arm];
+  arm.runs++;
+  const uint64_t seed = random_.next() & 0xffffffff;
+  if (arm.kind == "sweep") {
+    proposal.schedule = swept(arm, proposal.lane);
+  } else if (arm.kind == "mutate") {
+    proposal.schedule = mutated();
+  } else {
+    proposal.schedule = fmt::format("w1:{}:seed={}", arm.kind, seed);
+    if (!arm.more.empty()) proposal.schedule += "," + arm.more;
+  }
+  return proposal;
+}
+
+void Strategies::learn(const Proposal& proposal, const Outcome& run, uint64_t new_behaviours,
+                       bool failed) {
+  Arm& arm = arms_[proposal.arm];
+  note_places(run);
+  if (arm.kind == "sweep" && run.log.not_followed > 0) {
+    close(proposal.lane);
+    arm.is_done = open_ == 0;
+  }
+  arm.new_behaviours += new_behaviours;
+  arm.failures += failed;
+  arm.worth = std::max(arm.worth * kMemory +
+                           (1 - kMemory) * std::min<double>(static_cast<double>(new_behaviours), 5),
+                       kLeastWorth);
+  if (new_behaviours == 0 || run.log.list.empty()) return;
+  Kept kept{parsed_schedule(run.log.list).switches};
+  if (kept.switches.empty()) return;
+  if (kept_.size() < kMaxKept) kept_.push_back(std::move(kept));
+  else kept_[random_.below(kMaxKept)] = std::move(kept);
+}
+
+}  // namespace weir::cli::hunt

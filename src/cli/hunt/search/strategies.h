@@ -1,0 +1,102 @@
+// Which schedule is tried next. Several strategies take turns; those whose runs do what no run did
+// before get more of them.
+//
+// The strategies themselves are the runtime's (a schedule's string names one, with its seed); two
+// are here, since they need what earlier runs did:
+//
+//   sweep    after each event of each task of the default run, and after each step from there on,
+//            to each other task: all schedules with one switch. Complete for what one switch shows
+//            where steps are few; first those at events, then those a step behind, and so on.
+//   mutate   the switches of a run that did something new, one of them dropped, moved, doubled or
+//            given to another task (as RFF and other fuzzers do; ASPLOS 2024).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/hunt/run/runner.h"
+#include "cli/hunt/search/random.h"
+
+namespace weir::cli::hunt {
+
+struct StrategyOptions {
+  std::string strategy = "auto";  // or the name of one
+  uint64_t depth = 0;             // of pct; 0: 1 to 5
+  uint64_t bound = 0;             // of pb; 0: 1 to 3
+  uint64_t seed = 1;
+};
+inline const std::vector<std::string> kStrategies = {"auto", "random", "pct",   "pos",   "surw",
+                                                     "pb",   "race",   "sweep", "mutate"};
+
+class Strategies {
+ public:
+  struct Proposal {
+    size_t arm = 0;
+    std::string schedule;
+    size_t lane = 0;  // of sweep
+  };
+  struct Arm {
+    std::string name;  // as it is reported: "pct, depth 3"
+    std::string kind;  // pct
+    std::string more;  // its keys without seed: "depth=3,length=1000"
+    uint64_t runs = 0, new_behaviours = 0, failures = 0;
+    double worth = 1;  // of its last runs: new behaviours for each, older ones count less
+    bool is_done = false;
+  };
+
+  // `first`: a run under the default schedule.
+  Strategies(const StrategyOptions& options, const Outcome& first);
+
+  Proposal next();
+  bool is_exhausted() const;  // only strategies with an end, and they have come to it
+  // What became of a proposal.
+  void learn(const Proposal& proposal, const Outcome& run, uint64_t new_behaviours, bool failed);
+
+  // A strategy whose schedules cannot be run.
+  void give_up(size_t arm) { arms_[arm].is_done = true; }
+
+  const std::vector<Arm>& arms() const { return arms_; }
+  // For a corpus: the worth of an arm of this name, as an earlier search left it.
+  void take_up(const std::string& name, double worth);
+
+ private:
+  struct Kept {
+    Switches switches;
+    uint64_t uses = 0;
+  };
+
+  // A place in a task's events, and how far the steps behind it are tried.
+  struct Lane {
+    Switch next;
+    bool is_closed = false;  // what lies further is not reached
+  };
+  // After event `events` of task `task`: how many steps were ever made there, as far as is known.
+  struct Gap {
+    uint32_t task;
+    uint64_t events, steps;
+  };
+
+  void add_arm(const std::string& name, const std::string& kind, const std::string& more = "");
+  size_t chosen();
+  void add_lanes(const Outcome& first);
+  std::string swept(Arm& arm, size_t& lane);
+  void close(size_t lane);
+  void note_places(const Outcome& run);
+  std::string mutated();
+  uint32_t some_task();
+  Switch random_switch();
+
+  const StrategyOptions options_;
+  Random random_;
+  uint64_t number_ = 0;            // of proposals
+  std::vector<uint32_t> numbers_;  // of tasks
+  uint64_t events_ = 0;
+  std::vector<Arm> arms_;
+  std::vector<Lane> lanes_;  // of sweep
+  size_t lane_ = 0, open_ = 0;
+  std::vector<Gap> gaps_;
+  std::vector<Kept> kept_;  // what mutate begins with
+};
+
+}  // namespace weir::cli::hunt
