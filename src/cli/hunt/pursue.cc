@@ -78,7 +78,8 @@ class Pursuit {
     require_begun(first_);
     report_.state.runs = 1;
     report_.state.seconds = first_.seconds;
-    runner_.set_step_limit(first_.log.steps * kStepFactor + kLeastSteps);
+    runner_.set_step_limit(std::max(first_.log.steps, first_.log.instructions) * kStepFactor +
+                           kLeastSteps);
     if (const std::optional<Finding> finding = judge_.judge(first_)) {
       tell_default(*finding);
       return false;

@@ -49,23 +49,24 @@ Strategies::Strategies(const StrategyOptions& options, const Outcome& first)
   note_places(first);
   if (wants("sweep") && open_ > 0 && (open_ <= kMaxSweep || options.strategy == "sweep"))
     add_arm("sweep", "sweep");
+  const uint64_t length = std::max<uint64_t>(first.log.steps, 1);
   if (wants("pos")) add_arm("pos", "pos");
   if (wants("pct")) {
     const auto [least, most] = range(options.depth, 5);
     for (uint64_t depth = least; depth <= most; depth++)
       add_arm(fmt::format("pct, depth {}", depth), "pct",
-              fmt::format("depth={},length={}", depth, std::max<uint64_t>(first.log.steps, 1)));
+              fmt::format("depth={},length={}", depth, length));
   }
-  if (wants("surw")) add_arm("surw", "surw");
   if (wants("random")) {
     for (const char* p : {"0.5", "0.1"})
       add_arm(fmt::format("random, {}", p), "random", fmt::format("p={}", p));
   }
-  if (wants("race")) add_arm("race", "race");
+  if (wants("race")) add_arm("race", "race", fmt::format("length={}", length));
   if (wants("pb")) {
     const auto [least, most] = range(options.bound, 3);
     for (uint64_t bound = least; bound <= most; bound++)
-      add_arm(fmt::format("pb, bound {}", bound), "pb", fmt::format("bound={}", bound));
+      add_arm(fmt::format("pb, bound {}", bound), "pb",
+              fmt::format("bound={},length={}", bound, length));
   }
   if (wants("mutate")) add_arm("mutate", "mutate");
 }

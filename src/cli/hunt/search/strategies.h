@@ -26,7 +26,7 @@ struct StrategyOptions {
   uint64_t bound = 0;             // of pb; 0: 1 to 3
   uint64_t seed = 1;
 };
-inline const std::vector<std::string> kStrategies = {"auto", "random", "pct",   "pos",   "surw",
+inline const std::vector<std::string> kStrategies = {"auto", "random", "pct",   "pos",
                                                      "pb",   "race",   "sweep", "mutate"};
 
 class Strategies {
