@@ -14,7 +14,6 @@
 #include "cli/races/race_reader.h"
 #include "cli/races/report.h"
 #include "cli/races/suppressions.h"
-#include "cli/races/unproven.h"
 #include "cli/symbols/producers.h"
 
 namespace weir::cli {
