@@ -38,7 +38,8 @@ namespace weir::view::checked {
 namespace {
 
 SyncClock& sync_of(uint64_t object) {
-  const uint64_t hash = mix(object);
+  constexpr int kTags = 29;  // of names that are no addresses: their upper bits count, too
+  const uint64_t hash = mix(object ^ object >> kTags);
   return state().sync[hash >> 40 & (kSyncClocks - 1)];
 }
 
