@@ -56,9 +56,9 @@ void note_deadly(const Call& call) {
 }
 
 void await_signal(Task& target, int signal, uint32_t pending_before) {
-  constexpr uint64_t kLongest = 20'000'000;  // nanoseconds: it is blocked, or was taken otherwise
+  constexpr uint64_t kLongest = 2'000'000;  // nanoseconds: it may be taken otherwise
   if (!plan().is_serial() || &target == &self() || !trap::handled(signal) ||
-      target.order.state == TaskState::kOutside)
+      target.order.state == TaskState::kOutside || (target.signals.mask & sys::signal_bit(signal)))
     return;
   const uint64_t begin = sys::monotonic_ns();
   while (__atomic_load_n(&target.pending, __ATOMIC_ACQUIRE) == pending_before &&
