@@ -30,6 +30,9 @@ constexpr uint64_t kMaxAtOnce = 16 << 10;
 
 Range g_ignored_text[8], g_trusted_data[16];
 uint32_t g_ignored, g_trusted;
+constexpr uint32_t kMaxCxxStates = 4;
+Range g_cxx_state[kMaxCxxStates];
+uint32_t g_cxx_states;
 uint64_t g_steps[8];  // pages that are mapped for one instruction
 uint32_t g_step_count;
 bool g_stepping;
@@ -59,9 +62,37 @@ static uint64_t image_limit(const Range& first) {
   return page_up(first.start + limit);
 }
 
+// The C++ library's own state, which its headers, too, fill when it is asked for first: the same
+// values, whoever is first (locales, and the standard streams, of which two threads may use one).
+static void find_cxx_state() {
+  char* cursor = nullptr;
+  g_cxx_states = 0;
+  if (sys::read_maps(&cursor) < 0) return;
+  sys::MapLine line;
+  uint64_t library_limit = 0, data_limit = 0;
+  while ((cursor = sys::next_map_line(cursor, &line))) {
+    const bool has_file = line.name[0] && !starts_with(line.name, "/memfd:");
+    if (has_file ? !contains_text(line.name, "/libstdc++.so") : line.range.start != library_limit)
+      continue;
+    if (has_file && !line.offset) data_limit = image_limit(line.range);
+    if (!has_file && line.range.limit > data_limit) line.range.limit = data_limit;
+    library_limit = line.range.limit;
+    if (line.writable && line.range.limit > line.range.start && g_cxx_states < kMaxCxxStates)
+      g_cxx_state[g_cxx_states++] = line.range;
+  }
+}
+
+bool is_cxx_state(uint64_t address) {
+  for (uint32_t i = 0; i < g_cxx_states; i++) {
+    if (g_cxx_state[i].contains(address)) return true;
+  }
+  return false;
+}
+
 // What the C library does inside is ordered by its own means, of which some are loads and stores
 // that only its authors could tell from races.
 void find_system_libraries(bool knows_backing) {
+  find_cxx_state();
   char* cursor = nullptr;
   g_ignored = g_trusted = 0;
   if (sys::read_maps(&cursor) < 0) return;
@@ -151,7 +182,8 @@ bool on_fault(Task& task, const AccessSite& site, uint64_t address, Access* acce
   if (has_all) return true;
   if (!is_ignored(site.rip)) {
     for (uint32_t i = 0; i < count; i++) {
-      if ((accesses[i].kind & (findings::kRead | findings::kWrite)) && is_ours(accesses[i].address))
+      if ((accesses[i].kind & (findings::kRead | findings::kWrite)) &&
+          is_ours(accesses[i].address) && !is_cxx_state(accesses[i].address))
         on_access(thread, site, accesses[i]);
     }
   }

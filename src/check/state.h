@@ -360,6 +360,7 @@ void settle(Task& task, ThreadState& thread);
 void close_open();
 // Data of the C library and its like (access.cc).
 bool is_trusted(uint64_t address);
+bool is_cxx_state(uint64_t address);  // data of libstdc++.so
 // `knows_backing`: where their data are in the backing, they are those libraries' all the same.
 void find_system_libraries(bool knows_backing);
 // A system call's memory is the program's.

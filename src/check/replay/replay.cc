@@ -91,7 +91,8 @@ void stop() {
 }
 
 bool is_trapped(uint64_t address) {
-  if (is_trusted(address) || is_pinned(self(), page_down(address))) return false;
+  if (is_trusted(address) || is_cxx_state(address) || is_pinned(self(), page_down(address)))
+    return false;
   const Touched* touched = find(address, false);
   if (touched && (touched->flags & findings::kTouchedAsCode)) return false;
   if (found().pass == Pass::kNotes) return true;
