@@ -2,8 +2,7 @@
 //
 // Invariants
 // 1. A task's clock is changed only by its own task, and only grows; others read it without a lock.
-//    A late reader reads more. That orders more than really is, never less. (checked in
-//    learn_entries)
+//    A late reader reads more: more is ordered, never less. (checked in learn_entries)
 // 2. A task's epoch ends at the first check after a release, and after another task may have joined
 //    it through memory (join_slots): that task does not know what this one does afterwards. It also
 //    ends whenever the task learns something: a task that knows the epoch knows what its task knew
@@ -53,20 +52,20 @@ uint32_t slots_in_use() { return __atomic_load_n(&state().slots, __ATOMIC_ACQUIR
 uint64_t kept() { return happens::g_replayed ? Past::kKept : 64; }
 
 void begin(ThreadState& thread, const Task& task) {
-  thread.slot = task.identity.creation ? 1 + (task.identity.creation - 1) % (kSlots - 1)
-                                       : 0;  // the first task lives as long as any
+  // The first task lives as long as any.
+  thread.slot = task.identity.creation ? 1 + (task.identity.creation - 1) % (kSlots - 1) : 0;
   uint32_t slots = __atomic_load_n(&state().slots, __ATOMIC_RELAXED);
   while (slots <= thread.slot &&
          !__atomic_compare_exchange_n(&state().slots, &slots, thread.slot + 1, false,
                                       __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
   thread.creation = task.identity.creation;
   thread.held_count = thread.held_lost = thread.lockset = 0;
-  thread.shared_pages_with[0] = thread.shared_pages_with[1] = thread.shared_pages_with[2] =
-      thread.lost_pages_with = 0;
+  for (auto& pages : thread.shared_pages_with) pages = 0;
+  thread.lost_pages_with = 0;
   thread.closed_seen = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
-  thread.borrowed_count = thread.library_orders = thread.is_joined = 0;
-  thread.is_over = thread.cached_count = thread.cached_pages = thread.opened_count =
-      thread.next_page = thread.window = thread.checked_count = 0;
+  thread.borrowed_count = thread.library_orders = thread.is_joined = thread.is_over = 0;
+  thread.cached_count = thread.cached_pages = thread.opened_count = thread.next_page = 0;
+  thread.window = thread.checked_count = 0;
   thread.has_all_keys = 1;  // its thread begins in the runtime
   thread.stop_asked = thread.stands = thread.key_borrowed_count = thread.cache_misses =
       thread.is_register_old = 0;

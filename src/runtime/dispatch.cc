@@ -27,7 +27,7 @@
 #include "signal/spin_probe.h"
 #include "sync/coalesce.h"
 #include "sync/event.h"
-#include "sync/serial.h"
+#include "sync/serial_code.h"
 #include "sync/turn.h"
 #include "sys/libc.h"
 #include "sys/report.h"

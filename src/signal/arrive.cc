@@ -30,7 +30,7 @@
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
 #include "sync/event.h"
-#include "sync/serial.h"
+#include "sync/serial_code.h"
 #include "sys/report.h"
 #include "view/view.h"
 

@@ -4,7 +4,7 @@
 #include "sync/biased_lock.h"
 #include "sync/coalesce.h"
 #include "sync/event.h"
-#include "sync/fast_paths.h"
+#include "sync/fast_path.h"
 #include "sync/turn.h"
 
 namespace weir {

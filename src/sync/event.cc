@@ -42,7 +42,7 @@
 #include "sync/biased_lock.h"
 #include "sync/coalesce.h"
 #include "sync/fast_path.h"
-#include "sync/serial.h"
+#include "sync/serial_code.h"
 #include "sync/turn.h"
 #include "sys/futex.h"
 #include "sys/report.h"

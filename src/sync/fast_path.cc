@@ -3,7 +3,6 @@
 #include "control/plan.h"
 #include "record/input.h"
 #include "sync/event.h"
-#include "sync/fast_paths.h"
 
 namespace weir {
 namespace {

@@ -19,6 +19,8 @@
 //    would have changed is the program's)
 // 2. Between FastPath::enter() and leave(), and in make_in_order(), the task waits for nothing,
 //    and no other operation begins. (checked in begin, enter)
+//
+// Implemented in fast_path.cc, biased_path.cc, object_record.cc, object_replay.cc and turn_free.cc.
 #pragma once
 
 #include <stdint.h>
@@ -188,5 +190,13 @@ class ObjectScope {
   Task& task_;
   bool entered_;
 };
+
+// Those that there are, for who chooses one.
+FastPath& biased_path();     // in sync/biased_path.cc
+FastPath& recorded_path();   // in sync/object_record.cc
+FastPath& replayed_path();   // in sync/object_replay.cc
+FastPath& turn_free_path();  // in sync/turn_free.cc
+// turn_free_path() where nobody watches the program's stack: it tries in program code, too.
+FastPath& keyed_path();  // in sync/turn_free.cc
 
 }  // namespace weir

@@ -4,7 +4,7 @@
 #include "record/channel/wait.h"
 #include "record/input.h"
 #include "record/stream.h"
-#include "sync/fast_paths.h"
+#include "sync/fast_path.h"
 #include "sync/object_order.h"
 #include "sync/object_points.h"
 #include "sync/ordered_path.h"

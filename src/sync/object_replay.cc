@@ -6,7 +6,7 @@
 #include "control/control.h"
 #include "record/channel/wait.h"
 #include "record/stream.h"
-#include "sync/fast_paths.h"
+#include "sync/fast_path.h"
 #include "sync/object_order.h"
 #include "sync/object_points.h"
 #include "sync/ordered_path.h"

@@ -55,7 +55,7 @@ void publish_now(Task& task) {
 }
 
 void release_turn(Task& task, ReleaseReason why) {
-  if (plan().is_serial() && why != ReleaseReason::kTaskEnds) return;  // see sync/serial.h
+  if (plan().is_serial() && why != ReleaseReason::kTaskEnds) return;  // see sync/serial_code.h
   if (!turn::is_any(task, turn::ended_by(why))) {
     WEIR_CHECK(why > ReleaseReason::kTaskEnds);
     return;

@@ -5,7 +5,7 @@
 #include "control/plan.h"
 #include "control/process.h"
 #include "sync/event.h"
-#include "sync/fast_paths.h"
+#include "sync/fast_path.h"
 #include "sync/object_order.h"
 #include "sync/ordered_path.h"
 #include "sync/turn.h"

@@ -42,7 +42,7 @@ bool is_process(long number);
 bool is_process_alone(
     long number);  // of these, the ones that matter while the program has one task
 bool is_signal_call(long number);
-// Order serial (deadly_signal.cc): the call sends a signal; before it is made, notes whether that
+// Order serial (signal.cc): the call sends a signal; before it is made, notes whether that
 // ends the program; after it was made for another task, returns when the signal has come.
 bool sends_signal(long number);
 void note_deadly(const Call& call);

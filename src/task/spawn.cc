@@ -41,7 +41,7 @@
 #include "runtime/stats/exit_report.h"
 #include "signal/signals.h"
 #include "sync/event.h"
-#include "sync/serial.h"
+#include "sync/serial_code.h"
 #include "sync/turn.h"
 #include "sys/futex.h"
 #include "sys/libc.h"

@@ -1,5 +1,6 @@
 // What a checked program does with locks that can go wrong in another schedule. Each kind is looked
-// for only if the command asks for it (findings::Findings::hazards). Implemented in check/hazards/.
+// for only if the command asks for it (findings::Findings::hazards).
+// Implemented in lock_order.cc and check/report.cc.
 //
 // All are of the current task, in the runtime or while its signals wait, and do nothing before
 // there are tasks.

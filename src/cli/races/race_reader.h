@@ -1,5 +1,6 @@
 // Makes of a race as the runtime has noted it (check/findings/findings.h) one that says by name and
 // line what happened.
+// Implemented in race_reader.cc and hazards.cc.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // A report of `weir check` before it is put into words, JSON or SARIF: races with both sides,
 // stacks by name and line, and the object.
-// Implemented in fingerprint.cc, report_json.cc, report_sarif.cc and report_text.cc.
+// Implemented in fingerprint.cc, hazards.cc, report_json.cc, report_sarif.cc and report_text.cc.
 #pragma once
 
 #include <cstdint>

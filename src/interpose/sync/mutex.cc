@@ -86,8 +86,7 @@ inline Release give_back(Mutex& mutex, uint64_t address, int me, bool forget_use
 // would fail in step for ever: before it takes the first one again, each stands aside for a while
 // of its own length. Who stood aside with that one in its hands would let the others fail.
 bool must_stand_aside(const Task& task) {
-  return !plan().is_serial() && task.locks.tried_in_vain &&
-         task.locks.failed_tries > kPatientTries;
+  return !plan().is_serial() && task.locks.tried_in_vain && task.locks.failed_tries > kPatientTries;
 }
 
 void stand_aside(Task& task) {

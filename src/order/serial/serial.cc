@@ -69,7 +69,8 @@ void note_change(const Moment& moment, TaskId chosen, uint64_t address, bool is_
 
 // The task has the turn.
 void give(Shared& s, Task& task) {
-  WEIR_DEBUG_CHECK(task.order.state == TaskState::kArrived && s.order.turn == kNoTask);
+  WEIR_DEBUG_CHECK(s.order.turn == kNoTask);  // invariant 1 of serial.cc
+  WEIR_DEBUG_CHECK(task.order.state == TaskState::kArrived);
   task.order.state = TaskState::kRunning;
   s.order.turn = task.id;
   s.order.round++;
@@ -136,6 +137,7 @@ void decide(Shared& s, const Task& from, Reason reason, uint64_t address) {
   }
   const TaskId next = choose(s, from, kNoTask, reason, address);
   give(s, s.tasks[next]);
+  WEIR_DEBUG_CHECK(s.order.turn != kNoTask);  // invariant 2 of serial.cc
   if (next != self().id || &from != &s.tasks[next]) wake_sleeper(s.tasks[next]);
 }
 

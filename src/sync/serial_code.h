@@ -3,7 +3,7 @@
 //
 // Under this Order a task has the turn from its first instruction to its end, but where it waits
 // for it: TurnState::kGap with turn.depth 1 in program code, one more in each event.
-// Implemented in serial.cc.
+// Implemented in serial_code.cc.
 #pragma once
 
 #include "base/frame.h"

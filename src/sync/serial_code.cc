@@ -4,7 +4,7 @@
 // 2. Program code that cannot be translated runs uncounted until the next event, with the turn: it
 //    is switched at events only. (not checkable: it is about code that is not there)
 
-#include "sync/serial.h"
+#include "sync/serial_code.h"
 
 #include "code/translate/counted.h"
 #include "control/control.h"
@@ -35,7 +35,7 @@ bool stop_if_counted(Task& task, const Frame& frame) {
 
 void come_in(Task& task) {
   if (!task.turn.counted) return;
-  WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 1 of serial.cc
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 1 of serial_code.cc
   task.turn.counted = 0;
   order::serial::note_steps(task, translate::executed());
   translate::stop_counting();
