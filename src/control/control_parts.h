@@ -361,7 +361,9 @@ struct SignalState {
   SpinLock lock;
   sys::KernelSigaction actions[sys::kSignals + 1];
   uint64_t signalfd_mask;    // signals that the program reads from a descriptor
-  TaskId signalfd_task;      // the task that made the descriptor: they are left pending there
+  TaskId signalfd_task;      // the task that made the descriptor
+  uint32_t signalfd_reader;  // 1 + the task that came last to read one, in whose process they are
+                             // left pending; 0: none has come yet
   uint64_t program_pending;  // signals to the program as a whole that no task could take yet: what
                              // program_signals has
   SignalList program_signals;

@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "base/atomic_enum.h"
+#include "base/bytes.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -12,6 +14,7 @@
 #include "signal/queue.h"
 #include "signal/signals.h"
 #include "sync/event.h"
+#include "sys/descriptor.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 
@@ -30,7 +33,46 @@ bool is_in(uint64_t set, int signal) {
   return has_short_turns() ? input::log_value(input::What::kFlags, ask) != 0 : ask();
 }
 
+bool is_signalfd(long descriptor) {
+  constexpr char kName[] = "anon_inode:[signalfd]";
+  char name[sizeof kName];
+  if (sys::name_of_descriptor(descriptor, name, sizeof name) != long{sizeof kName - 1})
+    return false;
+  name[sizeof kName - 1] = 0;
+  return equal_strings(name, kName);
+}
+
 }  // namespace
+
+Task* signalfd_reader() {
+  Shared& s = shared();
+  const uint32_t reader = __atomic_load_n(&s.signals.signalfd_reader, __ATOMIC_ACQUIRE);
+  if (!reader) return nullptr;
+  Task& task = s.tasks[reader - 1];
+  return load_enum<__ATOMIC_ACQUIRE>(task.order.state) == TaskState::kFree ? nullptr : &task;
+}
+
+bool come_to_signalfd(long descriptor, bool is_epoll) {
+  Shared& s = shared();
+  Task& task = self();
+  if (!s.signals.signalfd_mask || !plan().has_processes() || !g_tasks_active) return false;
+  const auto ask = [&] {
+    if (!is_epoll) return is_signalfd(descriptor);
+    // What it watches is not known: the maker does, or who comes while none has come.
+    const uint32_t reader = s.signals.signalfd_reader;
+    return !reader || reader == task.id + 1 || s.signals.signalfd_task == task.id;
+  };
+  if (!input::log_value(input::What::kFlags, ask)) return false;
+  if (input::replaying()) return true;
+  __atomic_store_n(&s.signals.signalfd_reader, task.id + 1, __ATOMIC_RELEASE);
+  alignas(8) uint8_t info[128];
+  const int tid = task.identity.tid;
+  while (const int signal =
+             take_program_signal(s.signals.signalfd_mask & task.signals.mask, info)) {
+    sys::raw(SYS_rt_tgsigqueueinfo, tid, tid, signal, reinterpret_cast<long>(info));
+  }
+  return true;
+}
 
 bool send(Task& target, int signal, const void* info) {
   Shared& s = shared();
@@ -64,8 +106,7 @@ long send_to_program(int signal, const void* info) {
     if (!is_in(task.signals.mask, signal) && send(task, signal, info)) return 1;
     if (!waiting && is_in(task.signals.wait_set, signal)) waiting = &task;
   }
-  if (!waiting && is_in(s.signals.signalfd_mask, signal))
-    waiting = &s.tasks[s.signals.signalfd_task];
+  if (!waiting && is_in(s.signals.signalfd_mask, signal)) waiting = signalfd_reader();
   if (!waiting) return keep_program_signal(signal, info) ? 1 : -EAGAIN;
   const long result = sys::raw(SYS_rt_tgsigqueueinfo, waiting->identity.tid, waiting->identity.tid,
                                signal, reinterpret_cast<long>(Forwarded(info).bytes));

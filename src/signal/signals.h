@@ -44,6 +44,13 @@ bool send(Task& target, int signal, const void* info);
 // A task sends the program as a whole a signal that the program handles. Returns 1 if that is done,
 // 0 if the kernel must do it, or -errno. REQUIRES: the turn; View isolated.
 long send_to_program(int signal, const void* info);
+// A signal that waits for the program waits in one process, and a signalfd shows its reader what
+// waits in the reader's own. So this task, which is about to read or poll the descriptor, is where
+// they wait from now on, and those that no task has yet come to it. `is_epoll`: what the descriptor
+// watches is not known. Returns whether it may be one; that is logged in a recording.
+bool come_to_signalfd(long descriptor, bool is_epoll);
+// Where they wait; null: nowhere yet.
+Task* signalfd_reader();
 // A handler of the program's begins, with its signal frame on the program's stack.
 void note_handler(Task& task, uint64_t frame);
 

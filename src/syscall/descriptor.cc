@@ -270,7 +270,10 @@ long call_beside_hidden(Call& call) {
 long on_descriptor(Call& call) {
   const Way way = way_of(call.number);
   const bool is_short = call.number == SYS_fcntl && never_sleeps_fcntl(call.b);
-  if (goes_turn_free(self())) {
+  // What a signalfd shows must come to this task first (come_to_signalfd).
+  const bool may_read_signals =
+      (way == Way::kReads || way == Way::kPolls) && shared().signals.signalfd_mask;
+  if (goes_turn_free(self()) && !may_read_signals) {
     const long result = is_short ? call_kernel(call) : make_turn_free(call, way);
     if (result != kInTurns) return result;
   }

@@ -252,6 +252,25 @@ long leave_limit(const Call& call, long result, int64_t total, uint64_t begin) {
   return result;
 }
 
+// What waits for the program and is polled for waits in this task's process from now on.
+void come_to_signals(const Call& call, Sets& sets) {
+  if (!shared().signals.signalfd_mask) return;
+  if (selects(call)) {
+    for (long fd = 0; fd < sets.count(); fd++) {
+      if (sets.has(0, fd)) trap::come_to_signalfd(fd, false);
+    }
+  } else if (call.number == SYS_poll || call.number == SYS_ppoll) {
+    pollfd one;
+    for (long i = 0; i < call.b; i++) {
+      const long at = call.a + i * static_cast<long>(sizeof one);
+      if (trap::from_program(one, at) != 0) return;
+      if (one.events & POLLIN) trap::come_to_signalfd(one.fd, false);
+    }
+  } else {
+    trap::come_to_signalfd(call.a, true);
+  }
+}
+
 long poll_in_turns(Call& call, Mask& mask) {
   constexpr long kCapacity = 4096;
   // Per process; under View direct a task's own copy would not fit its stack.
@@ -264,6 +283,7 @@ long poll_in_turns(Call& call, Mask& mask) {
   int64_t left = total;
   const uint64_t begin = time_now();
   for (;;) {
+    come_to_signals(call, sets);
     long result = poll_at_once(call, sets, mask, left == 0);
     if (result != 0 || left == 0) return leave_limit(call, result, total, begin);
     pollfd few[64];

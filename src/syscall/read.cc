@@ -21,6 +21,9 @@ namespace weir::syscalls {
 
 namespace {
 
+// A signal may be kept just when this task comes to read it. Milliseconds.
+constexpr long kSignalSlice = 20;
+
 // How long a read from this socket may wait, in milliseconds; -1 for ever.
 int ask_receive_timeout(long descriptor) {
   struct {
@@ -199,6 +202,8 @@ long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const ch
 }
 
 long read_when_ready(Call& call) {
+  const bool reads = call.number == SYS_read || call.number == SYS_readv;
+  const bool has_signals = reads && trap::come_to_signalfd(call.a, false);
   if (never_waits(call)) return call_kernel(call);
   if (call.number == SYS_recvmmsg) return receive_many(call);
   const long flags = call.number == SYS_recvfrom ? call.d : call.number == SYS_recvmsg ? call.c : 0;
@@ -209,8 +214,9 @@ long read_when_ready(Call& call) {
   if (call.number == SYS_recvfrom) call.d &= ~long{MSG_WAITALL};
   if (call.number == SYS_recvmsg) call.c &= ~long{MSG_WAITALL};
   while (would_sleep(call.a, POLLIN)) {
-    const long result = wait_for_input(call, -1);
-    if (result < 0) return result;
+    const long result = wait_for_input(call, has_signals ? kSignalSlice : -1);
+    if (result == -EAGAIN && has_signals) trap::come_to_signalfd(call.a, false);
+    else if (result < 0) return result;
   }
   return call_kernel(call);
 }

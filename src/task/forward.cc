@@ -15,6 +15,7 @@
 #include "order/waiting.h"
 #include "signal/forward.h"
 #include "signal/queue.h"
+#include "signal/signals.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "task/monitor_call.h"
@@ -119,8 +120,7 @@ Task* who_takes(int signal) {
     if (task.order.state != TaskState::kFree && (task.signals.wait_set & sys::signal_bit(signal)))
       return &task;
   }
-  return s.signals.signalfd_mask & sys::signal_bit(signal) ? &s.tasks[s.signals.signalfd_task]
-                                                           : nullptr;
+  return s.signals.signalfd_mask & sys::signal_bit(signal) ? trap::signalfd_reader() : nullptr;
 }
 
 // A task that has just been made has an id of the kernel's when its process has come so far, and 0
