@@ -207,9 +207,9 @@ END
   }
   offers 'record replay' weir re
   offers '--version' weir --ver
-  offers 'free token' weir run --order ''
+  offers 'free serial token' weir run --order ''
   offers 'token' weir run --order = t
-  offers 'free token' weir run --order =
+  offers 'free serial token' weir run --order =
   offers 'isolated' weir stat --stat --view i
   offers '--fingerprint' weir det --fi
   offers 'auto mpk process' weir check --enforcer ''

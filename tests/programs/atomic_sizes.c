@@ -27,7 +27,7 @@ __attribute__((target("cx16"))) static void* body(void* number) {
     __atomic_fetch_xor(&toggled, 1ull << (i % 64), __ATOMIC_RELAXED);
     exchanged += __atomic_exchange_n(&bits[3], 0, __ATOMIC_RELAXED) != 0;
     const unsigned __int128 one_each = ((unsigned __int128)1 << 64) + 1;
-    for (unsigned __int128 old = wide, seen;
+    for (unsigned __int128 old = 0, seen;
          (seen = __sync_val_compare_and_swap(&wide, old, old + one_each)) != old;) {
       old = seen;
     }

@@ -65,7 +65,7 @@ bool is_optimized(Unit& unit, Dwarf_Addr pc) {
 
 bool loads_atomics_by_moves(std::string_view producer, bool is_optimized) {
   if (producer.starts_with("GNU AS")) return false;
-  for (const std::string_view gcc : {"GNU C", "GNU GIMPLE", "GCC: "}) {
+  for (const std::string_view gcc : {"GNU C", "GNU Fortran", "GNU GIMPLE", "GCC: "}) {
     if (!producer.starts_with(gcc)) continue;
     // Behind the language: "GNU C++17 12.2.0".
     const size_t at = gcc == "GCC: " ? gcc.size() : producer.find(' ', gcc.size());
