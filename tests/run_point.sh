@@ -3,7 +3,7 @@
 # usage: run_point.sh BUILD PROGRAM ORDER VIEW [RUNS]      ORDER native: without Weir, VIEW is ignored
 #   exact: every run prints what a native run prints.   det: at order token all runs print the same.
 #   LIMIT (environment): seconds that one run may take, default 20.   DELAY: a seed for weir's --delay.
-#   SCHEDULE (environment): at order serial, which one.
+#   SCHEDULE (environment): at order serial, which one.   OPTIONS: more of weir's options.
 #   REFERENCE (environment): a file; det: it keeps what the first run of all printed, for later calls to compare with.
 set -uo pipefail
 ulimit -c 0
@@ -60,7 +60,7 @@ same() {
 }
 
 binary=$build/tests/programs/$program
-under=("$build/bin/weir" run --order "$order" --view "$view" ${SCHEDULE:+--schedule "$SCHEDULE"} ${DELAY:+--delay "$DELAY"} -- "$binary")
+under=("$build/bin/weir" run --order "$order" --view "$view" ${SCHEDULE:+--schedule "$SCHEDULE"} ${DELAY:+--delay "$DELAY"} ${OPTIONS:-} -- "$binary")
 if [ "$order" = native ]; then under=("$binary"); fi
 
 if [ -n "$refusal" ]; then

@@ -9,10 +9,20 @@ endforeach()
 add_test(NAME serial.bugs COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/serial_test.sh ${PROJECT_BINARY_DIR})
 set_tests_properties(serial.bugs PROPERTIES TIMEOUT 600 LABELS "cli;serial")
 
+# Those that take long, because their loops are many steps, have the label rest.
+set(long cpu_clocks exit_beside_kept fork_beside_computing kernel_fills_memory lock_mcs lock_ticket pointer_publication
+  spin_beside_own_data timers_profile vector_convergence)
 file(STRINGS ${manifest} lines REGEX "^[a-z0-9_]+ *[|]")
 foreach(line IN LISTS lines)
   string(REGEX MATCH "^[a-z0-9_]+" name "${line}")
   add_test(NAME program.${name}.serial-direct
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/serial_point.sh ${PROJECT_BINARY_DIR} ${name})
-  set_tests_properties(program.${name}.serial-direct PROPERTIES TIMEOUT 240 LABELS "serial;serial-direct")
+  set(labels serial serial-direct)
+  if(name IN_LIST long)
+    list(APPEND labels rest)
+  endif()
+  set_tests_properties(program.${name}.serial-direct PROPERTIES TIMEOUT 240 LABELS "${labels}")
+  if(name IN_LIST long)
+    set_tests_properties(program.${name}.serial-direct PROPERTIES TIMEOUT 1200 ENVIRONMENT LIMIT=150)
+  endif()
 endforeach()

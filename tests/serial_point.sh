@@ -13,6 +13,8 @@ if line=$(grep -E "^$2 *\|" "$here/serial/EXCEPT"); then
   echo "$2: refused by name"
   exit 0
 fi
+# Virtual time, which Order serial has unless told otherwise, is one clock for all threads, processor time too (docs/LIMITS.md).
+[ "$2" = cpu_clocks ] && export OPTIONS="--virtual random"
 "$here/run_point.sh" "$1" "$2" serial direct 2 || exit 1
 for schedule in w1:random:seed=1,p=0.0005 w1:random:seed=2,p=0.003 w1:pct:seed=3,length=3000 w1:pb:seed=4,length=300; do
   SCHEDULE=$schedule "$here/run_point.sh" "$1" "$2" serial direct 2 || { echo "schedule: $schedule"; exit 1; }
