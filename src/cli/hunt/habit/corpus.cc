@@ -33,7 +33,7 @@ std::string content_of(const std::string& program) {
                      file.is_open() ? file.size() : 0);
 }
 
-std::string rest_of(std::istream& words) {
+std::string text_behind(std::istream& words) {
   std::string text;
   std::getline(words >> std::ws, text);
   return text;
@@ -60,17 +60,17 @@ Corpus::Corpus(const std::string& folder, const std::string& program)
     std::istringstream words(line);
     words >> word;
     if (word == "program") {
-      is_of_this_program_ = rest_of(words) == program_;
+      is_of_this_program_ = text_behind(words) == program_;
     } else if (word == "searches") {
       words >> searches_;
     } else if (word == "arm") {
       double worth = 0;
       words >> worth;
-      arms_.emplace_back(rest_of(words), worth);
+      arms_.emplace_back(text_behind(words), worth);
     } else if (word == "failure") {
       Failure one;
       words >> one.schedule;
-      one.signature = rest_of(words);
+      one.signature = text_behind(words);
       failures_.push_back(one);
     } else if (word == "behaviour") {
       uint64_t hash = 0;

@@ -9,8 +9,8 @@
 namespace weir::cli::hunt {
 namespace {
 
-constexpr size_t kMaxLines = 20;     // of the program's output that are shown
-constexpr size_t kMaxSwitches = 12;  // that are told
+constexpr size_t kMaxLines = 20;  // of the program's output that are shown
+constexpr size_t kMostTold = 12;  // that are told
 
 std::string quoted_word(const std::string& word) {
   const bool is_plain = !word.empty() && word.find_first_not_of(
@@ -79,7 +79,7 @@ std::string failure_text(const ReportedFailure& failure, bool has_colours) {
   } else if (!failure.shrunk.refusal.empty()) {
     text += fmt::format("\n  not shrunk: {}", failure.shrunk.refusal);
   }
-  for (size_t i = 0; i < std::min(chosen.size(), kMaxSwitches); i++) {
+  for (size_t i = 0; i < std::min(chosen.size(), kMostTold); i++) {
     const ToldSwitch& one = *chosen[i];
     text += fmt::format("\n  {}. {} {}", i + 1, strong(one.task), stop_words(one));
     if (!one.source.empty()) {
@@ -89,8 +89,8 @@ std::string failure_text(const ReportedFailure& failure, bool has_colours) {
     text += fmt::format("\n     {} goes on", strong(one.to));
     if (!one.instead.empty()) text += fmt::format("; without this switch {}", one.instead);
   }
-  if (chosen.size() > kMaxSwitches)
-    text += fmt::format("\n  ... and {} more", chosen.size() - kMaxSwitches);
+  if (chosen.size() > kMostTold)
+    text += fmt::format("\n  ... and {} more", chosen.size() - kMostTold);
   text += waits_text(failure.story);
   if (failure.repeated.runs > 0) {
     if (failure.repeated.is_same()) {

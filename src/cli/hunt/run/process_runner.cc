@@ -39,7 +39,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using recording::File;
 
-constexpr size_t kMaxKept = 1 << 20;          // bytes of an output that are kept
+constexpr size_t kMostBytes = 1 << 20;        // bytes of an output that are kept
 constexpr uint64_t kMaxWritten = 256u << 20;  // a run that writes more is ended
 constexpr double kGraceSeconds = 2;           // from SIGTERM to SIGKILL
 constexpr int kLookMs = 200;                  // how often sizes and times are looked at
@@ -154,8 +154,8 @@ struct ProcessRunner::State {
     run.status = run.was_killed ? WTERMSIG(how) : WEXITSTATUS(how);
     run.timed_out = slot.is_late;
     run.is_cut = slot.is_cut;
-    run.out = slot.out.read(0, kMaxKept);
-    run.err = slot.err.read(0, kMaxKept);
+    run.out = slot.out.read(0, kMostBytes);
+    run.err = slot.err.read(0, kMostBytes);
     part_words(run);
     run.log = parsed_log(all_of(slot.log));
     return run;
