@@ -127,7 +127,11 @@ std::string summary_text(const Report& report) {
   const double rate = state.seconds > 0 ? static_cast<double>(state.runs) / state.seconds : 0;
   return fmt::format("{} in {} {} ({:.1f} s, {:.0f} a second, {} behaviours){}{}", found,
                      state.runs, state.runs == 1 ? "schedule" : "schedules", state.seconds, rate,
-                     state.behaviours, *why ? ": " : "", why);
+                     state.behaviours, *why ? ": " : "", why) +
+         (state.given_up ? fmt::format("\n  {} of them {} given up while still computing, and may "
+                                       "have ended otherwise: --timeout gives more time",
+                                       state.given_up, state.given_up == 1 ? "was" : "were")
+                         : "");
 }
 
 }  // namespace weir::cli::hunt

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -94,7 +95,7 @@ struct ProcessRunner::Slot {
   std::string schedule, log;  // log: the file's path
   File process, out, err, refusal;
   Clock::time_point start;
-  bool is_told = false, is_late = false, is_cut = false;
+  bool is_told = false, is_late = false, is_cut = false, is_given_up = false;
 
   void signal(int number) const { kill(-pid, number), kill(pid, number); }
   // Gives a run that takes too long, or writes too much, its end.
@@ -120,6 +121,8 @@ struct ProcessRunner::State {
   std::vector<Slot> slots;
   uint64_t step_limit = 0;
   int interrupt = 0;
+  bool has_deadline = false;
+  Clock::time_point deadline;
 
   [[noreturn]] void become(const Slot& slot, const File& refusal) {
     setsid();
@@ -141,7 +144,7 @@ struct ProcessRunner::State {
     _exit(kWeirFailed);
   }
 
-  Outcome result_of(Slot& slot, int how) {
+  Outcome result_of(Slot& slot, int how, double processor_seconds) {
     const std::string refusal = slot.refusal.read(0, 4096);
     if (int status; refusal.size() >= sizeof status) {
       memcpy(&status, refusal.data(), sizeof status);
@@ -153,6 +156,10 @@ struct ProcessRunner::State {
     run.was_killed = WIFSIGNALED(how);
     run.status = run.was_killed ? WTERMSIG(how) : WEXITSTATUS(how);
     run.timed_out = slot.is_late;
+    // Who waits does not compute: a hang. Of a run that computes the step limit says what it is.
+    constexpr double kBusyPart = 0.2;
+    run.is_given_up =
+        slot.is_given_up || (slot.is_late && processor_seconds > kBusyPart * run.seconds);
     run.is_cut = slot.is_cut;
     run.out = slot.out.read(0, kMostBytes);
     run.err = slot.err.read(0, kMostBytes);
@@ -205,6 +212,11 @@ size_t ProcessRunner::running() const {
 }
 
 void ProcessRunner::set_step_limit(uint64_t instructions) { state_->step_limit = instructions; }
+void ProcessRunner::give_up_after(double seconds) {
+  state_->has_deadline = seconds >= 0;
+  state_->deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                        std::chrono::duration<double>(std::max(seconds, 0.0)));
+}
 bool ProcessRunner::is_interrupted() const { return state_->interrupt != 0; }
 int ProcessRunner::interrupt() const { return state_->interrupt; }
 
@@ -216,7 +228,7 @@ void ProcessRunner::start(uint64_t ticket, const std::string& schedule) {
   slot.out = memory_file("stdout");
   slot.err = memory_file("stderr");
   slot.refusal = memory_file("refusal");
-  slot.is_told = slot.is_late = slot.is_cut = false;
+  slot.is_told = slot.is_late = slot.is_cut = slot.is_given_up = false;
   slot.start = Clock::now();
   const pid_t pid = fork();
   if (pid < 0) refuse("fork");
@@ -246,15 +258,23 @@ std::pair<uint64_t, Outcome> ProcessRunner::finished() {
       Slot& slot = *who[i];
       if (!(waits[i + 1].revents & POLLIN)) {
         slot.watch(state_->options.timeout);
+        if (state_->has_deadline && Clock::now() > state_->deadline) {
+          slot.is_late = slot.is_given_up = true;
+          slot.signal(SIGKILL);
+        }
         continue;
       }
       int how = 0;
+      rusage used{};
       kill(-slot.pid, SIGKILL);  // what it has left behind
-      while (waitpid(slot.pid, &how, 0) < 0 && errno == EINTR) {}
+      while (wait4(slot.pid, &how, 0, &used) < 0 && errno == EINTR) {}
       while (running() == 1 && waitpid(-1, nullptr, WNOHANG) > 0) {}  // orphans of its
       slot.pid = 0;
       slot.process = File();
-      return {slot.ticket, state_->result_of(slot, how)};
+      const double processor_seconds =
+          static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+          static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
+      return {slot.ticket, state_->result_of(slot, how, processor_seconds)};
     }
   }
 }

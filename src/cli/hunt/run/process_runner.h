@@ -30,6 +30,7 @@ class ProcessRunner : public Runner {
   void start(uint64_t ticket, const std::string& schedule) override;
   std::pair<uint64_t, Outcome> finished() override;
   void set_step_limit(uint64_t instructions) override;
+  void give_up_after(double seconds) override;
   bool is_interrupted() const override;
 
   // The signal that asked the command to end; 0: none did.

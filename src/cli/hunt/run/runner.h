@@ -14,12 +14,13 @@ namespace weir::cli::hunt {
 struct Outcome {
   std::string schedule;
   ScheduleLog log;
-  bool was_killed = false;  // by a signal
-  int status = 0;           // that signal, or the exit status
-  bool timed_out = false;   // the command ended it
-  bool is_cut = false;      // it wrote more than is kept
-  std::string out, err;     // of the program
-  std::string words;        // Weir's own
+  bool was_killed = false;   // by a signal
+  int status = 0;            // that signal, or the exit status
+  bool timed_out = false;    // the command ended it
+  bool is_given_up = false;  // likewise, and it was still computing: nothing is known of it
+  bool is_cut = false;       // it wrote more than is kept
+  std::string out, err;      // of the program
+  std::string words;         // Weir's own
   double seconds = 0;
 };
 
@@ -37,6 +38,8 @@ class Runner {
 
   // A run is a livelock after so many counted instructions; 0: never.
   virtual void set_step_limit(uint64_t instructions) = 0;
+  // Runs that have not ended so many seconds from now are given up; below 0: none is.
+  virtual void give_up_after(double) {}
   // Whether a signal has asked the command to end.
   virtual bool is_interrupted() const { return false; }
 

@@ -26,6 +26,10 @@ void Search::take(SearchState& state, const Strategies::Proposal& proposal, Outc
     return;
   }
   state.runs++;
+  if (run.is_given_up) {
+    state.given_up++;
+    return;
+  }
   const uint64_t fresh = behaviours_.add(run);
   state.behaviours = behaviours_.count();
   std::optional<Finding> finding = judge_.judge(run);
@@ -75,6 +79,8 @@ void Search::run(SearchState& state, const Watch& watch, const Known& is_known) 
       return state.why = Why::kExhausted, true;
     return false;
   };
+  constexpr double kLongest = 1e9;
+  if (options_.seconds < kLongest) runner_.give_up_after(options_.seconds - before);
   try {
     while (!is_over() || runner_.running() > 0) {
       while (runner_.running() < runner_.slots() && !is_over()) {
@@ -95,6 +101,8 @@ void Search::run(SearchState& state, const Watch& watch, const Known& is_known) 
       watch(state);
     }
   } catch (const Interrupted&) { state.why = SearchState::Why::kInterrupted; }
+  state.seconds = before + std::chrono::duration<double>(Clock::now() - start).count();
+  runner_.give_up_after(-1);
 }
 
 }  // namespace weir::cli::hunt

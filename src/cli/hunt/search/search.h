@@ -31,6 +31,7 @@ struct Found {
 
 struct SearchState {
   uint64_t runs = 0, failing = 0, behaviours = 0;
+  uint64_t given_up = 0;  // of these runs: they were still computing when their time was over
   double seconds = 0;
   std::vector<Found> found;  // one for each signature
   // Where most of the runs failed: the failure is no matter of schedule.
