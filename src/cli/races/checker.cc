@@ -158,7 +158,15 @@ std::string Checker::nothing_found(const Totals&) const {
 void Checker::say_totals(const Totals& totals) {
   std::string text;
   if (totals.races || totals.suppressed || totals.possible) {
-    text = counted(totals.races, "race found", "races found");
+    const auto inversions = static_cast<uint64_t>(std::ranges::count_if(
+        reported_, [](const Reported& one) { return one.race.rule == "lock-order-inversion"; }));
+    const uint64_t races = totals.races - std::min<uint64_t>(inversions, totals.races);
+    text = counted(races, "race", "races");
+    if (inversions && !races)
+      text = counted(inversions, "lock-order inversion", "lock-order inversions");
+    else if (inversions)
+      text += " and " + counted(inversions, "lock-order inversion", "lock-order inversions");
+    text += " found";
     if (totals.possible)
       text += fmt::format(", {}", counted(totals.possible, "possible race", "possible races"));
     if (totals.suppressed) text += fmt::format(", {} suppressed", totals.suppressed);
