@@ -9,30 +9,13 @@
 #include "control/process.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
+#include "syscall/effects/named_thread.h"
 
 // Of memory/safe_copy_x86_64.S.
 
 namespace weir::recording {
 
 namespace {
-
-// Another task is named by an id that is the kernel's now (syscalls::with_real_tid).
-bool names_task(long number, int argument) {
-  switch (number) {
-    case SYS_sched_setaffinity:
-    case SYS_sched_getaffinity:
-    case SYS_sched_setscheduler:
-    case SYS_sched_getscheduler:
-    case SYS_sched_setparam:
-    case SYS_sched_getparam:
-    case SYS_sched_setattr:
-    case SYS_sched_getattr:
-    case SYS_sched_rr_get_interval: return argument == 0;
-    case SYS_setpriority:
-    case SYS_getpriority: return argument == 1;
-    default: return false;
-  }
-}
 
 // The first three at most: a register that holds no argument may hold anything.
 int arguments_looked_at(long number) {
@@ -218,7 +201,8 @@ uint64_t hash_written(const effects::Request& request, uint64_t result) {
 uint32_t check_of(const Task& task, const effects::Request& request, long result) {
   uint64_t hash = static_cast<uint64_t>(request.number) + 1;
   for (int i = 0; i < arguments_looked_at(request.number); i++) {
-    if (names_task(request.number, i)) continue;
+    // The kernel's id, of now (syscalls::on_named_thread).
+    if (effects::named_thread(request.number, request.a[0]) == i) continue;
     auto value = static_cast<uint64_t>(request.a[i]);
     if (value >= kControl && value < kControl + (uint64_t{1} << 44))
       value = on_own_stack(task, value);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/ioprio.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -26,6 +27,7 @@
 #include "memory/program_memory.h"
 #include "sys/descriptor.h"
 #include "syscall/constant.h"
+#include "syscall/effects/named_thread.h"
 #include "task/spawn.h"
 
 namespace weir::syscalls {
@@ -157,19 +159,6 @@ bool has_constant_ids(long number) {
     case SYS_tgkill:
     case SYS_rt_sigqueueinfo:
     case SYS_rt_tgsigqueueinfo:
-    case SYS_getpriority:
-    case SYS_setpriority:
-    case SYS_ioprio_get:
-    case SYS_ioprio_set:
-    case SYS_sched_setaffinity:
-    case SYS_sched_getaffinity:
-    case SYS_sched_setscheduler:
-    case SYS_sched_getscheduler:
-    case SYS_sched_setparam:
-    case SYS_sched_getparam:
-    case SYS_sched_setattr:
-    case SYS_sched_getattr:
-    case SYS_sched_rr_get_interval:
     case SYS_prlimit64:
     case SYS_pidfd_open:
     case SYS_get_robust_list:
@@ -193,7 +182,7 @@ bool has_constant_ids(long number) {
     case SYS_clock_gettime:
     case SYS_clock_getres:
     case SYS_clock_nanosleep: return true;
-    default: return false;
+    default: return effects::may_name_thread(number);
   }
 }
 
@@ -203,33 +192,29 @@ RealIds::RealIds(Call& call) : a_(call.a), b_(call.b), c_(call.c), d_(call.d) {
     case Path::kSecond: use_path(call.b); return;
     case Path::kNone: break;
   }
+  if (const int which = effects::named_thread(call.number, a_); which >= 0) {
+    long& id = which == 0 ? call.a : call.b;
+    id = thread_in(id);
+    return;
+  }
   switch (call.number) {
     case SYS_kill:
     case SYS_wait4: call.a = process_or_group_in(a_); return;
     case SYS_getpgid:
     case SYS_getsid:
-    case SYS_prlimit64:
     case SYS_pidfd_open:
     case SYS_process_vm_readv:
     case SYS_process_vm_writev:
     case SYS_migrate_pages:
     case SYS_move_pages:
-    case SYS_rt_sigqueueinfo:
-    case SYS_sched_setattr:
-    case SYS_sched_getattr:
-    case SYS_sched_rr_get_interval: call.a = process_in(a_); return;
+    case SYS_rt_sigqueueinfo: call.a = process_in(a_); return;
     case SYS_setpgid:
     case SYS_kcmp:
       call.a = process_in(a_);
       call.b = process_in(b_);
       return;
     case SYS_tkill:
-    case SYS_sched_setaffinity:
-    case SYS_sched_getaffinity:
-    case SYS_sched_setscheduler:
-    case SYS_sched_getscheduler:
-    case SYS_sched_setparam:
-    case SYS_sched_getparam:
+    case SYS_prlimit64:
     case SYS_get_robust_list: call.a = thread_in(a_); return;
     case SYS_tgkill:
     case SYS_rt_tgsigqueueinfo:
@@ -241,11 +226,12 @@ RealIds::RealIds(Call& call) : a_(call.a), b_(call.b), c_(call.c), d_(call.d) {
       return;
     case SYS_getpriority:
     case SYS_setpriority:
-      if (a_ == PRIO_PROCESS) call.b = thread_in(b_);
       if (a_ == PRIO_PGRP) call.b = process_in(b_);
       return;
     case SYS_ioprio_get:
-    case SYS_ioprio_set: call.b = process_in(b_); return;
+    case SYS_ioprio_set:
+      if (a_ == IOPRIO_WHO_PGRP) call.b = process_in(b_);
+      return;
     case SYS_ptrace: call.b = process_in(b_); return;
     case SYS_prctl:
       if (a_ == 0x59616d61) call.b = process_in(b_);  // PR_SET_PTRACER

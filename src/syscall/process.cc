@@ -22,6 +22,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/clone.h"
+#include "syscall/effects/named_thread.h"
 #include "syscall/syscall.h"
 #include "task/exec/environment.h"
 #include "task/exec/execute.h"
@@ -193,18 +194,23 @@ long on_pidfd_open(const Call& call) {
   return result;
 }
 
+// The call is for the thread alone, and stays with it as long as it lives.
+void note_changed(int tid) {
+  Task* task = tid > 0 ? tasks::find_by_virtual_tid(tid) : &self();
+  if (task) task->identity.changed = 1;
+}
+
 // Calls that name a thread by its id.
-long with_real_tid(Call& call, long Call::*which) {
-  call.*which = tasks::real_tid(static_cast<int>(call.*which));
+long on_named_thread(Call& call) {
+  long& thread = effects::named_thread(call.number, call.a) == 0 ? call.a : call.b;
+  if (effects::changes_thread(call.number)) note_changed(static_cast<int>(thread));
+  if (g_tasks_active) thread = tasks::real_tid(static_cast<int>(thread));
   return call_kernel(call);
 }
 
-// The call is for the thread alone, and stays with it as long as it lives.
-void note_changed(const Call& call, int tid) {
-  Task* task = tid > 0 ? tasks::find_by_virtual_tid(tid) : &self();
-  if (call.number == SYS_prctl && call.a == PR_SET_NAME) shared().program.named = 1;
-  if (call.number == SYS_prctl && (call.a == PR_SET_NAME || call.a == PR_GET_NAME)) return;
-  if (task) task->identity.changed = 1;
+void note_control(const Call& call) {
+  if (call.a == PR_SET_NAME) shared().program.named = 1;
+  else if (call.a != PR_GET_NAME) note_changed(0);
 }
 
 // Children are the monitor's.
@@ -233,6 +239,8 @@ long on_get_robust_list(Call& call) {
 // Limits are one process's; all of them are the program's.
 long on_limits(Call& call) {
   const bool old_form = call.number == SYS_setrlimit;
+  if (!old_form && g_tasks_active && tasks::find_by_virtual_tid(static_cast<int>(call.a)))
+    call.a = 0;  // a thread's limits are its program's
   const long pid = old_form ? 0 : call.a;
   const long wanted = old_form ? call.b : call.c;
   long result = call_kernel(call);
@@ -296,17 +304,9 @@ bool is_process(long number) {
     case SYS_arch_prctl:
     case SYS_rseq:
     case SYS_signalfd4:
-    case SYS_sched_setaffinity:
-    case SYS_sched_getaffinity:
-    case SYS_sched_setscheduler:
-    case SYS_sched_getscheduler:
-    case SYS_sched_setparam:
-    case SYS_sched_getparam:
-    case SYS_setpriority:
-    case SYS_getpriority:
     case SYS_prctl:
     case SYS_landlock_restrict_self: return true;
-    default: return false;
+    default: return effects::may_name_thread(number);
   }
 }
 
@@ -368,25 +368,14 @@ long on_process(Call& call) {
       return call_kernel(call);
     case SYS_rseq: return -ENOSYS;  // the kernel would write to the program's memory at any moment
     case SYS_prctl:
-      note_changed(call, 0);
+      note_control(call);
       return processes && (call.a == PR_SET_CHILD_SUBREAPER || call.a == PR_GET_CHILD_SUBREAPER)
                  ? on_subreaper(call)
                  : call_kernel(call);
-    case SYS_setpriority:
-      note_changed(call, call.a == PRIO_PROCESS ? static_cast<int>(call.b) : 0);
-      [[fallthrough]];
-    case SYS_getpriority:
-      if (call.a == PRIO_PROCESS) return with_real_tid(call, &Call::b);
+    default:
+      if (effects::named_thread(call.number, call.a) >= 0) return on_named_thread(call);
+      if (effects::changes_thread(call.number)) note_changed(0);
       return call_kernel(call);
-    case SYS_sched_setaffinity:
-    case SYS_sched_setscheduler:
-    case SYS_sched_setparam: note_changed(call, static_cast<int>(call.a)); [[fallthrough]];
-    case SYS_sched_getaffinity:
-    case SYS_sched_getscheduler:
-    case SYS_sched_getparam:
-      if (g_tasks_active) return with_real_tid(call, &Call::a);
-      return call_kernel(call);
-    default: return call_kernel(call);
   }
 }
 

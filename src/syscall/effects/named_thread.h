@@ -1,0 +1,48 @@
+// Calls that name a thread by its id. Of a thread of the program the kernel may know another id.
+#pragma once
+
+#include <linux/ioprio.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+namespace weir::effects {
+
+// Which argument names it, 0 or 1; -1: none does. `first`: the call's first argument.
+inline int named_thread(long number, long first) {
+  switch (number) {
+    case SYS_sched_setaffinity:
+    case SYS_sched_getaffinity:
+    case SYS_sched_setscheduler:
+    case SYS_sched_getscheduler:
+    case SYS_sched_setparam:
+    case SYS_sched_getparam:
+    case SYS_sched_setattr:
+    case SYS_sched_getattr:
+    case SYS_sched_rr_get_interval: return 0;
+    case SYS_setpriority:
+    case SYS_getpriority: return static_cast<int>(first) == PRIO_PROCESS ? 1 : -1;
+    case SYS_ioprio_set:
+    case SYS_ioprio_get: return static_cast<int>(first) == IOPRIO_WHO_PROCESS ? 1 : -1;
+    default: return -1;
+  }
+}
+
+// Whether it may name one.
+inline bool may_name_thread(long number) {
+  return named_thread(number, PRIO_PROCESS) >= 0 || named_thread(number, IOPRIO_WHO_PROCESS) >= 0;
+}
+
+// Whether such a call changes what the kernel has of the thread.
+inline bool changes_thread(long number) {
+  switch (number) {
+    case SYS_sched_setaffinity:
+    case SYS_sched_setscheduler:
+    case SYS_sched_setparam:
+    case SYS_sched_setattr:
+    case SYS_setpriority:
+    case SYS_ioprio_set: return true;
+    default: return false;
+  }
+}
+
+}  // namespace weir::effects
