@@ -31,6 +31,8 @@ bool on_fault(Task& task, uint64_t address, bool writes);
 // The kernel is about to access the memory, or the runtime at a time of its own. This counts as if
 // the program touched all of it now. `reads`: a replay compares what is found there.
 void touch(Task& task, uint64_t start, uint64_t size, bool reads);
+// Protections of program memory were set anew: all pages but the task's are closed.
+void close_again();
 // Counts pages that were taken.
 uint64_t taken();
 // Lets the kernel see the words of a futex until the call is over, whichever task has their pages.

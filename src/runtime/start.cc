@@ -36,6 +36,7 @@
 #include "order/waiting.h"
 #include "record/input.h"
 #include "record/pause.h"
+#include "record/shared_memory.h"
 #include "record/stream.h"
 #include "runtime/orders.h"
 #include "runtime/stats/exit_report.h"
@@ -144,6 +145,7 @@ void go_multi() {
     if (syscalls::check_arena(1) != 0) die(125);
     if (plan().gives_pages()) page::map_in_place_everywhere();
     page::convert_all();
+    shared_memory::close_again();
     page::map_shared_view();
   }
   s.program.multi = 1;

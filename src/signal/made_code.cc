@@ -31,6 +31,7 @@
 #include "memory/backing.h"
 #include "memory/code/executed.h"
 #include "memory/code/mapped_twice.h"
+#include "record/shared_memory.h"
 #include "signal/page_fault.h"
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
@@ -143,9 +144,11 @@ bool meet_made_code(uint64_t address, const ucontext_t& context) {
   const int protection = page::code_protection(address, &range);
   const greg_t error = context.uc_mcontext.gregs[REG_ERR];
   const uint64_t page = page_down(address);
+  // Such a page is opened where it is taken.
+  const bool is_recorded = shared_memory::g_active && shared_memory::overlaps(page, kPageSize);
   if (error & kFetch) {
     if (!(protection & PROT_EXEC)) return false;
-    if (!g_tasks_active) return page::protect(page, kPageSize, protection) == 0;
+    if (!g_tasks_active) return !is_recorded && page::protect(page, kPageSize, protection) == 0;
     // The page's first bytes may be the rest of an instruction that begins on the one before.
     const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
     const bool begins_before = rip < page && page - rip < kMaxInstructionSize && rip >= range.start;
@@ -154,7 +157,7 @@ bool meet_made_code(uint64_t address, const ucontext_t& context) {
            open_to_execute(page - kPageSize, rip, range, page::code_protection(rip));
   }
   if (error & kWrite && page::twice::open_to_write(page)) return true;
-  if (!(error & kWrite) || !(protection & PROT_WRITE)) return false;
+  if (!(error & kWrite) || !(protection & PROT_WRITE) || is_recorded) return false;
   return page::protect(page, kPageSize, page::unexecuted(protection)) == 0;
 }
 

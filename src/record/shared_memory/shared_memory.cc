@@ -103,7 +103,21 @@ void each_piece(Range range, Act act) {
   }
 }
 
-// Whether several programs may be meant to have it: not a file that is only read.
+// Whether a descriptor of this process writes to the file.
+bool is_open_to_write(const struct stat& file) {
+  constexpr int kMostLookedAt = 1024;
+  for (int descriptor = 0; descriptor < kMostLookedAt; descriptor++) {
+    const long flags = sys::raw(SYS_fcntl, descriptor, F_GETFL);
+    struct stat status {};
+    if (!sys::failed(flags) && (flags & O_ACCMODE) != O_RDONLY &&
+        sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
+        status.st_ino == file.st_ino && status.st_dev == file.st_dev)
+      return true;
+  }
+  return false;
+}
+
+// Whether it may be written while it is mapped: not a file that is only read.
 bool is_wanted(int protection, long flags, int descriptor) {
   const long type = flags & MAP_TYPE;
   if ((type != MAP_SHARED && type != MAP_SHARED_VALIDATE) || (flags & MAP_HUGETLB)) return false;
@@ -116,7 +130,7 @@ bool is_wanted(int protection, long flags, int descriptor) {
   if (sys::raw(SYS_fstatfs, descriptor, reinterpret_cast<long>(&system)) != 0 ||
       system.f_type == HUGETLBFS_MAGIC)
     return false;
-  return (protection & PROT_WRITE) || system.f_type == TMPFS_MAGIC;
+  return (protection & PROT_WRITE) || system.f_type == TMPFS_MAGIC || is_open_to_write(status);
 }
 
 // Of the mapping at the address, as the kernel has it.
@@ -142,6 +156,20 @@ uint64_t file_of(int descriptor) {
   return (mix(status.st_dev) ^ status.st_ino) * 0xBF58476D1CE4E5B9 | 1;
 }
 
+// Of what lies in the range, all but the task's pages.
+void close_within(Range range) {
+  for (uint32_t i = 0; i < g_count; i++) {
+    const Range& own = g_mappings[i].range;
+    const uint64_t start = own.start > range.start ? own.start : range.start;
+    const uint64_t limit = own.limit < range.limit ? own.limit : range.limit;
+    if (start < limit) page::protect(start, limit - start, PROT_NONE);
+  }
+  each_held([&](const Held& held) {
+    const Mapping* m = range.contains(held.page) ? mapping_of(held.page) : nullptr;
+    if (m) page::protect(held.page, kPageSize, m->protection);
+  });
+}
+
 void remember(Range range, int protection, uint64_t object, uint64_t offset, uint64_t file = 0) {
   on_unmap(range.start, range.size());
   page::protect(range.start, range.size(), PROT_NONE);
@@ -161,6 +189,8 @@ bool on_fault(Task& task, uint64_t address, bool writes) {
   take_page(task, *m, page);
   return true;
 }
+
+void close_again() { close_within({0, ~uint64_t{0}}); }
 
 void touch(Task& task, uint64_t start, uint64_t size, bool reads) {
   if (!size || start + size < start) return;
@@ -346,12 +376,9 @@ void on_protect(uint64_t start, uint64_t size, int protection) {
   const Range range{start, start + page_up(size)};
   each_piece(range, [&](Mapping& m) {
     m.protection = protection;
-    page::protect(m.range.start, m.range.size(), PROT_NONE);
     return true;
   });
-  each_held([&](const Held& held) {
-    if (range.contains(held.page)) page::protect(held.page, kPageSize, protection);
-  });
+  close_within(range);
 }
 
 void on_move(Range from, Range to) {
