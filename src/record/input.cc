@@ -190,7 +190,9 @@ void refuse(const effects::Request& request) {
 // Returns where it failed.
 long replay_execution(Task& task, const effects::Request& request) {
   const Entry* entry = recording::peek(task);
-  if (entry && entry->kind != Kind::kImage) return take_answer(task, request);
+  // If a task of the program that is executed has the same number, it goes on in this stream.
+  const bool is_next_program = !entry || entry->kind == Kind::kImage || entry->kind == Kind::kTask;
+  if (!is_next_program) return take_answer(task, request);
   entry = recording::await_image(task);
   if (!entry) end_unrecorded();
   recording::log_output(task);
