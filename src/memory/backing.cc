@@ -273,6 +273,11 @@ void map_shared_view() {
   sys::raw(SYS_madvise, at, static_cast<long>(kBackingSize), MADV_DONTDUMP);
 }
 
+uint64_t stack_size(uint64_t limit) {
+  constexpr uint64_t kMost = uint64_t{1} << 30, kInPlaceOfMore = uint64_t{64} << 20;
+  return limit > kMost ? kInPlaceOfMore : limit;
+}
+
 void convert_all() {
   LimitLifted file_size(RLIMIT_FSIZE), descriptors(RLIMIT_NOFILE);
   check_file_size(file_size);
@@ -280,9 +285,7 @@ void convert_all() {
                    // parent had
   rlimit limit{};
   sys::raw(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<long>(&limit));
-  uint64_t stack_limit = limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > (uint64_t{1} << 30)
-                             ? uint64_t{64} << 20
-                             : limit.rlim_cur;
+  const uint64_t stack_limit = stack_size(limit.rlim_cur);
   char* maps;
   long length = sys::read_maps(&maps);
   if (length < 0) fail("read the memory map", length);

@@ -94,6 +94,8 @@ bool has_protection(uint64_t start, uint64_t size);
 // The protection that the program itself has asked for lets it write to the page, or read it.
 bool may_access(uint64_t page, bool writes);
 void reapply_protections();
+// Bytes for a stack that has that limit (RLIM_INFINITY: none).
+uint64_t stack_size(uint64_t limit);
 // View isolated: executable memory that the program makes is closed until it is executed, page by
 // page (signal/made_code.cc). Notes what the program asks for in a range of its memory. Returns
 // whether some of it was executable until now.

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -14,6 +15,7 @@
 #include "check/executed.h"
 #include "control/control.h"
 #include "control/process.h"
+#include "memory/backing.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "record/stream.h"
@@ -236,24 +238,56 @@ long on_get_robust_list(Call& call) {
   return wrong ? -EFAULT : 0;
 }
 
+// Where there are tasks the first one's stack is memory like other memory, as large as its limit
+// was. Now it may be larger.
+void let_stack_grow(Call call, long wanted) {
+  rlimit limit{};
+  Shared& s = shared();
+  const uint64_t top = s.program.stack_limit;
+  if (!g_tasks_active || !plan().has_processes() || !top || trap::from_program(limit, wanted) != 0)
+    return;
+  const uint64_t size = page_up(page::stack_size(limit.rlim_cur));
+  uint64_t start = top;
+  for (uint32_t i = s.memory.segment_count; i-- > 0;) {
+    const MemorySegment& segment = s.memory.segments[i];
+    if (!segment.live || segment.start + segment.size != start) continue;
+    start = segment.start;
+    i = s.memory.segment_count;
+  }
+  if (start == top || top - start >= size) return;
+  call.number = SYS_mmap;
+  call.a = static_cast<long>(top - size);
+  call.b = static_cast<long>(size - (top - start));
+  call.c = PROT_READ | PROT_WRITE;
+  call.d = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+  call.e = -1;
+  on_memory(call);  // what lies in the way stops a stack in the kernel, too
+}
+
 // Limits are one process's; all of them are the program's.
 long on_limits(Call& call) {
   const bool old_form = call.number == SYS_setrlimit;
   if (!old_form && g_tasks_active && tasks::find_by_virtual_tid(static_cast<int>(call.a)))
     call.a = 0;  // a thread's limits are its program's
   const long pid = old_form ? 0 : call.a;
-  const long wanted = old_form ? call.b : call.c;
+  const long resource = old_form ? call.a : call.b, wanted = old_form ? call.b : call.c;
   long result = call_kernel(call);
-  if (!g_tasks_active || !plan().has_processes() || result != 0 || !wanted ||
-      (pid != 0 && pid != shared().program.shown_pid))
-    return result;
+  if (result != 0 || !wanted || (pid != 0 && pid != shared().program.shown_pid)) return result;
+  if (resource == RLIMIT_STACK) {  // how far the stack goes is not only an answer
+    if (input::replaying() && sys::raw(SYS_prlimit64, 0, resource, wanted, 0) != 0) {
+      report(
+          "the stack's limit, which the program has set when it was recorded, cannot be set now");
+      die(125);
+    }
+    let_stack_grow(call, wanted);
+  }
+  if (!g_tasks_active || !plan().has_processes() || input::replaying()) return result;
   Shared& s = shared();
-  const long resource = old_form ? call.a : call.b;
-  for (uint32_t p = 0; p < s.processes.high && !input::replaying(); p++) {
+  for (uint32_t p = 0; p < s.processes.high; p++) {
     if (s.processes.entries[p].pid > 0)
       sys::raw(SYS_prlimit64, s.processes.entries[p].pid, resource, wanted, 0);
   }
-  if (!input::replaying()) sys::raw(SYS_prlimit64, s.program.monitor, resource, wanted, 0);
+  sys::raw(SYS_prlimit64, s.program.monitor, resource, wanted, 0);
   return 0;
 }
 
