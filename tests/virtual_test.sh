@@ -63,12 +63,14 @@ other() {
 
 ${CC:-cc} -O1 -Wall -pthread -o inputs "$here/virtual/inputs.c" || exit 1
 ${CXX:-c++} -O1 -std=c++17 -pthread -o devices "$here/virtual/devices.cc" || exit 1
+${CC:-cc} -O1 -Wall -pthread -o waits "$here/virtual/waits.c" || exit 1
 all=random,time,pid
 same "inputs, alone" isolated $all output "$work/inputs"
 for view in isolated direct; do same inputs $view $all output "$work/inputs" 4; done
 other "inputs, another seed" random=7,time,pid "$work/inputs" 4
 other "inputs, another time" random,time=1234567890,pid "$work/inputs" 4
 grep -q '^clock 0 1234567890' now || fail "time=1234567890: $(grep '^clock 0' now)"
+for view in isolated direct; do runs=4 same waits $view $all output "$work/waits"; done
 same devices isolated $all memory "$work/devices"
 if command -v perl >/dev/null; then
   same perl isolated $all memory "$(command -v perl)" -e '%h = map { $_ => 1 } "a".."z"; print join(",", keys %h), " ", time, " $$ ", rand, "\n"'

@@ -128,8 +128,7 @@ void on_site(Frame& frame) {
   recording::stop_if_asked(self());
   switch (site->kind) {
     case SiteKind::kSyscall:
-      if (runtime::g_is_in_place_process && !syscalls::is_same_anywhere(frame.rax))
-        leave_in_place_process();
+      syscalls::go_where_it_belongs(static_cast<long>(frame.rax));
       syscalls::on_syscall(frame, *site);
       break;
     case SiteKind::kAtomic: runtime::on_atomic(frame, *site); break;

@@ -175,6 +175,11 @@ bool is_same_anywhere(uint64_t number) {
   }
 }
 
+void go_where_it_belongs(long number) {
+  if (runtime::g_is_in_place_process && !is_same_anywhere(static_cast<uint64_t>(number)))
+    leave_in_place_process();
+}
+
 namespace {
 
 // Without userfaultfd the kernel's list of mappings shows which pages Weir has closed. While the
@@ -307,6 +312,9 @@ long make_simple(Call& call) {
 namespace {
 
 long make_call(Call& call) {
+  // Invariant 3 of in_place_process.h.
+  WEIR_CHECK(!runtime::g_is_in_place_process ||
+             is_same_anywhere(static_cast<uint64_t>(call.number)));
   long result;
   if (is_of_static_program(call.number) && on_static_program(call, result)) return result;
   if (plan().is_serial()) note_deadly(call);

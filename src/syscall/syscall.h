@@ -16,6 +16,11 @@ void choose_handled(bool multi);
 // A patched system call: number in frame.rax, arguments as the kernel has them. Sets frame.rax.
 // The call does the same in whichever process of the program's, and does not wait in the kernel.
 bool is_same_anywhere(uint64_t number);
+// A task in the in-place process comes back to its own for a call that needs that one. Asked again
+// after each event that is made before the call itself: the task may go on in the in-place process
+// where the event ends (sync/event.cc, stay), and what the call then keeps in its process's memory
+// is not there where it waits.
+void go_where_it_belongs(long number);
 void on_syscall(Frame& frame, const Site& site);
 
 // The groups of system calls; each function returns the call's result. If it sets `again`, the call

@@ -1,8 +1,4 @@
 // The collector under load, select with times, a ticker, and a panic that ends the program.
-//
-// Timers as since Go 1.23: with the older ones `weir det --virtual time` does not end (docs/LIMITS.md).
-
-//go:debug asynctimerchan=0
 package main
 
 import (
