@@ -261,8 +261,8 @@ struct TaskSignals {
   uint64_t preempted_rip;          // where an involuntary event began
   PendingSignal* pending_signals;  // set by the first; in memory of the task's own, see kNotedSize
   SignalList inbox;                // sent by other tasks in their turns
-  // A signal that was only for catching up may have ended its sleep in the kernel.
-  uint32_t caught_up;
+  // One of Weir's own signals has met it in the runtime: it may have ended a call of the kernel's.
+  uint32_t met_own;
   uint32_t has_wait_mask;
   uint64_t wait_mask;  // signal mask of a sigsuspend or ppoll that a signal ended
 };

@@ -274,10 +274,10 @@ bool claim_probe(const Arrived& a) {
     return true;
   }
   note_probe();
+  a.task.signals.met_own = 1;
   // All others stand still, and wait for this.
   if (__atomic_load_n(&shared().mapping_log.catch_up, __ATOMIC_ACQUIRE)) {
     runtime::apply_mappings(a.task);
-    a.task.signals.caught_up = 1;
   }
   // It sleeps in the kernel, and another task has sent it a signal.
   if (a.task.inbox_count) redirect(a.task, *a.context);

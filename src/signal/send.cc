@@ -1,4 +1,4 @@
-// Signals of the program's tasks to each other, and calls that a signal ends.
+// Signals of the program's tasks to each other.
 #include <errno.h>
 #include <signal.h>
 
@@ -17,8 +17,6 @@
 #include "sys/descriptor.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
-
-extern "C" long weir_interruptible(long number, long a, long b, long c, long d, long e, long f);
 
 namespace weir::trap {
 
@@ -127,16 +125,6 @@ void take_inbox(Task& task) {
     task.inbox_count -= count;
   }
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
-}
-
-long interruptible(long number, long a, long b, long c, long d, long e, long f) {
-  Task& task = self();
-  long result;
-  do {
-    task.signals.caught_up = 0;
-    result = weir_interruptible(number, a, b, c, d, e, f);
-  } while (result == -EINTR && task.signals.caught_up && !task.pending && !task.inbox_count);
-  return result;
 }
 
 namespace {

@@ -144,6 +144,7 @@ void install(int signal) {
     action.handler = reinterpret_cast<void*>(&on_signal);
     action.flags |=
         SA_SIGINFO | SA_ONSTACK | (wanted.flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT));
+    if (signal == sys::g_probe_signal) action.flags |= SA_RESTART;  // no signal of the program's
     if (signal == SIGTRAP || signal == SIGSEGV || signal == SIGBUS) {
       action.flags |= SA_NODEFER;  // and a call at a trap site of a program of one task may sleep
                                    // in the handler (spin_probe.cc)

@@ -140,8 +140,7 @@ bool end_key_step(Task& task, ucontext_t& context) {
 }
 
 void stand_for_rehash(Task& task, ucontext_t& context) {
-  task.signals.caught_up =
-      1;  // if it has ended a sleep in the kernel, that was not for the program
+  task.signals.met_own = 1;
   keys::stand_if_asked(task, !in_runtime(task, context) && !on_signal_stack(task, context));
   sys::KeyRightsInFrame frame(context);
   if (frame.get() != sys::kAllKeysOpen) frame.set(keys::rights_of(task));
