@@ -2,7 +2,7 @@
 // who write to /proc/PID/comm (pthread_setname_np). A task that has ended keeps its last one.
 //
 // The kernel lets a process write the name of its own threads only, and here each is a process: it
-// refuses (EINVAL), and so the name is kept here alone.
+// refuses (EINVAL). signal/names.cc brings it to that task; for reports it is kept here.
 
 #include <asm/unistd.h>
 

@@ -25,6 +25,7 @@
 #include "record/signals.h"
 #include "record/stop_point.h"
 #include "signal/forward.h"
+#include "signal/names.h"
 #include "signal/page_fault.h"
 #include "signal/queue.h"
 #include "signal/signals.h"
@@ -205,6 +206,12 @@ bool claim_key_signal(const Arrived& a) {
   return has_keys() && on_key_signal(a.task, a.signal, *a.info, *a.context);
 }
 
+bool claim_name(const Arrived& a) {
+  if (!takes_name(a.signal, *a.info)) return false;
+  a.task.signals.met_own = 1;
+  return true;
+}
+
 bool claim_continue(const Arrived& a) { return a.is(SIGCONT) && a.info->si_code == kContinuesOnly; }
 
 bool claim_counted_code(const Arrived& a) {
@@ -335,6 +342,7 @@ void give_to_program(const Arrived& a) {
 using Claim = bool (*)(const Arrived&);
 constexpr Claim kClaims[] = {
     claim_key_signal,      // first: until it has opened them, memory of the runtime may be closed
+    claim_name,            // needs nothing else
     claim_continue,        // has done its work by coming
     claim_counted_code,    // before all that looks at rip: it is another in translated code
     claim_checked_access,  // before pages on demand, which it gives as well

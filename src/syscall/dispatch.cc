@@ -22,6 +22,7 @@
 #include "memory/closed_pages.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
+#include "signal/names.h"
 #include "signal/signals.h"
 #include "sync/event.h"
 #include "sys/libc.h"
@@ -394,6 +395,9 @@ void on_syscall(Frame& frame, const Site& site) {
     result = constant::is_on() ? call_constant(call, make_call) : make_call(call);
     task.pages.holds_call = 0;
   }
+  if (call.number == SYS_write && result == -EINVAL && plan().has_processes() && g_tasks_active &&
+      !task.identity.in_vfork)
+    result = trap::name_other(call.a, call.b, call.c);
   if (uses_shared_memory) {
     if (input::recording()) note_file_change(task, call);
     shared_memory::end_lending();

@@ -1,5 +1,5 @@
-// Threads keep the names they are given, by pthread calls and prctl alike, and affinity calls work
-// on each of them.
+// Threads keep the names they are given, by themselves and by others, by pthread calls and prctl
+// alike, and affinity calls work on each of them.
 #include <sys/prctl.h>
 #include "program.h"
 
@@ -40,6 +40,10 @@ int main(int argc, char** argv) {
     snprintf(want, sizeof want, "worker-%d", i);
     CHECK_EQ(pthread_getname_np(ids[i], name, sizeof name), 0);
     CHECK(strcmp(name, want) == 0);
+    CHECK_EQ(pthread_setname_np(ids[i], "set-from-outside"), ERANGE);
+    CHECK_EQ(pthread_setname_np(ids[i], "set-by-main"), 0);
+    CHECK_EQ(pthread_getname_np(ids[i], name, sizeof name), 0);
+    CHECK(strcmp(name, "set-by-main") == 0);
   }
   pthread_barrier_wait(&barrier);
   for (int i = 0; i < threads; ++i) CHECK_EQ(pthread_join(ids[i], NULL), 0);
