@@ -4,8 +4,8 @@
 //
 // A program that is checked for races lingers there, before its exit handlers. What its other
 // threads do natively in the moment until the process is gone they would not have come to: Weir's
-// threads begin later, and stop sooner. The ending task sleeps while others run, 0.1 s at most, as
-// if the scheduler had let them go first.
+// threads begin later, and stop sooner. The ending task sleeps while others run, or are about to
+// wake from a sleep, 0.1 s at most, as if the scheduler had let them go first.
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@
 #include "control/process.h"
 #include "control/task.h"
 #include "interpose/event_call.h"
+#include "sync/event.h"
 #include "sys/libc.h"
 
 namespace {
@@ -25,15 +26,31 @@ namespace {
 using Main = int (*)(int, char**, char**);
 Main g_main;
 
-bool others_run() {
+constexpr uint64_t kMillisecond = 1'000'000;
+
+// A task that sleeps, or waits until a moment that comes before the end, counts as running:
+// natively the processor may be given to it at any time.
+bool comes_soon(const weir::Task& task, weir::TaskState state, uint64_t before) {
+  const uint64_t deadline = __atomic_load_n(&task.order.deadline, __ATOMIC_RELAXED);
+  return state == weir::TaskState::kBlocked && deadline && deadline < before;
+}
+
+enum class Others : uint8_t { kNone, kWait, kRun };
+
+// `left`: milliseconds.
+Others look_at_others(int left) {
+  Others found = Others::kNone;
   const weir::Shared& s = weir::shared();
+  const uint64_t before = weir::event_time() + static_cast<uint64_t>(left) * kMillisecond;
   for (weir::TaskId i = 0; i < s.order.high_task; i++) {
     const weir::TaskState state = weir::load_enum<__ATOMIC_RELAXED>(s.tasks[i].order.state);
-    if (&s.tasks[i] != &weir::self() && state != weir::TaskState::kFree &&
-        state != weir::TaskState::kBlocked && state != weir::TaskState::kOutside)
-      return true;
+    if (&s.tasks[i] == &weir::self() || state == weir::TaskState::kFree) continue;
+    if (comes_soon(s.tasks[i], state, before)) return Others::kRun;
+    if (state != weir::TaskState::kBlocked && state != weir::TaskState::kOutside)
+      return Others::kRun;
+    found = Others::kWait;
   }
-  return false;
+  return found;
 }
 
 void linger() {
@@ -43,13 +60,10 @@ void linger() {
     return;
   const int error = errno;
   for (int slept = 0, quiet = 0; slept < kMost && quiet < kQuiet; slept++) {
-    if (!others_run()) {
-      if (!slept) break;
-      quiet++;
-    } else {
-      quiet = 0;
-    }
-    const timespec moment{0, 1'000'000};
+    const Others others = look_at_others(kMost - slept);
+    if (others == Others::kNone) break;
+    quiet = others == Others::kRun ? 0 : quiet + 1;
+    const timespec moment{0, kMillisecond};
     nanosleep(&moment, nullptr);
   }
   errno = error;

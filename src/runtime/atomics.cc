@@ -154,12 +154,16 @@ void AtomicInstruction::make_event(Task& task) {
   if (task.turn.state == TurnState::kHoldForRetry) release_turn(task, ReleaseReason::kCallIsOver);
 }
 
+// What the C library does for itself orders nothing (interpose/library_work.cc has the exceptions).
+bool orders_nothing(const Site& site) {
+  return view::checked::is_ignored(site.address) && !happens::library_orders();
+}
+
 // An atomic operation orders its task after and before the others on the same word, whatever order
 // the program asked for.
 void check_atomic(Task& task, const Frame& frame, const Site& site, uint64_t address) {
   constexpr uint64_t kWord = 7;
-  if (!address) return;
-  if (view::checked::is_ignored(site.address) && !happens::library_orders()) return;
+  if (!address || orders_nothing(site)) return;
   view::checked::AccessSite access_site = view::checked::access_site_of(frame);
   access_site.rip = site.address;
   access_site.is_call = false;
@@ -202,7 +206,7 @@ class CheckedAtomic final : public AtomicInstruction {
     void* target = shared_view(object);
     const bool stores = would_store(site_.atomic, frame_, target);
     execute_atomic(site_.atomic, frame_, target);
-    if (object) {
+    if (object && !orders_nothing(site_)) {
       const view::checked::Access access{object, site_.atomic.size,
                                          findings::kRead | findings::kAtomic};
       view::checked::acquire_read(task, &access, 1);
