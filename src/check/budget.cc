@@ -102,10 +102,18 @@ void note_place(uint64_t start, uint64_t size) {
   }
 }
 
+namespace {
+
+bool looks_at_all() {
+  return options().exact && !__atomic_load_n(&found().samples, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
 // The more has been spent the sooner a page is left alone.
 uint32_t private_checks(Place place) {
   constexpr uint32_t kMost = 1024;
-  if (options().exact) return kMost;
+  if (looks_at_all()) return kMost;
   const int64_t left = tokens(place), most = most_tokens(place);
   if (left <= 0) return left > -reserve_of(place) ? 1 : 0;
   return left > 3 * most / 2 ? kMost
@@ -117,7 +125,7 @@ uint32_t private_checks(Place place) {
 
 uint32_t common_checks(Place place) {
   constexpr uint32_t kMost = 4096;
-  if (options().exact) return ~0u;
+  if (looks_at_all()) return ~0u;
   const int64_t left = tokens(place), most = most_tokens(place);
   if (left <= 0) return left > -reserve_of(place) ? 4 : 0;
   return left > most / 2 ? kMost : left > most / 8 ? kMost / 8 : kMost / 64;

@@ -1,69 +1,21 @@
 // weir check: a program runs at the checked View, and the races that the runtime finds in it are
 // reported.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <memory>
 
+#include "cli/checked_runs/checked_runs.h"
 #include "cli/commands.h"
 #include "cli/common/failure.h"
-#include "cli/common/messages.h"
-#include "cli/launch/child.h"
 #include "cli/launch/launch.h"
-#include "cli/launch/probe.h"
-#include "cli/launch/verdict.h"
-#include "cli/races/checker.h"
-#include "cli/races/findings_memory.h"
-#include "cli/races/hazards.h"
-#include "cli/races/report_options.h"
 
 namespace weir::cli {
 namespace {
 
-struct CheckOptions {
-  ReportOptions reports;
-  std::string enforcer = "auto", policies;
-  uint32_t rehash = 1000, domains = 0;
-  uint64_t delay = 0;
-  std::vector<std::string> hazards = kDefaultHazards;
-  bool halt = false, keep_going = false, suggest = false, exhaustive = false, no_linger = false,
-       allow_unchecked = false, stat = false;
-};
-
-void end(Child& child) {
-  while (child.attend()) {
-    for (const pid_t pid : child.processes()) kill(pid, SIGKILL);
-    usleep(1000);
-  }
-}
-
-// Protection keys see what is declared, and nothing else: only where that was asked for are they
-// chosen by themselves.
-std::string chosen_enforcer(const CheckOptions& options) {
-  if (options.enforcer == "auto")
-    return options.policies == "declared" && has_protection_keys() ? "mpk" : "process";
-  if (options.enforcer != "mpk") return options.enforcer;
-  if (options.policies == "inferred") {
-    throw Failure(kWeirFailed,
-                  "check --enforcer=mpk: by protection keys only declared policies are checked; "
-                  "--policies=inferred needs --enforcer=process");
-  }
-  if (!has_protection_keys()) {
-    throw Failure(kWeirFailed,
-                  "check --enforcer=mpk: this processor, or its kernel, has no protection keys; "
-                  "--enforcer=process enforces the same rules on every processor");
-  }
-  return options.enforcer;
-}
-
 int check(const Words& words, const CheckOptions& options) {
   if (options.halt && options.keep_going)
     throw Failure(kWeirFailed, "check: --halt and --keep-going exclude each other");
-  Suppressions suppressions = read_suppressions(options.reports);
   const Program program = locate_program(words);
   if (!program.static_program.empty() && is_from_go(program.static_program)) {
     throw Failure(kCannotRun,
@@ -81,69 +33,7 @@ int check(const Words& words, const CheckOptions& options) {
                     program.path));
   }
   library_path();
-  const std::string& log = options.reports.report.log;
-  CheckReport report =
-      prepared_report(options.reports, log.empty() ? "" : prepared_log(log), program.path);
-  report.suggest = options.suggest;
-
-  RunOptions run;
-  run.view = "guarded";
-  run.stat = options.stat;
-  run.log = report.log;
-  run.delay = options.delay;
-  run.enforcer = chosen_enforcer(options);
-  run.policies = options.policies.empty() ? "inferred" : options.policies;
-  run.rehash = options.rehash;
-  run.domains = options.domains;
-  run.exhaustive = options.exhaustive;
-  run.lingers = !options.no_linger;
-  report.by_keys = run.enforcer == "mpk";
-  report.sees_all = options.exhaustive;
-  if (report.verbose && report.by_keys)
-    say(report.log,
-        "protection keys keep threads from what the program declares; nothing else is checked");
-  run.findings = descriptor_number();
-  require(run);
-  const FindingsMemory memory;
-  run.command = getpid();
-  run.command_findings = memory.descriptor();
-  memory.findings().hazards = run.enforcer == "mpk" ? 0 : hazards_of(options.hazards);
-  memory.findings().suggests = options.suggest;
-  const std::vector<std::string> environment = environment_for(run, program);
-  Child child(
-      [&] {
-        if (!memory.pass_on(run.findings))
-          throw Failure(kWeirFailed,
-                        fmt::format("descriptor {}: {}", run.findings, strerror(errno)));
-        execute(program, environment, run);
-      },
-      Child::Signals::kPassOn);
-
-  Checker checker(memory.reader(), std::move(suppressions), report, words);
-  bool is_halted = false;
-  for (;;) {
-    const uint32_t seen = memory.bell();
-    is_halted = checker.take() && options.halt;
-    if (is_halted || !child.attend()) break;
-    memory.sleep(seen);
-  }
-  if (is_halted) end(child);
-  else is_halted = checker.take() && options.halt;
-  checker.finish();
-  if (!memory.reader().attached()) {
-    throw Failure(
-        kWeirFailed,
-        fmt::format("{} was not checked: it ended before Weir's library was at work in it",
-                    program.path));
-  }
-  if (is_halted) return options.reports.exit_code;
-  const int status = child.end_alike();
-  if (status != 0) return status;
-  if (checker.reported() != 0) return options.reports.exit_code;
-  if (!checker.has_unchecked() || options.allow_unchecked) return 0;
-  say(report.log,
-      fmt::format("not all was checked, so the status is {} (--allow-unchecked: 0)", kWeirFailed));
-  return kWeirFailed;
+  return checked_runs(program, words, options);
 }
 
 }  // namespace
@@ -174,6 +64,37 @@ Command add_check(CLI::App& app) {
       ->add_option("--domains", options->domains,
                    "Testing: so many protection keys for threads and locks at most")
       ->group("");
+  CLI::Option* const runs =
+      command
+          ->add_option("--runs", options->runs,
+                       "Run the program N times, with other schedules each time, and make one "
+                       "report of all")
+          ->check(CLI::Range(1u, 1'000'000u))
+          ->type_name("N")
+          ->capture_default_str();
+  command
+      ->add_flag("--stop-at-first", options->stop_at_first,
+                 "No more runs after one in which something was reported")
+      ->needs(runs);
+  command
+      ->add_flag("--show-output", options->show_output,
+                 "Show what the program writes in all runs, not in the first alone")
+      ->needs(runs);
+  command
+      ->add_option("--run-timeout", options->run_timeout,
+                   "End a run after so long; default: a minute and 30 times the first run, which "
+                   "has no limit")
+      ->check(CLI::Range(0.001, 1e9))
+      ->type_name("SECONDS")
+      ->needs(runs);
+  CLI::Option* const deep = command->add_flag(
+      "--deep", options->is_deep,
+      "Record the run, then replay and check the recording: finds what cannot be seen in one pass");
+  command
+      ->add_option("--recording", options->recording,
+                   "Keep the recording of --deep in the new folder DIR")
+      ->type_name("DIR")
+      ->needs(deep);
   command->add_flag("--exhaustive", options->exhaustive,
                     "Look at every access to memory that threads share, whatever that costs: finds "
                     "more, and is slow");
@@ -201,6 +122,11 @@ Command add_check(CLI::App& app) {
                    "Debugging: random delays at events, from this seed (not 0)")
       ->check(CLI::Range(uint64_t{1}, UINT64_MAX))
       ->type_name("SEED");
+  // The replay does without them, or looks at all anyway.
+  for (const char* name : {"--enforcer", "--policies", "--rehash", "--domains", "--exhaustive",
+                           "--no-linger", "--suggest", "--hazards", "--halt", "--keep-going"})
+    deep->excludes(command->get_option(name));
+  runs->excludes(command->get_option("--suggest"));
   return {command, true, [options](const Words& program) { return check(program, *options); }};
 }
 

@@ -75,6 +75,8 @@ void apply(Piece key, Piece value, Options* result) {
     result->fingerprint = number(value) != 0;
   } else if (key.is("delay")) {
     result->delay_seed = number(value);
+  } else if (key.is("sparse")) {
+    result->sparse_delays = number(value) != 0;
   } else if (key.is("trace")) {
     result->trace = value.start == value.limit ? -1 : static_cast<int>(number(value));
   } else if (key.is("findings")) {

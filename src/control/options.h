@@ -48,8 +48,9 @@ struct Options {
   View view = View::kDirect;
   bool present = false;  // WEIR_OPTIONS exists at all: the program runs under the `weir` command
   bool stat = false;     // count and print
-  bool fingerprint = false;  // hash memory and schedule at exit
-  uint64_t delay_seed = 0;   // 0: no injected delays
+  bool fingerprint = false;    // hash memory and schedule at exit
+  uint64_t delay_seed = 0;     // 0: no injected delays
+  bool sparse_delays = false;  // few of them, longer, the same in each run with that seed
   int trace = -1;     // descriptor of a recording's shared memory (record/channel/ring.h), -1: none
   int findings = -1;  // descriptor of the memory for what a checker finds
                       // (check/findings/findings.h), -1: none

@@ -35,6 +35,7 @@
 #include "heap/heap.h"
 #include "memory/backing.h"
 #include "order/admission.h"
+#include "order/delay.h"
 #include "order/waiting.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
@@ -73,17 +74,6 @@ void* in_backing(uint64_t address) {
 }
 
 }  // namespace
-
-void inject_delay(Task& task) {
-  uint64_t seed = options().delay_seed;
-  if (!seed) return;
-  uint64_t x = mix(seed + task.id) ^ sys::cycles();
-  x ^= x >> 29;
-  x *= 0xBF58476D1CE4E5B9;
-  if (x >> 62) return;
-  uint64_t until = sys::monotonic_ns() + (x & 0x3ffff);
-  while (sys::monotonic_ns() < until) sys::cpu_relax();
-}
 
 namespace {
 

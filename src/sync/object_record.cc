@@ -1,6 +1,7 @@
 // Recorded: the order of operations on each object is kept (sync/object_order.h).
 
 #include "control/control.h"
+#include "order/delay.h"
 #include "record/channel/wait.h"
 #include "record/input.h"
 #include "record/stream.h"
@@ -8,6 +9,7 @@
 #include "sync/object_order.h"
 #include "sync/object_points.h"
 #include "sync/ordered_path.h"
+#include "sync/turn.h"
 #include "sys/report.h"
 
 namespace weir::object {
@@ -71,6 +73,7 @@ class Recorded final : public OrderedPath {
  public:
   bool begin(Task& task, uint64_t object) {
     WEIR_CHECK(!task.point.object);  // invariant 1 of object_order.h; invariant 2 of fast_path.h
+    inject_delay(task);
     OpenPoints& open = with_room(task);
     const uint64_t now = sys::cycles();
     const bool takes_turn =

@@ -164,9 +164,6 @@ constexpr uint32_t ended_by(ReleaseReason why) {
 // away; for the first three reasons it is.
 void release_turn(Task& task, ReleaseReason why);
 
-// --delay: up to 300 microseconds at an event, different in every run. What Weir promises may not
-// depend on it.
-void inject_delay(Task& task);
 // Whatever the task has written through its own mapping. REQUIRES: the turn.
 void publish_now(Task& task);
 

@@ -4,6 +4,7 @@
 
 #include "control/plan.h"
 #include "control/process.h"
+#include "order/delay.h"
 #include "sync/event.h"
 #include "sync/fast_path.h"
 #include "sync/object_order.h"

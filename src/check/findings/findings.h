@@ -219,7 +219,7 @@ struct Findings {
   uint32_t failed;         // Weir has ended a process of the program itself (sys/report.h)
   uint32_t hazards;        // by the command: bits of what is looked for beside races
   uint32_t more_sides;     // taken so far
-  uint32_t unused;
+  uint32_t samples;        // by the command: accesses are sampled, though all were asked for
   // Pages that several tasks touched: of which accesses were checked; of which accesses were not
   // checked, while several tasks had them untrapped. Many pages are both.
   uint64_t shared_pages, unchecked_pages;

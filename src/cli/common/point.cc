@@ -93,6 +93,7 @@ std::string to_environment(const RunOptions& options, int tracer) {
   }
   if (options.schedule_memory >= 0) text += fmt::format(",schedule={:06}", options.schedule_memory);
   if (options.places) text += kPlaces;
+  if (options.sparse_delays) text += ",sparse=1";
   add_path(text, ",cache=", options.cache);
   add_path(text, ",json=", options.json);
   add_path(text, ",log=", options.log);

@@ -36,6 +36,7 @@ struct RunOptions {
   uint64_t step_limit = 0;             // likewise; 0: none
   int schedule_memory = -1;            // descriptor of the memory that has them
   uint64_t delay = 0;                  // seed of random delays at events, a debugging aid; 0: none
+  bool sparse_delays = false;          // that try another schedule, and cost little
 
   bool passive() const { return order == "free" && view == "direct"; }
   // The program sees the same addresses, random bytes and processor in every run.

@@ -168,6 +168,7 @@ bool Child::attend() {
     if (!sent && !by_terminal) continue;
     g_sent[signal] = 0;
     g_terminal[signal] = 0;
+    if (signals_ == Signals::kPassOn && signal != SIGUSR1 && signal != SIGUSR2) asked_ = signal;
     if (signals_ == Signals::kEnd) {
       if (signal != SIGUSR1 && signal != SIGUSR2) interrupt_ = signal;
     } else if (sent && pid_ != 0) {
@@ -232,7 +233,10 @@ void Child::end_here(int how) {
 
 int Child::end_alike() const {
   const int signal = interrupt_ ? interrupt_ : was_killed() ? status() : 0;
-  if (signal == 0) return status();
+  return signal == 0 ? status() : end_by(signal);
+}
+
+int Child::end_by(int signal) {
   const rlimit none{0, 0};  // the program's core is there already
   setrlimit(RLIMIT_CORE, &none);
   fflush(nullptr);

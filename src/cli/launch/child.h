@@ -36,6 +36,9 @@ class Child {
   bool attend();
   // Whether a signal has asked this command to end (kEnd).
   bool is_interrupted() const;
+  int interrupt() const { return interrupt_; }  // that signal; 0: none has
+  // kPassOn: a signal that asks a program to end has come to this command, or to both.
+  int asked_to_end() const { return asked_; }
 
   // All its processes that there are, the program's first.
   std::vector<pid_t> processes() const;
@@ -53,6 +56,8 @@ class Child {
 
   // Ends this process as the program ended: by the same signal, or returns the exit status.
   int end_alike() const;
+  // Ends this process by the signal; returns a shell's exit status for it if that is blocked.
+  static int end_by(int signal);
 
  private:
   void stop_with_program();
@@ -66,6 +71,7 @@ class Child {
   bool ended_here_ = false;
   bool is_stopped_ = false;
   int interrupt_ = 0;  // the signal that ends a replay
+  int asked_ = 0;      // passed on
 };
 
 }  // namespace weir::cli

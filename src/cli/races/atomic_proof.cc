@@ -196,10 +196,19 @@ bool Unproven::add(const std::string& places, const ReportedRace& race,
   const std::string reason = doubt_words(judgement);
   reasons_[reason]++;
   if (judgement.is_clear) return true;
-  pairs_.push_back({title_words(race), reason});
+  pairs_.push_back({title_words(race), reason, places});
   lacks_source_ |= !judgement.source.empty();
   lacks_debug_info_ |= !judgement.module.empty();
   return true;
+}
+
+void Unproven::remove(const std::string& places) {
+  const auto there =
+      std::ranges::find_if(pairs_, [&](const Pair& pair) { return pair.places == places; });
+  if (there == pairs_.end()) return;
+  if (--reasons_[there->reason] == 0) reasons_.erase(there->reason);
+  pairs_.erase(there);
+  known_.erase(places);
 }
 
 std::string Unproven::text() const {

@@ -53,6 +53,8 @@ class Unproven {
  public:
   // `places` tells pairs apart. Returns false if it was there.
   bool add(const std::string& places, const ReportedRace& race, const Judgement& judgement);
+  // It has been met again, and is proven now.
+  void remove(const std::string& places);
 
   uint64_t doubtful() const { return pairs_.size(); }  // pairs of which it is not known
   uint64_t all() const { return known_.size(); }       // with those that are atomic operations
@@ -62,7 +64,7 @@ class Unproven {
   std::string reasons() const;
 
   struct Pair {
-    std::string title, reason;
+    std::string title, reason, places;
   };
   const std::vector<Pair>& pairs() const { return pairs_; }
 

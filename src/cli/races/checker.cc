@@ -55,16 +55,29 @@ void write(const std::string& path, const std::string& text) {
 
 }  // namespace
 
+Checker::Source::Source(FindingsReader from, bool with_debug_info)
+    : findings(from),
+      reader(findings, with_debug_info),
+      producers(reader.modules()),
+      proof([this](uint64_t address) { return reader.modules().files_at(address); },
+            [this](uint64_t address) { return producers.loads_atomics_by_moves(address); }) {}
+
+Checker::Checker(Suppressions suppressions, const CheckReport& report,
+                 const std::vector<std::string>& program)
+    : suppressions_(std::move(suppressions)), report_(report), program_(program) {}
+
 Checker::Checker(FindingsReader findings, Suppressions suppressions, const CheckReport& report,
                  const std::vector<std::string>& program)
-    : findings_(findings),
-      reader_(findings, report.with_debug_info),
-      producers_(reader_.modules()),
-      proof_([this](uint64_t address) { return reader_.modules().files_at(address); },
-             [this](uint64_t address) { return producers_.loads_atomics_by_moves(address); }),
-      suppressions_(std::move(suppressions)),
-      report_(report),
-      program_(program) {}
+    : Checker(std::move(suppressions), report, program) {
+  begin_run(findings);
+}
+
+void Checker::begin_run(FindingsReader findings, uint32_t count, const std::string& options) {
+  source_ = std::make_unique<Source>(findings, report_.with_debug_info);
+  totals_.runs.push_back({options, "", {}});
+  runs_to_come_ = count;
+  goes_on_ = true;
+}
 
 void Checker::print(const ReportedRace& race) {
   if (report_.format != "text") return;
@@ -78,23 +91,31 @@ void Checker::print(const ReportedRace& race) {
 
 Judgement Checker::judge(const ReportedRace& race) {
   if (!report_.by_keys || race.why != findings::Why::kPolicy || race.rule != "unordered")
-    return proof_.judge(race);
-  const std::string& why_not = order_.why_not(reader_.modules());
+    return source_->proof.judge(race);
+  const std::string& why_not = source_->order.why_not(source_->reader.modules());
   return {why_not.empty(), why_not, "", "", false};
 }
 
 bool Checker::take_one(uint32_t index, const findings::Race& found) {
-  reader_.choose_image(found.image);
+  source_->reader.choose_image(found.image);
   bool is_new = false;
-  for (ReportedRace& part : reader_.read_parts(found)) is_new |= take_part(index, std::move(part));
+  for (ReportedRace& part : source_->reader.read_parts(found))
+    is_new |= take_part(index, std::move(part));
   return is_new;
+}
+
+void Checker::note_met(Reported& one, uint32_t index) {
+  one.indices.push_back(index);
+  const auto run = static_cast<uint32_t>(totals_.runs.size());
+  if (one.last_run != run) one.race.runs++;
+  one.last_run = run;
 }
 
 bool Checker::take_part(uint32_t index, ReportedRace race) {
   const std::string places = places_of(race);
   const auto known = by_places_.find(places);
   if (known != by_places_.end()) {
-    reported_[known->second].indices.push_back(index);
+    note_met(reported_[known->second], index);
     return false;
   }
   const Judgement judgement = judge(race);
@@ -109,23 +130,34 @@ bool Checker::take_part(uint32_t index, ReportedRace race) {
     suppressed_.insert(places);
     return false;
   }
+  race.count = race.runs = 0;
+  race.first_run = static_cast<uint32_t>(totals_.runs.size());
+  race.first_options = totals_.runs.back().options;
+  if (runs_to_come_ > 1) {
+    race.met = fmt::format("in run {} of {}", race.first_run, runs_to_come_);
+    if (!race.first_options.empty()) race.met += fmt::format(" ({})", race.first_options);
+  }
   print(race);
+  unproven_.remove(places);
   by_places_[places] = reported_.size();
-  reported_.push_back({std::move(race), {index}});
+  reported_.push_back({std::move(race), {}, 0});
+  note_met(reported_.back(), index);
   return true;
 }
 
 bool Checker::take() {
-  for (const uint32_t count = findings_.races(); next_ < count; next_++) waiting_.insert(next_);
+  Source& from = *source_;
+  for (const uint32_t count = from.findings.races(); from.next < count; from.next++)
+    from.waiting.insert(from.next);
   std::vector<std::pair<uint32_t, findings::Race>> ready;
-  for (const uint32_t index : waiting_) {
-    if (const std::optional<findings::Race> race = findings_.race(index))
+  for (const uint32_t index : from.waiting) {
+    if (const std::optional<findings::Race> race = from.findings.race(index))
       ready.emplace_back(index, *race);
   }
   std::ranges::stable_sort(ready, {}, [](const auto& one) { return one.second.order; });
   bool is_new = false;
   for (const auto& [index, race] : ready) {
-    waiting_.erase(index);
+    from.waiting.erase(index);
     is_new |= take_one(index, race);
   }
   return is_new;
@@ -134,52 +166,75 @@ bool Checker::take() {
 // Pages, since that is what rights are given by: an object that threads share lies on one or
 // several.
 std::string Checker::looked_at() const {
-  const Coverage seen = findings_.coverage();
+  const Coverage& seen = totals_.coverage;
   std::string text =
       fmt::format("{} to {} were looked at", counted(seen.accesses, "access", "accesses"),
                   counted(seen.shared_pages, "shared page", "shared pages"));
+  if (has_several_runs()) text += " in all";
   if (!seen.unchecked_pages) return text;
   text += fmt::format("; to {} some were not",
                       counted(seen.unchecked_pages, "shared page", "shared pages"));
-  return report_.sees_all ? text : text + ", --exhaustive looks at all";
+  if (report_.sees_all) return text;
+  const auto whole = std::ranges::find_if(
+      totals_.runs, [](const CountedRun& run) { return run.coverage.unchecked_pages == 0; });
+  if (whole == totals_.runs.end()) return text + ", --exhaustive looks at all";
+  const std::string options = whole->options.empty() ? "" : " (" + whole->options + ")";
+  return text + fmt::format(", run {}{} looked at all", whole - totals_.runs.begin() + 1, options);
 }
 
 // That there is no report says nothing as long as it is not said what was looked at.
-std::string Checker::nothing_found(const Totals&) const {
+std::string Checker::nothing_found() const {
   std::string text = "no race found";
-  if (findings_.has_failed())
-    return "not checked to its end: Weir itself has ended a process of the program";
+  if (has_several_runs()) text += fmt::format(" in {} runs", totals_.runs.size());
+  if (has_failed_) return "not checked to its end: Weir itself has ended a process of the program";
   if (report_.by_keys) return text + " in what the program declares; nothing else was looked at";
-  if (has_unchecked_) text += " in what was checked";
-  if (!findings_.is_multithreaded()) return text + ": the program has made no thread";
+  if (has_unchecked()) text += " in what was checked";
+  if (!is_multithreaded_) return text + ": the program has made no thread";
   return text + ": " + looked_at();
 }
 
-void Checker::say_totals(const Totals& totals) {
+std::string Checker::found_words() const {
+  const auto inversions = static_cast<uint64_t>(std::ranges::count_if(
+      reported_, [](const Reported& one) { return one.race.rule == "lock-order-inversion"; }));
+  const uint64_t races = totals_.races - std::min<uint64_t>(inversions, totals_.races);
+  std::string text = counted(races, "race", "races");
+  if (inversions && !races)
+    text = counted(inversions, "lock-order inversion", "lock-order inversions");
+  else if (inversions)
+    text += " and " + counted(inversions, "lock-order inversion", "lock-order inversions");
+  text += " found";
+  if (has_several_runs()) text += fmt::format(" in {} runs", totals_.runs.size());
+  if (totals_.possible)
+    text += fmt::format(", {}", counted(totals_.possible, "possible race", "possible races"));
+  if (totals_.suppressed) text += fmt::format(", {} suppressed", totals_.suppressed);
+  if (!report_.by_keys && is_multithreaded_) text += "; " + looked_at();
+  return text;
+}
+
+// A line for each, with a line break before it.
+std::string Checker::met_words() const {
   std::string text;
-  if (totals.races || totals.suppressed || totals.possible) {
-    const auto inversions = static_cast<uint64_t>(std::ranges::count_if(
-        reported_, [](const Reported& one) { return one.race.rule == "lock-order-inversion"; }));
-    const uint64_t races = totals.races - std::min<uint64_t>(inversions, totals.races);
-    text = counted(races, "race", "races");
-    if (inversions && !races)
-      text = counted(inversions, "lock-order inversion", "lock-order inversions");
-    else if (inversions)
-      text += " and " + counted(inversions, "lock-order inversion", "lock-order inversions");
-    text += " found";
-    if (totals.possible)
-      text += fmt::format(", {}", counted(totals.possible, "possible race", "possible races"));
-    if (totals.suppressed) text += fmt::format(", {} suppressed", totals.suppressed);
-    if (!report_.by_keys && findings_.is_multithreaded()) text += "; " + looked_at();
-  } else if (report_.verbose || report_.says_all_is_well) {
-    text = nothing_found(totals);
+  for (const Reported& one : reported_) {
+    const ReportedRace& race = one.race;
+    if (!has_several_runs()) {
+      text += fmt::format("\n  met {}: {}", times(race.count), title_words(race));
+      continue;
+    }
+    text += fmt::format("\n  met in {} of {} runs, first in run {}", race.runs, totals_.runs.size(),
+                        race.first_run);
+    if (!race.first_options.empty()) text += fmt::format(" ({})", race.first_options);
+    text += fmt::format(", {} in all: {}", times(race.count), title_words(race));
   }
+  return text;
+}
+
+void Checker::say_totals() {
+  std::string text;
+  if (totals_.races || totals_.suppressed || totals_.possible) text = found_words();
+  else if (report_.verbose || report_.says_all_is_well) text = nothing_found();
   const bool is_repeated =
       std::ranges::any_of(reported_, [](const Reported& one) { return one.race.count > 1; });
-  if (is_repeated) {
-    for (const Reported& one : reported_)
-      text += fmt::format("\n  met {}: {}", times(one.race.count), title_words(one.race));
-  }
+  if (is_repeated || has_several_runs()) text += met_words();
   if (unproven_.all() && report_.verbose) {
     say(report_.log,
         fmt::format("{} of accesses may be atomic operations{}: not reported ({})",
@@ -192,36 +247,53 @@ void Checker::say_totals(const Totals& totals) {
     for (const std::string& line : suppressions_.unused())
       say(report_.log, "unused suppression: " + line);
   }
-  if (totals.lost)
+  if (totals_.lost)
     say(report_.log,
-        fmt::format("there was no room for {} more", counted(totals.lost, "race", "races")));
+        fmt::format("there was no room for {} more", counted(totals_.lost, "race", "races")));
   if (!text.empty()) say(report_.log, text);
 }
 
-void Checker::finish() {
-  Totals totals;
-  totals.suppressed = suppressed_.size();
-  totals.unproven = unproven_.doubtful();
-  totals.lost = findings_.lost();
-  totals.coverage = findings_.coverage();
-  for (const Unproven::Pair& pair : unproven_.pairs())
-    totals.unproven_pairs.emplace_back(pair.title, pair.reason);
-  totals.unchecked = findings_.unchecked();
-  has_unchecked_ = !totals.unchecked.empty();
-  std::vector<ReportedRace> races;
+void Checker::end_run(const std::string& how) {
+  if (!goes_on_) return;
+  goes_on_ = false;
+  const FindingsReader& findings = source_->findings;
   for (Reported& one : reported_) {
-    (one.race.doubt.empty() ? totals.races : totals.possible)++;
-    one.race.count = 0;
-    for (const uint32_t index : one.indices) one.race.count += findings_.count(index) + 1;
+    for (const uint32_t index : one.indices) one.race.count += findings.count(index) + 1;
+    one.indices.clear();
+  }
+  CountedRun& run = totals_.runs.back();
+  run.how = how;
+  run.coverage = findings.coverage();
+  totals_.coverage.accesses += run.coverage.accesses;
+  totals_.coverage.shared_pages += run.coverage.shared_pages;
+  totals_.coverage.unchecked_pages += run.coverage.unchecked_pages;
+  totals_.lost += findings.lost();
+  has_failed_ |= findings.has_failed();
+  is_multithreaded_ |= findings.is_multithreaded();
+  for (UncheckedProgram& one : findings.unchecked()) {
+    if (std::ranges::find(totals_.unchecked, one) == totals_.unchecked.end())
+      totals_.unchecked.push_back(std::move(one));
+  }
+}
+
+void Checker::finish() {
+  end_run();
+  totals_.suppressed = suppressed_.size();
+  totals_.unproven = unproven_.doubtful();
+  for (const Unproven::Pair& pair : unproven_.pairs())
+    totals_.unproven_pairs.emplace_back(pair.title, pair.reason);
+  std::vector<ReportedRace> races;
+  for (const Reported& one : reported_) {
+    (one.race.doubt.empty() ? totals_.races : totals_.possible)++;
     races.push_back(one.race);
   }
   std::vector<Suggestion> suggested;
-  if (report_.suggest) suggested = suggestions(findings_, report_.with_debug_info);
+  if (report_.suggest) suggested = suggestions(source_->findings, report_.with_debug_info);
   if (report_.format != "text") {
     const std::string text =
         report_.format == "json"
-            ? json_report(races, totals, program_, report_.suggest ? &suggested : nullptr)
-            : sarif_report(races, totals, program_, own_command_line());
+            ? json_report(races, totals_, program_, report_.suggest ? &suggested : nullptr)
+            : sarif_report(races, totals_, program_, own_command_line());
     if (report_.output.empty()) {
       fmt::print(stderr, "{}\n", text);
       if (report_.log.empty()) return;  // who reads it wants nothing else there
@@ -229,11 +301,11 @@ void Checker::finish() {
       write(report_.output, text + "\n");
     }
   }
-  for (const UncheckedProgram& one : totals.unchecked)
+  for (const UncheckedProgram& one : totals_.unchecked)
     say(report_.log, fmt::format("{} was not checked: {}", one.name, one.why));
-  say_totals(totals);
+  say_totals();
   if (!report_.suggest || report_.format == "json") return;
-  const std::string text = suggestions_text(suggested, findings_.lost_cells());
+  const std::string text = suggestions_text(suggested, source_->findings.lost_cells());
   if (report_.format != "text" || report_.output.empty()) say(report_.log, text);
   else write(report_.output, fmt::format("weir: {}\n", text));
 }

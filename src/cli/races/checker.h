@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,52 +32,77 @@ struct CheckReport {
   bool reports_unproven = false;  // pairs that may be atomic operations, as possible races
 };
 
+// One report of one run, or of several: what an earlier run has told is not told again.
 class Checker {
  public:
+  Checker(Suppressions suppressions, const CheckReport& report,
+          const std::vector<std::string>& program);
+  // Of one run, which begins here.
   Checker(FindingsReader findings, Suppressions suppressions, const CheckReport& report,
           const std::vector<std::string>& program);
   Checker(const Checker&) = delete;
   Checker& operator=(const Checker&) = delete;
 
+  // A run of the program begins, of `count` that there will be. `options`: how it differs from the
+  // first, as options of the command. The memory is used up to end_run().
+  void begin_run(FindingsReader findings, uint32_t count = 1, const std::string& options = "");
   // Reports what has come since the last call. Returns true if it reported a race.
   bool take();
-  // The program has ended: what is said of all of it. Throws Failure where the report cannot be
-  // written.
+  // The run has ended: what there is of it is counted. `how`: "exit 0".
+  void end_run(const std::string& how = "");
+  // The program has ended: what is said of all runs. Ends the last one, if that has not been done.
+  // Throws Failure where the report cannot be written.
   void finish();
 
   uint64_t reported() const { return reported_.size(); }
-  bool has_unchecked() const { return has_unchecked_; }  // programs; once finish() was called
+  // Programs that were not checked; once finish() was called.
+  bool has_unchecked() const { return !totals_.unchecked.empty(); }
+  // Of the runs that have ended.
+  const Coverage& coverage() const { return totals_.coverage; }
 
  private:
   struct Reported {
     ReportedRace race;
     std::vector<uint32_t> indices;  // of the races in the memory that are the same for a reader
+    uint32_t last_run = 0;          // in which it was met
+  };
+  // What reads the findings of the run that goes on.
+  struct Source {
+    Source(FindingsReader from, bool with_debug_info);
+    FindingsReader findings;
+    RaceReader reader;
+    Producers producers;
+    AtomicProof proof;
+    OrderProof order;
+    uint32_t next = 0;
+    std::set<uint32_t> waiting;  // indices that are taken and not ready yet
   };
 
   bool take_one(uint32_t index, const findings::Race& race);
   bool take_part(uint32_t index, ReportedRace race);
+  void note_met(Reported& one, uint32_t index);
   Judgement judge(const ReportedRace& race);
   void print(const ReportedRace& race);
-  void say_totals(const Totals& totals);
-  std::string nothing_found(const Totals& totals) const;
+  void say_totals();
+  std::string found_words() const;
+  std::string met_words() const;
+  std::string nothing_found() const;
   std::string looked_at() const;
+  bool has_several_runs() const { return totals_.runs.size() > 1; }
 
-  FindingsReader findings_;
-  RaceReader reader_;
-  Producers producers_;
-  AtomicProof proof_;
-  OrderProof order_;
   Suppressions suppressions_;
   const CheckReport report_;
   const std::vector<std::string> program_;
 
-  uint32_t next_ = 0;
-  bool has_unchecked_ = false;
-  std::set<uint32_t> waiting_;  // indices that are taken and not ready yet
+  std::unique_ptr<Source> source_;
+  bool goes_on_ = false;  // a run does
+  bool has_failed_ = false, is_multithreaded_ = false;
+  uint32_t runs_to_come_ = 1;
   std::vector<Reported> reported_;
   std::map<std::string, size_t> by_places_;  // into reported_
   std::set<std::string> suppressed_;         // by places
   Unproven unproven_;
+  Totals totals_;
 };
 
 }  // namespace weir::cli

@@ -171,7 +171,7 @@ FindingsMemory::FindingsMemory()
   findings().version = findings::kVersion;
 }
 
-void FindingsMemory::take_touched(const FindingsMemory& other) {
+void FindingsMemory::take_touched(const FindingsMemory& other) const {
   for (uint32_t i = 0; i < findings::kMaxTouched; i++) {
     if (other.findings().touched[i].key) findings().touched[i] = other.findings().touched[i];
   }

@@ -67,9 +67,12 @@ class FindingsMemory {
   uint32_t bell() const { return __atomic_load_n(&findings().bell, __ATOMIC_ACQUIRE); }
   void sleep(uint32_t seen) const;
 
+  // From here on accesses to shared memory are sampled, though all were to be looked at.
+  void sample() const { __atomic_store_n(&findings().samples, 1u, __ATOMIC_RELAXED); }
+
   int descriptor() const { return memory_.descriptor(); }
   // Takes over which tasks touch which page, as another replay has found out.
-  void take_touched(const FindingsMemory& other);
+  void take_touched(const FindingsMemory& other) const;
   bool pass_on(int number) const { return memory_.pass_on(number); }
 
  private:

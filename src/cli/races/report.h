@@ -67,6 +67,10 @@ struct ReportedRace {
   ReportedSide sides[2];
   std::vector<ReportedSide> more;  // kHazard: between the two
   uint64_t count = 1;              // how often it was met
+  // Of several runs: in how many it was met, and in which first, with the options of that.
+  uint32_t runs = 1, first_run = 1;
+  std::string first_options;
+  std::string met;  // in words, if there are several: "in run 2 of 5 (--delay 1)"
   // Not empty: both sides may be atomic operations, so that it may be none. Why it is not known.
   std::string doubt;
 };
@@ -84,12 +88,20 @@ struct UncheckedProgram {
   bool operator==(const UncheckedProgram&) const = default;
 };
 
+// One of the runs of which there is one report.
+struct CountedRun {
+  std::string options;  // how it differs from the first, as options of the command
+  std::string how;      // it ended: "exit 0"
+  Coverage coverage;
+};
+
 struct Totals {
   uint64_t races = 0, possible = 0, suppressed = 0, unproven = 0, lost = 0;
   Coverage coverage;
   // Of those that are unproven: what on what, and why it is not known.
   std::vector<std::pair<std::string, std::string>> unproven_pairs;
   std::vector<UncheckedProgram> unchecked;
+  std::vector<CountedRun> runs;  // that have ended
 };
 
 inline constexpr const char* kPossibleRace = "possible-race";  // the rule of one in doubt

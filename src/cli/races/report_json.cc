@@ -97,6 +97,23 @@ ordered_json json_of(const ReportedObject& object) {
   return one;
 }
 
+ordered_json json_of(const Coverage& coverage) {
+  return {{"accesses", coverage.accesses},
+          {"shared_pages", coverage.shared_pages},
+          {"unchecked_pages", coverage.unchecked_pages}};
+}
+
+ordered_json json_of(const std::vector<CountedRun>& runs) {
+  ordered_json all = ordered_json::array();
+  for (const CountedRun& run : runs) {
+    all.push_back({{"number", all.size() + 1},
+                   {"options", run.options},
+                   {"ended", run.how},
+                   {"looked_at", json_of(run.coverage)}});
+  }
+  return all;
+}
+
 ordered_json json_of(const std::vector<Suggestion>& suggestions) {
   ordered_json all = ordered_json::array();
   for (const Suggestion& one : suggestions) {
@@ -134,6 +151,10 @@ std::string json_report(const std::vector<ReportedRace>& races, const Totals& to
     one["level"] = race.doubt.empty() ? "error" : "warning";
     if (!race.doubt.empty()) one["doubt"] = race.doubt;
     one["fingerprint"] = fingerprint_of(race);
+    if (totals.runs.size() > 1)
+      one["met"] = {{"runs", race.runs},
+                    {"first_run", race.first_run},
+                    {"first_options", race.first_options}};
     all.push_back(one);
   }
   ordered_json unproven = ordered_json::array();
@@ -147,10 +168,8 @@ std::string json_report(const std::vector<ReportedRace>& races, const Totals& to
                          {"unproven", totals.unproven},
                          {"unproven_pairs", unproven},
                          {"lost", totals.lost},
-                         {"looked_at",
-                          {{"accesses", totals.coverage.accesses},
-                           {"shared_pages", totals.coverage.shared_pages},
-                           {"unchecked_pages", totals.coverage.unchecked_pages}}}};
+                         {"looked_at", json_of(totals.coverage)}};
+  if (totals.runs.size() > 1) report["runs"] = json_of(totals.runs);
   report["unchecked"] = ordered_json::array();
   for (const UncheckedProgram& one : totals.unchecked)
     report["unchecked"].push_back({{"program", one.name}, {"why", one.why}});

@@ -83,7 +83,7 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-ordered_json result_of(const ReportedRace& race) {
+ordered_json result_of(const ReportedRace& race, size_t runs) {
   ordered_json flows = ordered_json::array(), related = ordered_json::array(),
                stacks = ordered_json::array();
   int number = 0;
@@ -128,6 +128,10 @@ ordered_json result_of(const ReportedRace& race) {
   if (!related.empty()) one["relatedLocations"] = related;
   if (!stacks.empty()) one["stacks"] = stacks;
   one["occurrenceCount"] = race.count;
+  if (runs > 1)
+    one["properties"] = {{"metInRuns", race.runs},
+                         {"firstRun", race.first_run},
+                         {"firstOptions", race.first_options}};
   return one;
 }
 
@@ -145,7 +149,7 @@ std::string sarif_report(const std::vector<ReportedRace>& races, const Totals& t
                        {"fullDescription", {{"text", race.because}}},
                        {"defaultConfiguration", {{"level", level_of(race)}}}});
     }
-    results.push_back(result_of(race));
+    results.push_back(result_of(race, totals.runs.size()));
   }
   std::string line;
   for (const std::string& word : command) line += (line.empty() ? "" : " ") + quoted(word);
@@ -168,6 +172,8 @@ std::string sarif_report(const std::vector<ReportedRace>& races, const Totals& t
        command.empty() ? command : std::vector<std::string>(command.begin() + 1, command.end())},
       {"executionSuccessful", true}};
   if (!notes.empty()) invocation["toolExecutionNotifications"] = notes;
+  ordered_json properties = {{"program", program}};
+  if (totals.runs.size() > 1) properties["runs"] = totals.runs.size();
   const ordered_json report = {
       {"$schema", kSchema},
       {"version", "2.1.0"},
@@ -175,7 +181,7 @@ std::string sarif_report(const std::vector<ReportedRace>& races, const Totals& t
        {{{"tool", {{"driver", {{"name", "weir"}, {"version", WEIR_VERSION}, {"rules", rules}}}}},
          {"invocations", {invocation}},
          {"columnKind", "unicodeCodePoints"},
-         {"properties", {{"program", program}}},
+         {"properties", properties},
          {"results", results}}}}};
   return report.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }

@@ -263,6 +263,7 @@ std::string race_text(const ReportedRace& race, const Style& style) {
   if (!race.object.policy.empty())
     text += fmt::format("\n  {}: declared as {}", strong("policy"), race.object.policy);
   text += fmt::format("\n  {}: {}", strong("why"), race.because);
+  if (!race.met.empty()) text += fmt::format("\n  {}: {}", strong("met"), race.met);
   if (!race.doubt.empty())
     text += fmt::format("\n  {}: both accesses may be atomic operations, and then it is none: {}",
                         strong("doubt"), race.doubt);

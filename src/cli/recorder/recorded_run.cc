@@ -228,11 +228,14 @@ void RecordedRun::remove() const {
 }
 
 RecordedRun recorded_run(const Program& program, const RecordOptions& options,
-                         const std::string& log, Child::Signals signals) {
+                         const std::string& log, Child::Signals signals,
+                         const RunSurroundings& surroundings) {
   RunOptions run;
   run.order = options.view == "isolated" ? "token" : "record";
   run.view = options.view;
   run.left_out = left_out(options);
+  run.delay = options.delay;
+  run.sparse_delays = options.delay != 0;
   run.trace = descriptor_number();
   require(run);  // before anything is made
   ChannelMemory memory(channel::Mode::kRecord);
@@ -257,9 +260,11 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
           if (!memory.pass_on(run.trace))
             throw Failure(kWeirFailed,
                           fmt::format("descriptor {}: {}", run.trace, strerror(errno)));
+          if (surroundings.in_child) surroundings.in_child();
           execute(program, manifest.environment, run);
         },
         signals);
+    if (surroundings.started) surroundings.started();
   } catch (const Failure&) {
     result.remove();
     throw;
@@ -280,6 +285,7 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
     recorder.age(static_cast<uint64_t>(elapsed() * 1e9) + 1);
     if (!child.attend()) break;
     if (is_ended_by_weir(memory, child)) child.end_here(0);
+    if (surroundings.is_over && surroundings.is_over()) child.end_here(SIGKILL);
     waiting.look(memory, log);
     memory.sleep(seen);
   }

@@ -1,6 +1,7 @@
 // One run of a program that is recorded.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ struct RecordOptions {
   std::string directory, log, view = "coherent",
                               files = "keep";  // or "name"
   std::vector<std::string> without;
+  uint64_t delay = 0;       // seed of sparse delays at events; 0: none
   unsigned until_fail = 0;  // runs at most; 0: one run, however it ends
   bool stat = false, fingerprint = false, quiet = false, keep_failing = false;
 };
@@ -33,8 +35,16 @@ struct RecordedRun {
   void remove() const;
 };
 
+// What a caller does around a run. Each may be empty.
+struct RunSurroundings {
+  std::function<void()> in_child;  // before it becomes the program
+  std::function<void()> started;   // the program has been started
+  std::function<bool()> is_over;   // asked all the while: the program is to be ended (SIGKILL)
+};
+
 // Throws Failure where the program cannot be started; then nothing is left.
 RecordedRun recorded_run(const Program& program, const RecordOptions& options,
-                         const std::string& log, Child::Signals signals);
+                         const std::string& log, Child::Signals signals,
+                         const RunSurroundings& surroundings = {});
 
 }  // namespace weir::cli
