@@ -9,6 +9,7 @@
 #include "control/options.h"
 #include "memory/backing.h"
 #include "order/serial/run.h"
+#include "order/serial/tally.h"
 #include "sys/maps.h"
 #include "sys/report.h"
 
@@ -140,6 +141,24 @@ void put_list(Text& text) {
   text.put("\n");
 }
 
+void put_counts(Text& text, const uint64_t* counts) {
+  uint64_t count = g_run.tasks < kMaxCounts ? g_run.tasks : kMaxCounts;
+  if (count == 0) count = 1;
+  for (uint64_t i = 0; i < count; i++) text.put(i ? "." : " ").put(counts[i]);
+  text.put("\n");
+}
+
+void put_shared(Text& text) {
+  constexpr uint32_t kMost = 24;
+  static Tallied found[kMost];
+  const uint32_t count = find_most_shared(found, kMost);
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t counts[kMaxCounts] = {};
+    for (uint32_t task = 0; task < kTalliedTasks; task++) counts[task] = found[i].counts[task];
+    put_counts(text.put("shared ").hex(found[i].address), counts);
+  }
+}
+
 void put_waits(Text& text) {
   const Shared& s = shared();
   for (TaskId i = 0; i < s.order.high_task; i++) {
@@ -227,7 +246,10 @@ void write_log(End how, int value) {
     text.put("steps ").put(g_run.contested).put("\nevents ").put(g_run.events);
     text.put("\ninstructions ").put(g_run.steps).put("\ntasks ");
     text.put(g_run.tasks ? g_run.tasks : 1).put("\nswitches ").put(g_run.switches);
-    text.put("\nnot-followed ").put(g_run.strategy ? g_run.strategy->not_followed() : 0).put("\n");
+    put_counts(text.put("\ntask-steps"), g_run.contested_of);
+    put_counts(text.put("task-events"), g_run.events_of);
+    put_shared(text);
+    text.put("not-followed ").put(g_run.strategy ? g_run.strategy->not_followed() : 0).put("\n");
     if (how == End::kDeadlock) put_waits(text);
     text.put("end ");
     switch (how) {

@@ -36,7 +36,9 @@ struct Run {
   uint64_t steps, events, switches, tasks;
   uint64_t contested;  // steps that were made while another task could have gone on
   uint32_t ready;      // tasks that could, at the last point
-  uint32_t changes;    // kept
+  // By a task's number: its share of `contested`, and the events that it came to.
+  uint64_t contested_of[kMaxCounts], events_of[kMaxCounts];
+  uint32_t changes;  // kept
   uint64_t changes_left_out;
   bool is_ended;
   long process;  // that has the log, and

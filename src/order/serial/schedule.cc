@@ -6,7 +6,7 @@
 namespace weir::order {
 namespace {
 
-constexpr const char* kNames[] = {"default", "list", "random", "pct", "pos", "pb", "race"};
+constexpr const char* kNames[] = {"default", "list", "random", "pct", "pos", "pb", "race", "surw"};
 constexpr uint32_t kNameCount = sizeof kNames / sizeof kNames[0];
 
 // Reads from the text; `wrong` says why it went no further.
@@ -41,6 +41,18 @@ class Reader {
     }
     return at_ != begin;
   }
+  // 0x and hexadecimal digits.
+  bool address(uint64_t& value) {
+    if (!take('0') || !take('x')) return false;
+    const uint32_t begin = at_;
+    value = 0;
+    for (;; at_++) {
+      const char c = text_[at_];
+      const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+      if (digit < 0) return at_ != begin && at_ - begin <= 16;
+      value = value << 4 | static_cast<uint64_t>(digit);
+    }
+  }
   // A number with at most six digits behind the point, as millionths.
   bool millionths(uint64_t& value) {
     uint64_t whole = 0;
@@ -57,6 +69,15 @@ class Reader {
   const char* text_;
   uint32_t at_ = 0;
 };
+
+const char* read_counts(Reader& reader, Schedule& schedule) {
+  do {
+    uint64_t count = 0;
+    if (!reader.number(count)) return "counts are numbers with points between";
+    if (schedule.count_count < kMaxCounts) schedule.counts[schedule.count_count++] = count;
+  } while (reader.take('.'));
+  return nullptr;
+}
 
 const char* read_key(Reader& reader, Schedule& schedule) {
   struct Key {
@@ -79,12 +100,21 @@ const char* read_key(Reader& reader, Schedule& schedule) {
     if (!reader.take('=')) return "a key is followed by =";
     return reader.millionths(schedule.per_million) ? nullptr : "p is a number from 0 to 1";
   }
+  if (reader.take("at")) {
+    if (!reader.take('=')) return "a key is followed by =";
+    schedule.has_location = true;
+    return reader.address(schedule.location) ? nullptr : "at is an address, such as 0x404040";
+  }
+  if (reader.take("counts")) {
+    if (!reader.take('=')) return "a key is followed by =";
+    return read_counts(reader, schedule);
+  }
   for (const Key& key : kKeys) {
     if (!reader.take(key.name)) continue;
     if (!reader.take('=')) return "a key is followed by =";
     return reader.number(schedule.*key.value) ? nullptr : "a number is expected";
   }
-  return "there is no such key: seed, depth, length, bound, p, fair, points";
+  return "there is no such key: seed, depth, length, bound, p, fair, points, at, counts";
 }
 
 const char* read_switch(Reader& reader, Switch& one) {
@@ -119,7 +149,7 @@ const char* parse_schedule(const char* text, Schedule& schedule, Switch* room, u
   uint32_t name = 0;
   while (name < kNameCount && !reader.take(kNames[name])) name++;
   if (name == kNameCount)
-    return fail("there is no such strategy: default, list, random, pct, pos, pb, race");
+    return fail("there is no such strategy: default, list, random, pct, pos, pb, race, surw");
   schedule.name = static_cast<StrategyName>(name);
   bool in_switches = false, any = false;
   while (!reader.is_at_end()) {

@@ -21,7 +21,9 @@ struct Switch {
   uint32_t target;
 };
 
-enum class StrategyName : uint8_t { kDefault, kList, kRandom, kPct, kPos, kPb, kRace };
+enum class StrategyName : uint8_t { kDefault, kList, kRandom, kPct, kPos, kPb, kRace, kSurw };
+
+inline constexpr uint32_t kMaxCounts = 64;  // tasks whose counts a schedule may name
 
 struct Schedule {
   StrategyName name = StrategyName::kDefault;
@@ -32,7 +34,11 @@ struct Schedule {
   uint64_t per_million = 0;     // random: of a switch at a step; 0: follows from the seed
   uint64_t fair = 20'000;       // steps that a task makes in a row while others could
   bool has_all_points = false;  // points=all: accesses relative to the stack pointer count, too
-  Switch* switches = nullptr;   // sorted by place
+  bool has_location = false;    // surw, at=: what counts are accesses to
+  uint64_t location = 0;        // the eight bytes at this address, or, if it is 0, all events
+  uint64_t counts[kMaxCounts] = {};  // surw: of each task by number, how often it does what counts
+  uint32_t count_count = 0;
+  Switch* switches = nullptr;  // sorted by place
   uint32_t switch_count = 0;
 };
 

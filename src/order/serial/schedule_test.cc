@@ -36,6 +36,19 @@ TEST(Schedule, ReadsKeys) {
   EXPECT_TRUE(parsed.schedule.has_all_points);
 }
 
+TEST(Schedule, ReadsWhatCounts) {
+  const Parsed parsed("w1:surw:seed=7,at=0x4040f8,counts=120.40.0");
+  EXPECT_EQ(parsed.why(), "");
+  EXPECT_EQ(parsed.schedule.name, StrategyName::kSurw);
+  EXPECT_TRUE(parsed.schedule.has_location);
+  EXPECT_EQ(parsed.schedule.location, 0x4040f8u);
+  ASSERT_EQ(parsed.schedule.count_count, 3u);
+  EXPECT_EQ(parsed.schedule.counts[0], 120u);
+  EXPECT_EQ(parsed.schedule.counts[2], 0u);
+  EXPECT_EQ(Parsed("w1:surw:at=40").why(), "at is an address, such as 0x404040");
+  EXPECT_EQ(Parsed("w1:surw:counts=1.").why(), "counts are numbers with points between");
+}
+
 TEST(Schedule, ReadsProbabilities) {
   EXPECT_EQ(Parsed("w1:random:p=0.25").schedule.per_million, 250'000u);
   EXPECT_EQ(Parsed("w1:random:p=1").schedule.per_million, 1'000'000u);

@@ -17,6 +17,7 @@
 #include "control/phase_timer.h"
 #include "control/process.h"
 #include "order/serial/run.h"
+#include "order/serial/tally.h"
 #include "order/sleep.h"
 #include "order/waiting.h"
 #include "sys/report.h"
@@ -233,6 +234,8 @@ Touch touch_of(const Task& task, Reason reason, uint64_t rip) {
 void Serial::start(Task& task) {
   serial::parse_again();  // a forked child has lost the list
   g_run.steps = g_run.contested = g_run.events = g_run.switches = g_run.tasks = 0;
+  for (uint32_t i = 0; i < kMaxCounts; i++) g_run.contested_of[i] = g_run.events_of[i] = 0;
+  serial::clear_tallies();
   g_run.ready = 1;
   g_run.changes = 0;
   g_run.changes_left_out = 0;
@@ -335,7 +338,10 @@ void note_steps(Task& task, uint64_t steps) {
   track.in_row += steps;
   track.to_go -= steps < track.to_go ? steps : track.to_go;
   g_run.steps += steps;
-  if (g_run.ready > 1) g_run.contested += steps;
+  if (g_run.ready > 1) {
+    g_run.contested += steps;
+    if (track.number < kMaxCounts) g_run.contested_of[track.number] += steps;
+  }
   shared().order.virtual_now += steps * kStepNs;
 }
 
@@ -344,12 +350,14 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
   const Touch touch = g_run.strategy->looks_at_memory() ? touch_of(task, reason, rip) : Touch{};
   Track& track = track_of(task);
   track.is_asked = false;
+  if (g_run.ready > 1) serial::tally(touch, track.number);
   if (reason == Reason::kAfter) {
     count_event(task);
     if (track.yields) reason = Reason::kYields;
     track.yields = false;
   } else if (reason == Reason::kEvent) {
     note_steps(task, 1);  // to begin an event is a step
+    if (track.number < kMaxCounts) g_run.events_of[track.number]++;
   }
   if (g_run.memory->step_limit && g_run.steps >= g_run.memory->step_limit) tell_limit();
   if (track.in_row >= g_run.schedule.fair && reason != Reason::kYields) {

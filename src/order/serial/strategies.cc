@@ -213,6 +213,7 @@ Strategy& strategy_for(const Schedule& schedule) {
     case StrategyName::kPb: chosen = &g_preemption_bounded; break;
     case StrategyName::kPos: chosen = &pos_strategy(); break;
     case StrategyName::kRace: chosen = &race_strategy(); break;
+    case StrategyName::kSurw: chosen = &surw_strategy(); break;
     case StrategyName::kDefault: break;
   }
   chosen->start(schedule);

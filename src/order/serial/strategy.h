@@ -1,7 +1,7 @@
 // Who goes on where a task could give the turn away: one class for each strategy of a schedule. A
 // strategy knows tasks by their slots (TaskId), decides by its seed and by what it was asked, and
 // reads neither a clock nor memory of the program; so a run follows from the schedule.
-// Implemented in strategies.cc and memory_strategies.cc.
+// Implemented in strategies.cc, memory_strategies.cc and surw.cc.
 #pragma once
 
 #include "control/control_parts.h"
@@ -105,9 +105,10 @@ class Candidates {
   TaskId skipped_;
 };
 
-// In memory_strategies.cc: not started.
+// In memory_strategies.cc and surw.cc: not started.
 Strategy& pos_strategy();
 Strategy& race_strategy();
+Strategy& surw_strategy();
 
 // That of the schedule, started. One for the process.
 Strategy& strategy_for(const Schedule& schedule);

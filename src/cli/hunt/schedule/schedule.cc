@@ -12,7 +12,7 @@ namespace weir::cli::hunt {
 namespace {
 
 constexpr std::string_view kVersion = "w1";
-constexpr std::array kNames = {"default", "random", "pct", "pos", "pb", "race", "list"};
+constexpr std::array kNames = {"default", "random", "pct", "pos", "pb", "race", "surw", "list"};
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
   const std::string_view shown = text.substr(0, 60);

@@ -120,6 +120,15 @@ ScheduleLog parsed_log(std::string_view text) {
       words >> log.not_followed;
     } else if (word == "waits") {
       log.waits.push_back(read_wait(words));
+    } else if (word == "task-steps") {
+      words >> log.task_steps;
+    } else if (word == "task-events") {
+      words >> log.task_events;
+    } else if (word == "shared") {
+      SharedMemory memory;
+      words >> word >> memory.counts;
+      memory.address = strtoull(word.c_str(), nullptr, 0);
+      log.shared.push_back(std::move(memory));
     } else if (word == "end") {
       read_end(words, log);
     }

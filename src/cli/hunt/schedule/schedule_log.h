@@ -41,6 +41,12 @@ struct LoggedTask {
   Place start;       // its function
 };
 
+// Eight bytes that several tasks touched, in a run whose strategy looks at that.
+struct SharedMemory {
+  uint64_t address = 0;
+  std::string counts;  // "3.0.5": accesses of each task by number, as a schedule's `counts`
+};
+
 struct ScheduleLog {
   enum class End { kMissing, kExit, kSignal, kDeadlock, kLimit };
 
@@ -51,6 +57,8 @@ struct ScheduleLog {
   End end = End::kMissing;  // missing: the run was killed, or ended before it began
   int status = 0;           // of kExit and kSignal
   std::vector<Wait> waits;
+  std::string task_steps, task_events;  // of each task by number, as a schedule's `counts`
+  std::vector<SharedMemory> shared;
   bool has_begun = false;  // its first line is there
 };
 

@@ -45,6 +45,7 @@ constexpr const char* kText =
     "switch 1 1.5.0 2 block 0x7ffff7c81234 /lib/libc.so.6+0x81234\n"
     "switch 2 2.14.350 1 preempt 0x5555555551a0 /tmp/a b/program+0x11a0\n"
     "switch 3 1.9.3 2 end 0 -\n"
+    "task-steps 7.30.3\ntask-events 2.3.4\nshared 0x404040 1.0.5\n"
     "steps 40\nevents 30\ninstructions 20000\ntasks 2\nswitches 3\nnot-followed 1\n"
     "something new\n"
     "end deadlock\n"
@@ -61,6 +62,11 @@ TEST(ScheduleLog, HoldsSwitchesCountsAndTheEnd) {
   EXPECT_EQ(log.switches[1].place.module, "/tmp/a b/program");
   EXPECT_EQ(log.switches[1].place.offset, 0x11a0u);
   EXPECT_TRUE(log.switches[2].place.module.empty());
+  EXPECT_EQ(log.task_steps, "7.30.3");
+  EXPECT_EQ(log.task_events, "2.3.4");
+  ASSERT_EQ(log.shared.size(), 1u);
+  EXPECT_EQ(log.shared[0].address, 0x404040u);
+  EXPECT_EQ(log.shared[0].counts, "1.0.5");
   EXPECT_EQ(log.instructions, 20000u);
   EXPECT_EQ(log.tasks, 2u);
   EXPECT_EQ(log.not_followed, 1u);

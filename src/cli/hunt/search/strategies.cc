@@ -13,6 +13,7 @@ constexpr double kLeastWorth = 0.05;  // each arm goes on being tried
 constexpr size_t kMaxSweep = 4000;    // lanes; more would take all of a usual budget
 constexpr size_t kMaxGaps = 20'000;
 constexpr size_t kMaxKept = 200;
+constexpr size_t kMaxLocations = 200;
 constexpr size_t kMaxSwitches = 12;  // of a mutated schedule
 
 // Spreads 0 to count - 1 over themselves: a step near the golden section that has no factor in
@@ -47,10 +48,12 @@ Strategies::Strategies(const StrategyOptions& options, const Outcome& first)
   };
   add_lanes(first);
   note_places(first);
+  note_counts(first.log);
   if (wants("sweep") && open_ > 0 && (open_ <= kMaxSweep || options.strategy == "sweep"))
     add_arm("sweep", "sweep");
   const uint64_t length = std::max<uint64_t>(first.log.steps, 1);
   if (wants("pos")) add_arm("pos", "pos");
+  if (wants("surw")) add_arm("surw", "surw");
   if (wants("pct")) {
     const auto [least, most] = range(options.depth, 5);
     for (uint64_t depth = least; depth <= most; depth++)
@@ -155,6 +158,29 @@ void Strategies::note_places(const Outcome& run) {
   }
 }
 
+void Strategies::note_counts(const ScheduleLog& log) {
+  if (!log.task_steps.empty()) task_steps_ = log.task_steps;
+  if (!log.task_events.empty()) task_events_ = log.task_events;
+  for (const SharedMemory& memory : log.shared) {
+    if (locations_.size() < kMaxLocations || locations_.contains(memory.address))
+      locations_[memory.address] = memory.counts;
+  }
+}
+
+// The keys of surw: what counts, and how often each task did it in an earlier run. Mostly one
+// location that several tasks touch, as long as any is known; else, or now and then, the events or
+// all steps.
+std::string Strategies::counted() {
+  const uint64_t what = random_.below(8);
+  if (what < 5 && !locations_.empty()) {
+    const auto one = std::next(locations_.begin(), long(random_.below(locations_.size())));
+    return fmt::format(",at={:#x},counts={}", one->first, one->second);
+  }
+  const bool by_event = what % 2;
+  const std::string& counts = by_event ? task_events_ : task_steps_;
+  return (by_event ? ",at=0x0" : "") + (counts.empty() ? "" : ",counts=" + counts);
+}
+
 uint32_t Strategies::some_task() { return numbers_[random_.below(numbers_.size())]; }
 
 // Where some task is known to have been, mostly.
@@ -220,6 +246,7 @@ Strategies::Proposal Strategies::next() {
   } else {
     proposal.schedule = fmt::format("w1:{}:seed={}", arm.kind, seed);
     if (!arm.more.empty()) proposal.schedule += "," + arm.more;
+    if (arm.kind == "surw") proposal.schedule += counted();
   }
   return proposal;
 }
@@ -228,6 +255,7 @@ void Strategies::learn(const Proposal& proposal, const Outcome& run, uint64_t ne
                        bool failed) {
   Arm& arm = arms_[proposal.arm];
   note_places(run);
+  note_counts(run.log);
   if (arm.kind == "sweep" && run.log.not_followed > 0) {
     close(proposal.lane);
     arm.is_done = open_ == 0;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,8 @@ struct StrategyOptions {
   uint64_t bound = 0;             // of pb; 0: 1 to 3
   uint64_t seed = 1;
 };
-inline const std::vector<std::string> kStrategies = {"auto", "random", "pct",   "pos",
-                                                     "pb",   "race",   "sweep", "mutate"};
+inline const std::vector<std::string> kStrategies = {"auto", "random", "pct",   "pos",   "pb",
+                                                     "race", "surw",   "sweep", "mutate"};
 
 class Strategies {
  public:
@@ -83,6 +84,8 @@ class Strategies {
   std::string swept(Arm& arm, size_t& lane);
   void close(size_t lane);
   void note_places(const Outcome& run);
+  void note_counts(const ScheduleLog& log);
+  std::string counted();
   std::string mutated();
   uint32_t some_task();
   Switch random_switch();
@@ -97,6 +100,9 @@ class Strategies {
   size_t lane_ = 0, open_ = 0;
   std::vector<Gap> gaps_;
   std::vector<Kept> kept_;  // what mutate begins with
+  // Of surw, from the latest run that tells: how often each task does what may count.
+  std::string task_steps_, task_events_;
+  std::map<uint64_t, std::string> locations_;
 };
 
 }  // namespace weir::cli::hunt

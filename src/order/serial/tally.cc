@@ -1,0 +1,59 @@
+#include "order/serial/tally.h"
+
+#include "base/hash.h"
+
+namespace weir::order::serial {
+
+namespace {
+
+constexpr uint32_t kCapacity = 1u << 12;
+constexpr uint32_t kProbes = 16;  // then it is not counted
+Tallied g_tallies[kCapacity];
+bool g_any = false;
+
+}  // namespace
+
+uint32_t Tallied::shared() const {
+  uint32_t sum = 0, most = 0;
+  for (const uint32_t count : counts) {
+    sum += count;
+    if (count > most) most = count;
+  }
+  return sum - most;
+}
+
+void clear_tallies() {
+  if (!g_any) return;
+  for (Tallied& one : g_tallies) one = {};
+  g_any = false;
+}
+
+void tally(const Touch& touch, uint32_t number) {
+  if (!touch.address || number >= kTalliedTasks) return;
+  const uint64_t address = touch.address & ~uint64_t{7};
+  const uint64_t start = mix(address) >> 32;
+  for (uint32_t i = 0; i < kProbes; i++) {
+    Tallied& one = g_tallies[(start + i) % kCapacity];
+    if (one.address && one.address != address) continue;
+    g_any = true;
+    one.address = address;
+    one.counts[number]++;
+    one.writes += touch.writes;
+    return;
+  }
+}
+
+uint32_t find_most_shared(Tallied* found, uint32_t capacity) {
+  uint32_t count = 0;
+  for (const Tallied& one : g_tallies) {
+    const uint32_t shared = one.shared();
+    if (!shared || !one.writes) continue;
+    if (count == capacity && found[count - 1].shared() >= shared) continue;
+    uint32_t at = count < capacity ? count++ : capacity - 1;
+    for (; at && found[at - 1].shared() < shared; at--) found[at] = found[at - 1];
+    found[at] = one;
+  }
+  return count;
+}
+
+}  // namespace weir::order::serial
