@@ -48,6 +48,7 @@ finds() {  # PROGRAM END STRATEGY...
   done
 }
 finds lost_update 'exit 1' random pct pb race pos
+finds plain_add 'exit 1' random pct pb race pos
 finds order_violation 'signal 11' random pct pb race pos
 finds atomicity 'signal 6' random pct pb race pos
 finds lock_order deadlock random pct pb race pos
@@ -65,6 +66,14 @@ run spin w1:default
 [ "$status" = 0 ] && [ "$(cat out)" = seen ] || fail "spin: $status $(cat err)"
 run spin w1:pct:seed=3
 [ "$status" = 0 ] || fail "spin by pct: $status $(cat err)"
+
+# --- an instruction that reads and writes memory does the same in two steps
+expected=$("$programs/changes")
+for schedule in w1:default w1:pos:seed=1 w1:random:seed=2,p=0.3 w1:race:seed=3; do
+  run changes "$schedule"
+  [ "$status" = 0 ] && [ "$(cat out)" = "$expected" ] ||
+    fail "changes under $schedule: $status, $(cat out), not $expected: $(cat err)"
+done
 
 # --- the limit
 run endless w1:default --step-limit 500000

@@ -3,17 +3,24 @@
 //    counted each time that it comes in. (checked in come_in)
 // 2. Program code that cannot be translated runs uncounted until the next event, with the turn: it
 //    is switched at events only. (not checkable: it is about code that is not there)
+// 3. An instruction that reads and then writes memory, and is not locked, is two steps. Where the
+//    turn may go away between them, the runtime executes it: it reads, perhaps waits for the turn,
+//    and writes what follows from what it has read. (not checkable: it is what Change does)
 
 #include "sync/serial_code.h"
 
+#include "code/sites/atomic_op.h"
 #include "code/translate/counted.h"
+#include "code/translate/step.h"
 #include "control/control.h"
 #include "control/phase_timer.h"
 #include "control/process.h"
+#include "memory/program_memory.h"
 #include "order/serial/serial.h"
 #include "sync/event.h"
 #include "sync/turn.h"
 #include "sys/report.h"
+#include "sys/syscall_x86_64.h"
 
 namespace weir::serial {
 
@@ -26,8 +33,49 @@ bool is_in_program_turn(const Task& task) {
 // The task has made all the steps that it was given. If the next instruction is one, the turn may
 // go to another task before it.
 bool stop_if_counted(Task& task, const Frame& frame) {
-  if (!translate::is_counted_at(frame.rip)) return false;
+  if (!translate::weight_at(frame.rip)) return false;
   order::serial::pass_point(task, order::Reason::kStep, frame.rip);
+  return true;
+}
+
+// The instruction at frame.rip, step by step.
+class Change {
+ public:
+  explicit Change(Frame& frame) : frame_(frame) {}
+
+  // False: it cannot be parted, or would fault.
+  bool read() {
+    if (!decode_change(reinterpret_cast<const void*>(frame_.rip), kMaxInstructionSize, frame_.rip,
+                       op_))
+      return false;
+    address_ = static_cast<long>(atomic_address(op_, frame_, sys::fs_base()));
+    return trap::from_program(&value_, address_, op_.size) == 0;
+  }
+  bool write() {
+    Frame after = frame_;
+    execute_atomic(op_, after, &value_);
+    if (trap::to_program(address_, &value_, op_.size) != 0) return false;
+    frame_ = after;
+    frame_.rip += op_.length;
+    return true;
+  }
+
+ private:
+  Frame& frame_;
+  AtomicOp op_;
+  long address_ = 0;
+  alignas(16) uint64_t value_[2] = {0, 0};
+};
+
+// One step is left, and the next instruction is two. False: it is to be executed as a whole.
+bool part(Task& task, Frame& frame) {
+  Change change(frame);
+  if (!change.read()) return false;
+  order::serial::note_steps(task, 1);
+  while (order::serial::steps_to_go(task) == 0)
+    order::serial::pass_point(task, order::Reason::kWithin, frame.rip);
+  if (!change.write()) return false;
+  order::serial::note_steps(task, 1);
   return true;
 }
 
@@ -50,7 +98,17 @@ void on_counted(Task& task, Frame& frame, bool is_exhausted) {
 void go_out(Task& task, Frame& frame) {
   if (!is_in_program_turn(task)) return;
   uint64_t steps = order::serial::steps_to_go(task);
-  while (steps == 0 && stop_if_counted(task, frame)) steps = order::serial::steps_to_go(task);
+  while (steps < translate::kMaxWeight) {
+    if (steps == 0) {
+      if (!stop_if_counted(task, frame)) break;
+    } else if (translate::weight_at(frame.rip) <= steps) {
+      break;
+    } else if (!part(task, frame)) {
+      steps = translate::kMaxWeight;
+      break;
+    }
+    steps = order::serial::steps_to_go(task);
+  }
   if (const uint64_t at = translate::enter_exactly(task, frame.rip, steps)) {
     frame.rip = at;
     task.turn.counted = 1;

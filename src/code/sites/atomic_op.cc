@@ -101,22 +101,10 @@ bool is_bit_test(AtomicKind kind) {
   return kind == AtomicKind::kBts || kind == AtomicKind::kBtr || kind == AtomicKind::kBtc;
 }
 
-}  // namespace
-
-bool decode_atomic(const void* code, size_t available, uint64_t address, AtomicOp& op) {
-  const auto* bytes = static_cast<const uint8_t*>(code);
-  Instruction instruction;
-  Shape shape;
-  op = AtomicOp{};
-  if (!decode_bytes(code, available, address, instruction) || !read_shape(bytes, available, shape))
-    return false;
-  if (instruction.length != shape.length) return false;
-  op.length = shape.length;
-  if (instruction.is_fence) {
-    op.kind = AtomicKind::kFence;
-    return true;
-  }
-  if (!instruction.is_locked || instruction.operand_count != 1) return false;
+// `op` of the instruction, whose shape this is and which has one operand in memory.
+bool describe(const Instruction& instruction, const Shape& shape, const uint8_t* bytes,
+              AtomicOp& op) {
+  if (instruction.operand_count != 1) return false;
   if (shape.map == OpcodeMap::kOneByte) op.kind = one_byte_kind(shape);
   if (shape.map == OpcodeMap::k0F) op.kind = two_byte_kind(shape);
   if (op.kind == AtomicKind::kNone) return false;
@@ -134,9 +122,43 @@ bool decode_atomic(const void* code, size_t available, uint64_t address, AtomicO
   op.displacement = memory.displacement;
   if (op.base == kRip) {
     op.base = kNoRegister;
-    op.displacement += static_cast<int64_t>(address + op.length);
+    op.displacement += static_cast<int64_t>(instruction.address + op.length);
   }
   return true;
+}
+
+bool read_instruction(const void* code, size_t available, uint64_t address,
+                      Instruction& instruction, Shape& shape, AtomicOp& op) {
+  op = AtomicOp{};
+  if (!decode_bytes(code, available, address, instruction) ||
+      !read_shape(static_cast<const uint8_t*>(code), available, shape))
+    return false;
+  op.length = shape.length;
+  return instruction.length == shape.length;
+}
+
+}  // namespace
+
+bool decode_atomic(const void* code, size_t available, uint64_t address, AtomicOp& op) {
+  Instruction instruction;
+  Shape shape;
+  if (!read_instruction(code, available, address, instruction, shape, op)) return false;
+  if (instruction.is_fence) {
+    op.kind = AtomicKind::kFence;
+    return true;
+  }
+  return instruction.is_locked &&
+         describe(instruction, shape, static_cast<const uint8_t*>(code), op);
+}
+
+bool decode_change(const void* code, size_t available, uint64_t address, AtomicOp& op) {
+  Instruction instruction;
+  Shape shape;
+  return read_instruction(code, available, address, instruction, shape, op) &&
+         !instruction.is_locked &&
+         describe(instruction, shape, static_cast<const uint8_t*>(code), op) &&
+         op.kind <= AtomicKind::kBtc && instruction.operands[0].read &&
+         instruction.operands[0].written;
 }
 
 uint64_t atomic_address(const AtomicOp& op, const Frame& frame, uint64_t fs_base) {

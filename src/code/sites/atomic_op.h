@@ -59,6 +59,11 @@ static_assert(sizeof(AtomicOp) == 24);
 [[nodiscard]] bool decode_atomic(const void* code, size_t available, uint64_t address,
                                  AtomicOp& op);
 
+// Likewise of an instruction that reads memory, changes it and writes it without being locked, one
+// of those up to kBtc.
+[[nodiscard]] bool decode_change(const void* code, size_t available, uint64_t address,
+                                 AtomicOp& op);
+
 // Returns the address that the operation reads and writes, by the registers in `frame`; 0 for a
 // fence.
 uint64_t atomic_address(const AtomicOp& op, const Frame& frame, uint64_t fs_base);

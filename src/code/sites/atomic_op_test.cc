@@ -252,6 +252,42 @@ TEST_F(AtomicOpTest, WhatIsNotAtomicIsRefused) {
   }
 }
 
+// decode_change() knows the same instructions without their lock prefix, up to the bit tests.
+TEST_F(AtomicOpTest, UnlockedFormsAreChangesOfTheSameKind) {
+  size_t known = 0;
+  for (Form form : all_forms()) {
+    if (form.name.ends_with("xchg")) continue;
+    form.lock = true;
+    const Code locked = encode(form, kRcx, false, random_);
+    const Code plain(locked.begin() + 1, locked.end());
+    AtomicOp atomic, change;
+    ASSERT_TRUE(decode_atomic(locked.data(), locked.size(), 0x1000, atomic)) << form.name;
+    EXPECT_FALSE(decode_change(locked.data(), locked.size(), 0x1000, change)) << form.name;
+    EXPECT_FALSE(decode_atomic(plain.data(), plain.size(), 0x1000, change)) << form.name;
+    const bool is_change = atomic.kind <= AtomicKind::kBtc;
+    ASSERT_EQ(decode_change(plain.data(), plain.size(), 0x1000, change), is_change) << form.name;
+    if (!is_change) continue;
+    known++;
+    EXPECT_EQ(change.kind, atomic.kind) << form.name;
+    EXPECT_EQ(change.size, atomic.size) << form.name;
+    EXPECT_EQ(change.source, atomic.source) << form.name;
+    EXPECT_EQ(change.immediate, atomic.immediate) << form.name;
+    EXPECT_EQ(change.length, plain.size()) << form.name;
+  }
+  EXPECT_GT(known, 60u);
+  for (const Code& code : {Code{0x39, 0x47, 0x40},     // cmp %eax,0x40(%rdi)
+                           Code{0x83, 0x3f, 0x05},     // cmpl $5,(%rdi)
+                           Code{0x01, 0xc8},           // add %ecx,%eax
+                           Code{0x03, 0x07},           // add (%rdi),%eax
+                           Code{0xd1, 0x27},           // shll (%rdi)
+                           Code{0x65, 0xff, 0x07},     // incl %gs:(%rdi)
+                           Code{0x0f, 0xa3, 0x07}}) {  // bt %eax,(%rdi)
+    AtomicOp op;
+    EXPECT_FALSE(decode_change(code.data(), code.size(), 0x1000, op))
+        << testing::PrintToString(code);
+  }
+}
+
 TEST_F(AtomicOpTest, AFenceTouchesNothing) {
   const uint8_t code[] = {0x0f, 0xae, 0xf0};
   AtomicOp op;

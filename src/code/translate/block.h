@@ -10,6 +10,8 @@
 namespace weir::translate {
 
 inline constexpr unsigned kMaxInstructions = 64;
+// What the instructions of a path count together at most: a signed byte holds it.
+inline constexpr unsigned kMaxBlockWeight = 127;
 
 struct Step {
   uint64_t address = 0;

@@ -149,7 +149,7 @@ uint64_t enter_exactly(Task& task, uint64_t rip, uint64_t budget) {
     static Trace trace;
     follow(rip, trace);
     const unsigned within = steps_within(trace, budget);
-    WEIR_CHECK(within > 0);
+    WEIR_CHECK(within > 0);  // the caller has looked
     const Block* cut_block = find_cut_block(rip, within);
     block = cut_block ? cut_block : make_block(rip, within);
   }
@@ -159,10 +159,10 @@ uint64_t enter_exactly(Task& task, uint64_t rip, uint64_t budget) {
   return address_of(*block);
 }
 
-bool is_counted_at(uint64_t rip) {
+unsigned weight_at(uint64_t rip) {
   static Trace trace;
   follow(rip, trace);
-  return trace.count && trace.weight_before(1);
+  return trace.count ? trace.weight_before(1) : 0;
 }
 
 void stop_counting() { count_state().left = count_state().given = 0; }

@@ -45,10 +45,12 @@ bool start(uint64_t site_entry, uint64_t upcall);
 // the turn.
 [[nodiscard]] uint64_t enter(Task& task, uint64_t rip, uint64_t budget);
 // As enter(), for exactly so many, perhaps none: the task then leaves before the next instruction
-// that counts. Other than from enter(), nothing changes in the program's flags. REQUIRES: the turn.
+// that counts. Other than from enter(), nothing changes in the program's flags. REQUIRES: the turn,
+// and that the first instruction counts no more than `budget`.
 [[nodiscard]] uint64_t enter_exactly(Task& task, uint64_t rip, uint64_t budget);
-// The instruction at `rip` counts, so that a task with no budget left does not execute it.
-[[nodiscard]] bool is_counted_at(uint64_t rip);
+// What the instruction at `rip` counts: a task that has less of its budget left does not execute
+// it.
+[[nodiscard]] unsigned weight_at(uint64_t rip);
 // The task has come in, and what it executed has been asked for.
 void stop_counting();
 // What is left of the last enter()'s budget, and how many instructions were executed.

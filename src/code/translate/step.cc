@@ -2,6 +2,7 @@
 // - an instruction with a memory operand, the string instructions among them, if that is not
 //   relative to the stack pointer, to a frame (rbp with a negative displacement) or to %fs, whose
 //   memory is the task's own, as far as one sees;
+//   One that changes such memory without a lock prefix is two: it reads, and it writes;
 // - a branch backwards and an indirect call or jump (each call of another library's function is
 //   one), so that no loop is without a step.
 // In quiet text only a conditional branch backwards is a step. libweir's own functions, which work
@@ -64,6 +65,21 @@ bool has_implied_memory(const Shape& shape) {
   return (o >= 0xa0 && o <= 0xa7) || (o >= 0xaa && o <= 0xaf) || o == 0xd7;
 }
 
+// Of those with an explicit operand in memory: it is read, changed and written, not locked, and
+// decode_change() (code/sites/atomic_op.h) knows it. Others that do so, shifts among them, are one
+// step.
+bool changes_memory(const Shape& shape) {
+  if (shape.has_lock || shape.is_vector || shape.has_repeat) return false;
+  const uint8_t o = shape.opcode;
+  if (shape.map == OpcodeMap::k0F)
+    return o == 0xab || o == 0xb3 || o == 0xbb || (o == 0xba && shape.reg() >= 5);
+  if (shape.map != OpcodeMap::kOneByte) return false;
+  if (o < 0x38) return (o & 7) < 2;
+  if (o == 0x80 || o == 0x81 || o == 0x83) return shape.reg() != 7;
+  if (o == 0xf6 || o == 0xf7) return shape.reg() == 2 || shape.reg() == 3;
+  return (o == 0xfe || o == 0xff) && shape.reg() < 2;
+}
+
 // lea, nop, prefetches: the operand is not accessed.
 bool only_names(const Shape& shape) {
   if (shape.is_vector) return false;
@@ -102,7 +118,8 @@ unsigned weight_of(const Shape& shape, const uint8_t* code, Flow flow, uint64_t 
   if (is_quiet(address)) return 0;
   if (has_implied_memory(shape)) return 1;
   if (!shape.has_memory_operand() || only_names(shape)) return 0;
-  return g_all || !(is_on_stack(shape, code) || has_fs(shape, code));
+  if (!g_all && (is_on_stack(shape, code) || has_fs(shape, code))) return 0;
+  return changes_memory(shape) ? 2 : 1;
 }
 
 }  // namespace weir::translate

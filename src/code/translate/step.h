@@ -20,8 +20,10 @@ bool counts_steps();
 void note_quiet_text(Range text);
 void forget_quiet_text();
 
-// How much the instruction counts: 1 or, where only steps count and it is none, 0. `target`: of a
-// direct branch.
+// How much the instruction counts: 1 or, where only steps count and it is none, 0. One that reads
+// memory and then writes it, and is not locked, is two steps: others may come in between, as they
+// may on another processor. `target`: of a direct branch.
+inline constexpr unsigned kMaxWeight = 2;
 unsigned weight_of(const Shape& shape, const uint8_t* code, Flow flow, uint64_t target);
 
 }  // namespace weir::translate

@@ -66,6 +66,7 @@ class Text {
 
 const char* name_of(Reason reason) {
   switch (reason) {
+    case Reason::kWithin: return "within";
     case Reason::kStep:
     case Reason::kEvent:
     case Reason::kAfter: return "preempt";

@@ -201,7 +201,8 @@ Touch touch_of(const Task& task, Reason reason, uint64_t rip) {
   if (reason == Reason::kEvent)
     return task.frame->site == kUpcall ? Touch{task.frame->rsi, kObject, true} : Touch{};
   Instruction instruction;
-  if (reason != Reason::kStep || !decode(rip, instruction)) return {};
+  const bool is_within = reason == Reason::kWithin;
+  if ((reason != Reason::kStep && !is_within) || !decode(rip, instruction)) return {};
   Registers registers = registers_of(*task.frame);
   registers.rip = rip;
   const AccessList list = accesses_of(instruction, registers, sys::fs_base(), 0);
@@ -209,7 +210,9 @@ Touch touch_of(const Task& task, Reason reason, uint64_t rip) {
   for (size_t i = 0; i < list.count; i++) {  // of two, what is written
     const Access& access = list.accesses[i];
     if (touch.address && !access.written) continue;
-    touch = {access.address, static_cast<uint32_t>(access.size), access.written};
+    const bool changes = access.read && access.written && !instruction.is_locked;
+    touch = {access.address, static_cast<uint32_t>(access.size),
+             access.written && (is_within || !changes)};
   }
   return touch;
 }

@@ -14,6 +14,7 @@ inline constexpr uint64_t kNoStop = ~uint64_t{0} >> 1;
 // Why it is asked.
 enum class Reason : uint8_t {
   kStep,    // the task is about to make a step, all that it was given being made
+  kWithin,  // likewise, and the step is what an instruction writes after it has read
   kEvent,   // it stands at an event, which it has not begun
   kAfter,   // it has just made an event
   kYields,  // likewise, and the event says that others are to go on
