@@ -1,6 +1,6 @@
 # --- Order serial: schedules find planted bugs (serial_test.sh), and every program of the manifest runs under some
 foreach(name lost_update order_violation atomicity lock_order lost_wakeup spin endless plain_add
-    changes)
+    changes counting waiting starving)
   add_executable(serial_${name} serial/${name}.c)
   set_target_properties(serial_${name} PROPERTIES OUTPUT_NAME ${name}
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/serial)

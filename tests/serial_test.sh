@@ -75,12 +75,32 @@ for schedule in w1:default w1:pos:seed=1 w1:random:seed=2,p=0.3 w1:race:seed=3; 
     fail "changes under $schedule: $status, $(cat out), not $expected: $(cat err)"
 done
 
-# --- the limit
-run endless w1:default --step-limit 500000
+# --- who waits in a loop is seen to, soon, and by steps alone
+for schedule in w1:default w1:random:seed=5,p=0.1 w1:pct:seed=6,length=500 w1:pos:seed=7; do
+  run waiting "$schedule"
+  [ "$status" = 0 ] && [ "$(cat out)" = all ] || fail "waiting under $schedule: $status $(cat err)"
+  [ "$(value steps)" -lt 6000 ] || fail "waiting under $schedule: $(value steps) steps"
+  list=$(value list)
+  grep -v '^schedule' log >first.log
+  run waiting "$list" --delay 5
+  grep -v '^schedule' log | cmp -s - first.log || fail "waiting: $list makes another run: $(diff log first.log)"
+done
+for schedule in w1:default w1:pct:seed=1,length=50 w1:pct:seed=2,length=50; do
+  run starving "$schedule" --step-limit 40000000
+  [ "$status" = 0 ] || fail "starving under $schedule: $status $(cat err)"
+done
+
+# --- the limit, and loops that wait for each other
+run counting w1:default --step-limit 500000
+[ "$status" = 66 ] || fail "counting: $status"
+[ "$(tail -n 1 log)" = "end limit" ] || fail "counting: $(tail -n 1 log)"
+grep -q 'weir: the program has made 500000 steps' err || fail "counting: $(cat err)"
+[ "$(grep -c 'weir:   task . stands at' err)" = 2 ] || fail "counting: $(cat err)"
+run endless w1:default --step-limit 100000000
 [ "$status" = 66 ] || fail "endless: $status"
 [ "$(tail -n 1 log)" = "end limit" ] || fail "endless: $(tail -n 1 log)"
-grep -q 'weir: the program has made 500000 steps' err || fail "endless: $(cat err)"
-[ "$(grep -c 'weir:   task . stands at' err)" = 2 ] || fail "endless: $(cat err)"
+grep -q 'weir: all tasks wait for each other, some of them in loops' err || fail "endless: $(cat err)"
+[ "$(value instructions)" -lt 200000 ] || fail "endless: $(value instructions) steps"
 
 # --- a switch that cannot be made
 run lost_update "w1:list:0.1.0>7+9.9.9>1"

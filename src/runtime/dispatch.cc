@@ -110,7 +110,7 @@ void on_site(Frame& frame) {
   }
   if (frame.site == translate::kCounted) {
     const bool is_exhausted = translate::on_exhausted(frame);
-    if (plan().is_serial()) serial::on_counted(self(), frame, is_exhausted);
+    if (plan().is_serial()) serial::on_counted(self());
     else if (is_exhausted) count_exhausted(self());
     return;
   }

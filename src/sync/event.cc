@@ -308,7 +308,7 @@ void begin_turn(EventKind kind) {
     if (plan().is_serial()) {
       if (task.turn.depth == 1) {
         order::current().note_further(task, kind);
-        serial::before_event(task);
+        serial::before_event(task, kind);
       }
       task.turn.depth++;
       return;

@@ -30,12 +30,12 @@ bool is_in_program_turn(const Task& task) {
   return task.turn.state == TurnState::kGap && task.turn.depth == 1;
 }
 
-// The task has made all the steps that it was given. If the next instruction is one, the turn may
-// go to another task before it.
-bool stop_if_counted(Task& task, const Frame& frame) {
-  if (!translate::weight_at(frame.rip)) return false;
-  order::serial::pass_point(task, order::Reason::kStep, frame.rip);
-  return true;
+void count_executed(Task& task) {
+  if (!task.turn.counted) return;
+  WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 1 of serial_code.cc
+  task.turn.counted = 0;
+  order::serial::note_steps(task, translate::executed());
+  translate::stop_counting();
 }
 
 // The instruction at frame.rip, step by step.
@@ -57,6 +57,7 @@ class Change {
     if (trap::to_program(address_, &value_, op_.size) != 0) return false;
     frame_ = after;
     frame_.rip += op_.length;
+    frame_.shown = frame_.rip;
     return true;
   }
 
@@ -82,32 +83,44 @@ bool part(Task& task, Frame& frame) {
 }  // namespace
 
 void come_in(Task& task) {
-  if (!task.turn.counted) return;
-  WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 1 of serial_code.cc
-  task.turn.counted = 0;
-  order::serial::note_steps(task, translate::executed());
-  translate::stop_counting();
+  order::serial::note_entry(task);
+  count_executed(task);
 }
 
-void on_counted(Task& task, Frame& frame, bool is_exhausted) {
-  const bool is_over = is_exhausted && translate::left() == 0;
-  come_in(task);
-  if (is_over && is_in_program_turn(task)) stop_if_counted(task, frame);
-}
+void on_counted(Task& task) { count_executed(task); }
 
 void go_out(Task& task, Frame& frame) {
   if (!is_in_program_turn(task)) return;
-  uint64_t steps = order::serial::steps_to_go(task);
-  while (steps < translate::kMaxWeight) {
-    if (steps == 0) {
-      if (!stop_if_counted(task, frame)) break;
-    } else if (translate::weight_at(frame.rip) <= steps) {
-      break;
-    } else if (!part(task, frame)) {
-      steps = translate::kMaxWeight;
+  using translate::kMaxWeight;
+  frame.shown = frame.rip;
+  uint64_t steps;
+  for (;;) {
+    const bool is_watched = order::serial::watch(task, frame);
+    steps = order::serial::steps_to_go(task);
+    const uint64_t until_look = order::serial::steps_to_look(task);
+    const uint64_t least = steps < until_look ? steps : until_look;
+    if (least >= kMaxWeight && !is_watched) {
+      steps = least;
       break;
     }
-    steps = order::serial::steps_to_go(task);
+    const unsigned weight = translate::weight_at(frame.rip);
+    if (weight == 0) {
+      steps = is_watched ? 0 : least;
+      break;
+    }
+    if (steps == 0) {
+      order::serial::pass_point(task, order::Reason::kStep, frame.rip);
+      continue;
+    }
+    if (is_watched) order::serial::watch_step(task, frame);
+    if (weight <= steps) {
+      steps = weight;
+      break;
+    }
+    if (!part(task, frame)) {
+      steps = kMaxWeight;
+      break;
+    }
   }
   if (const uint64_t at = translate::enter_exactly(task, frame.rip, steps)) {
     frame.rip = at;
@@ -122,8 +135,9 @@ void begin(Task& task, Frame& frame) {
   go_out(task, frame);
 }
 
-void before_event(Task& task) {
+void before_event(Task& task, EventKind kind) {
   task.spent.counters.events++;
+  order::serial::note_event(task, kind);
   order::serial::pass_point(task, order::Reason::kEvent, task.frame ? task.frame->shown : 0);
 }
 

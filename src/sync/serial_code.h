@@ -7,24 +7,25 @@
 #pragma once
 
 #include "base/frame.h"
+#include "control/event.h"
 #include "control/plan.h"
 #include "control/task.h"
 
 namespace weir::serial {
 
-// The task has come in from program code: what it has executed is counted.
+// The task has come in from program code, for another reason than on_counted(): what it has
+// executed is counted.
 void come_in(Task& task);
-// It has come in by translate::kCounted: because the next block has more steps than are left
-// (`is_exhausted`), or for a signal. Where none is left, it goes on, or another task does before
-// it.
-void on_counted(Task& task, Frame& frame, bool is_exhausted);
+// It has come in by translate::kCounted: because the next block has more steps than are left, or
+// for a signal.
+void on_counted(Task& task);
 // On the way out: program code goes on at frame.rip, counted.
 void go_out(Task& task, Frame& frame);
 // A new task, before its first instruction: waits for the turn, and has it from here on.
 void begin(Task& task, Frame& frame);
 
 // Within begin_turn() and end_turn(): an event begins, in program code's turn; or is over.
-void before_event(Task& task);
+void before_event(Task& task, EventKind kind);
 void after_event(Task& task);
 
 }  // namespace weir::serial

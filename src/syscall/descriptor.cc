@@ -21,6 +21,7 @@
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
+#include "order/serial/serial.h"
 #include "record/input.h"
 #include "signal/signals.h"
 #include "sync/event.h"
@@ -195,6 +196,10 @@ long on_close_range(Call& call) {
 // Linux 6.18 keeps all others from it for seconds, the monitor too. It is no input, and none of the
 // calls that a recording counts: whether it is made depends on the time.
 long yield(const Call& call) {
+  if (plan().is_serial()) {
+    order::serial::note_yield(self());
+    return 0;
+  }
   constexpr uint64_t kIntervalCycles = 10'000'000;  // cycles: about a time slice
   static uint64_t last = 0;                         // per process. Guarded by: the turn
   if (!plan().has_processes()) return call_kernel(call);

@@ -16,7 +16,7 @@ namespace weir::cli::hunt {
 namespace {
 
 // Steps that a run may make: some times as many as the default schedule makes.
-constexpr uint64_t kStepFactor = 50, kLeastSteps = 20'000'000;
+constexpr uint64_t kStepFactor = 50, kLeastSteps = 10'000'000;
 constexpr size_t kOthers = 20;   // schedules that a program is tried with that fails in the first
 constexpr size_t kMaxTold = 20;  // failures
 

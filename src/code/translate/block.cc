@@ -76,15 +76,14 @@ bool find_flags_dead(const Trace& trace) {
 
 }  // namespace
 
-void follow(uint64_t start, Trace& trace, bool over_seek_gates) {
+void follow(uint64_t start, Trace& trace, bool over_seek_gates, unsigned most) {
   Range code{};
   uint64_t at = start;
   uint64_t returns[kMaxInstructions];  // of calls in the path
   unsigned depth = 0;
   trace.count = trace.weight = 0;
   trace.ends_itself = false;
-  while (trace.count < kMaxInstructions && trace.weight <= kMaxBlockWeight - kMaxWeight &&
-         !trace.ends_itself) {
+  while (trace.count < most && trace.weight <= kMaxBlockWeight - kMaxWeight && !trace.ends_itself) {
     if (!code.contains(at)) code = code_at(at);
     const TranslationExit way_out =
         code.empty() ? TranslationExit{} : translation_exit_in(code, at);

@@ -45,7 +45,9 @@ struct Trace {
 // translated, leaves the text or is a translation exit. It reads nothing but program text and the
 // tables of text and sites, so the path is the same in every process and every run. Empty: nothing
 // can be translated here. `over_seek_gates`: not a block's path, but the program's (seek.h).
-void follow(uint64_t start, Trace& trace, bool over_seek_gates = false);
+// `most`: no more of its instructions are wanted.
+void follow(uint64_t start, Trace& trace, bool over_seek_gates = false,
+            unsigned most = kMaxInstructions);
 
 // Cuts the path off: `count` steps are left. REQUIRES: 0 < count <= trace.count.
 void cut(Trace& trace, unsigned count);

@@ -161,7 +161,7 @@ uint64_t enter_exactly(Task& task, uint64_t rip, uint64_t budget) {
 
 unsigned weight_at(uint64_t rip) {
   static Trace trace;
-  follow(rip, trace);
+  follow(rip, trace, false, 1);
   return trace.count ? trace.weight_before(1) : 0;
 }
 

@@ -20,12 +20,6 @@ Range g_quiet[kMaxQuiet];
 uint32_t g_quiet_count = 0;
 bool g_counts_steps = false, g_all = false;
 
-bool is_quiet(uint64_t address) {
-  for (uint32_t i = 0; i < g_quiet_count; i++)
-    if (g_quiet[i].contains(address)) return true;
-  return false;
-}
-
 bool has_fs(const Shape& shape, const uint8_t* code) {
   for (unsigned i = 0; i < shape.opcode_at; i++)
     if (code[i] == 0x64) return true;
@@ -102,20 +96,26 @@ void note_quiet_text(Range text) {
 
 void forget_quiet_text() { g_quiet_count = 0; }
 
+bool is_quiet_text(uint64_t address) {
+  for (uint32_t i = 0; i < g_quiet_count; i++)
+    if (g_quiet[i].contains(address)) return true;
+  return false;
+}
+
 unsigned weight_of(const Shape& shape, const uint8_t* code, Flow flow, uint64_t target) {
   if (!g_counts_steps) return 1;
   const auto address = reinterpret_cast<uint64_t>(code);
   if (page::own_image().contains(address)) return 0;
   switch (flow) {
-    case Flow::kJump: return target <= address && !is_quiet(address);
+    case Flow::kJump: return target <= address && !is_quiet_text(address);
     case Flow::kConditional:
     case Flow::kLoop: return target <= address;
     case Flow::kIndirectCall:
-    case Flow::kIndirectJump: return !is_quiet(address);
+    case Flow::kIndirectJump: return !is_quiet_text(address);
     case Flow::kNext: break;
     default: return 0;
   }
-  if (is_quiet(address)) return 0;
+  if (is_quiet_text(address)) return 0;
   if (has_implied_memory(shape)) return 1;
   if (!shape.has_memory_operand() || only_names(shape)) return 0;
   if (!g_all && (is_on_stack(shape, code) || has_fs(shape, code))) return 0;

@@ -19,6 +19,7 @@ bool counts_steps();
 // Text in which loops alone have steps: the C library's.
 void note_quiet_text(Range text);
 void forget_quiet_text();
+bool is_quiet_text(uint64_t address);
 
 // How much the instruction counts: 1 or, where only steps count and it is none, 0. One that reads
 // memory and then writes it, and is not locked, is two steps: others may come in between, as they

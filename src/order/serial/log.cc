@@ -71,6 +71,7 @@ const char* name_of(Reason reason) {
     case Reason::kEvent:
     case Reason::kAfter: return "preempt";
     case Reason::kYields: return "yield";
+    case Reason::kSpins: return "spin";
     case Reason::kForced: return "forced";
     case Reason::kBlocks: return "block";
     case Reason::kEnds: return "end";
@@ -245,7 +246,7 @@ void write_log(End how, int value) {
       text.put("\n");
     }
     text.put("steps ").put(g_run.contested).put("\nevents ").put(g_run.events);
-    text.put("\ninstructions ").put(g_run.steps).put("\ntasks ");
+    text.put("\ninstructions ").put(cost_so_far()).put("\ntasks ");
     text.put(g_run.tasks ? g_run.tasks : 1).put("\nswitches ").put(g_run.switches);
     put_counts(text.put("\ntask-steps"), g_run.contested_of);
     put_counts(text.put("task-events"), g_run.events_of);

@@ -1,11 +1,12 @@
 // What is known of the run under Order serial, by the process that makes it. Guarded by: the turn,
 // or OrderState::lock where nobody has it.
-// Implemented in log.cc.
+// Implemented in log.cc and serial.cc.
 #pragma once
 
 #include "control/control.h"
 #include "control/schedule_memory.h"
 #include "order/serial/serial.h"
+#include "order/serial/spin_watch.h"
 #include "order/serial/strategy.h"
 
 namespace weir::order::serial {
@@ -26,7 +27,9 @@ struct Track {
   uint64_t event = 0, step = 0;  // its position
   bool is_asked = false;         // the strategy has said how far it may go
   uint64_t to_go = 0;            // of that
-  uint64_t in_row = 0;           // steps since another task had the turn, or an event
+  uint64_t in_row = 0;           // steps since another task had the turn, or should have
+  uint64_t forced = 0;           // times that it should have
+  SpinWatch spin;
 };
 
 struct Run {
@@ -38,7 +41,11 @@ struct Run {
   uint32_t ready;      // tasks that could, at the last point
   // By a task's number: its share of `contested`, and the events that it came to.
   uint64_t contested_of[kMaxCounts], events_of[kMaxCounts];
-  uint32_t changes;  // kept
+  uint64_t jumped;         // virtual nanoseconds that passed for a sleeper before its time
+  uint32_t standstill;     // times that a task was found to wait in a loop, and no step was made
+                           // but in such loops
+  uint64_t standstill_ns;  // since when that is very often; 0: it is not
+  uint32_t changes;        // kept
   uint64_t changes_left_out;
   bool is_ended;
   long process;  // that has the log, and
@@ -46,6 +53,11 @@ struct Run {
   Track tracks[kMaxTasks];
 };
 extern Run g_run;
+
+// What the step limit counts: an event takes as long as many steps, and one with a change of the
+// turn as thousands.
+inline constexpr uint64_t kEventCost = 64;
+uint64_t cost_so_far();
 
 inline constexpr uint32_t kMaxChanges = 1u << 20, kMaxSwitches = 1u << 20;
 inline Change* changes() { return reinterpret_cast<Change*>(kScheduleLog); }

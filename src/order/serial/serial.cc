@@ -16,6 +16,7 @@
 #include "code/decode/decoder.h"
 #include "control/phase_timer.h"
 #include "control/process.h"
+#include "order/serial/ready.h"
 #include "order/serial/run.h"
 #include "order/serial/tally.h"
 #include "order/sleep.h"
@@ -28,8 +29,7 @@ constinit Serial g_serial;
 
 namespace {
 
-using serial::g_run;
-using serial::Track;
+using namespace serial;
 
 constexpr uint64_t kStepNs = 1, kEventNs = 1000;
 // So long nobody goes on before a deadlock is told, if a signal could still end it.
@@ -40,23 +40,15 @@ constexpr uint64_t kLook = 500'000'000, kLongest = 5'000'000'000;
 
 Track& track_of(const Task& task) { return g_run.tracks[task.id]; }
 
+// Each time at another place of a loop, lest the task always holds the lock that others wait for.
+uint64_t fair_limit(const Track& track) {
+  constexpr uint64_t kStride = 7, kPlaces = 64;
+  return g_run.schedule.fair + track.forced * kStride % kPlaces;
+}
+
 Position position_of(const Task& task) {
   const Track& track = track_of(task);
   return {track.number, track.event, track.step};
-}
-
-// Tasks that can go on, by rising number.
-uint32_t find_ready(const Shared& s, TaskId* ready) {
-  uint32_t count = 0;
-  for (TaskId i = 0; i < s.order.high_task; i++) {
-    const TaskState state = s.tasks[i].order.state;
-    if (state != TaskState::kArrived && state != TaskState::kRunning) continue;
-    uint32_t at = count++;
-    for (; at && g_run.tracks[ready[at - 1]].number > g_run.tracks[i].number; at--)
-      ready[at] = ready[at - 1];
-    ready[at] = i;
-  }
-  return count;
 }
 
 void note_change(const Moment& moment, TaskId chosen, uint64_t address, bool is_listed) {
@@ -78,36 +70,32 @@ void give(Shared& s, Task& task) {
   add_to_schedule(s, task, 0xfe);
 }
 
+bool is_step(Reason reason) { return reason == Reason::kStep || reason == Reason::kWithin; }
+
 // Who goes on, of those that can; `from` stands at its position for `reason`, and cannot itself if
 // `current` is kNoTask.
 TaskId choose(Shared& s, const Task& from, TaskId current, Reason reason, uint64_t address,
               const Touch& next = {}) {
-  TaskId ready[kMaxTasks];
-  const Moment moment{reason, position_of(from),    current, g_run.contested,
-                      ready,  find_ready(s, ready), next};
+  TaskId ready[kMaxTasks], sleeping[kMaxTasks];
+  Moment moment{reason, position_of(from),    current,  g_run.contested,
+                ready,  find_ready(s, ready), sleeping, find_sleeping(s, sleeping),
+                next};
   g_run.ready = moment.count;
   if (!moment.count) return kNoTask;
+  if (current != kNoTask && !moment.is_ready(current)) moment.current = current = kNoTask;
   const TaskId chosen = g_run.strategy->choose(moment);
-  WEIR_CHECK(moment.is_ready(chosen));
+  WEIR_CHECK(moment.is_ready(chosen) || moment.is_asleep(chosen));
+  if (moment.is_asleep(chosen)) hold_up_for(s, s.tasks[chosen]);
   const bool is_listed = chosen != default_choice(moment);
   if (chosen != current) {
     g_run.switches++;
     track_of(s.tasks[chosen]).in_row = 0;
+    track_of(s.tasks[chosen]).spin.restart();
   }
+  // A strategy's stop at which nobody else is chosen leaves nothing behind: a list has it not.
+  if (chosen != current || !is_step(reason)) wake_loops(s);
   if (is_listed || chosen != current) note_change(moment, chosen, address, is_listed);
   return chosen;
-}
-
-bool has_outside(const Shared& s) {
-  for (TaskId i = 0; i < s.order.high_task; i++)
-    if (s.tasks[i].order.state == TaskState::kOutside) return true;
-  return false;
-}
-
-bool has_deadline(const Shared& s) {
-  for (TaskId i = 0; i < s.order.high_task; i++)
-    if (s.tasks[i].order.state == TaskState::kBlocked && s.tasks[i].order.deadline) return true;
-  return false;
 }
 
 bool may_be_signalled(const Shared& s) {
@@ -130,7 +118,7 @@ bool may_be_signalled(const Shared& s) {
 void decide(Shared& s, const Task& from, Reason reason, uint64_t address) {
   WEIR_DEBUG_CHECK(s.order.turn == kNoTask);
   expire(s);
-  if (!next_arrived(s, 0) && !has_outside(s) && has_deadline(s)) jump(s);
+  if (!has_ready(s) && !has_outside(s) && has_deadline(s)) jump(s);
   if (!next_arrived(s, 0)) {
     if (!has_outside(s) && !has_deadline(s) && !may_be_signalled(s)) tell_deadlock();
     watch_idle(s);
@@ -187,6 +175,7 @@ void count_event(Task& task) {
 void add_track(const Task& task) {
   Track& track = track_of(task);
   track = Track{};
+  track.spin.begin();
   track.number = static_cast<uint32_t>(task.identity.creation);
   g_run.tasks++;
   g_run.strategy->begin(task.id, track.number);
@@ -202,7 +191,7 @@ Touch touch_of(const Task& task, Reason reason, uint64_t rip) {
     return task.frame->site == kUpcall ? Touch{task.frame->rsi, kObject, true} : Touch{};
   Instruction instruction;
   const bool is_within = reason == Reason::kWithin;
-  if ((reason != Reason::kStep && !is_within) || !decode(rip, instruction)) return {};
+  if (!is_step(reason) || !decode(rip, instruction)) return {};
   Registers registers = registers_of(*task.frame);
   registers.rip = rip;
   const AccessList list = accesses_of(instruction, registers, sys::fs_base(), 0);
@@ -217,11 +206,8 @@ Touch touch_of(const Task& task, Reason reason, uint64_t rip) {
   return touch;
 }
 
-[[noreturn]] void tell_limit() {
+[[noreturn]] void end_at_limit() {
   Shared& s = shared();
-  serial::end(End::kLimit, 0);
-  report("the program has made %u steps, which --step-limit allows: it ends with status 66",
-         g_run.steps);
   for (TaskId i = 0; i < s.order.high_task; i++) {
     const Task& task = s.tasks[i];
     if (task.order.state == TaskState::kFree) continue;
@@ -232,6 +218,33 @@ Touch touch_of(const Task& task, Reason reason, uint64_t rip) {
   leave(66);
 }
 
+[[noreturn]] void tell_limit() {
+  serial::end(End::kLimit, 0);
+  report("the program has made %u steps, which --step-limit allows: it ends with status 66",
+         serial::cost_so_far());
+  end_at_limit();
+}
+
+// Very often in a row a task was found to wait in a loop, and none has done anything else
+// meanwhile. What they wait for may come from outside still.
+void end_standstill() {
+  constexpr uint32_t kVeryOften = 500;
+  constexpr uint64_t kLookNs = 1'000'000, kPatientNs = 300'000'000;
+  if (g_run.standstill < kVeryOften) {
+    g_run.standstill_ns = 0;
+    return;
+  }
+  const uint64_t now = sys::monotonic_ns();
+  if (!g_run.standstill_ns) g_run.standstill_ns = now;
+  if (now - g_run.standstill_ns > kPatientNs) {
+    serial::end(End::kLimit, 0);
+    report("all tasks wait for each other, some of them in loops: the program ends with status 66");
+    end_at_limit();
+  }
+  const timespec pause{0, kLookNs};
+  sys::raw(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);
+}
+
 }  // namespace
 
 void Serial::start(Task& task) {
@@ -240,6 +253,8 @@ void Serial::start(Task& task) {
   for (uint32_t i = 0; i < kMaxCounts; i++) g_run.contested_of[i] = g_run.events_of[i] = 0;
   serial::clear_tallies();
   g_run.ready = 1;
+  g_run.jumped = 0;
+  g_run.standstill = 0;
   g_run.changes = 0;
   g_run.changes_left_out = 0;
   g_run.strategy = &strategy_for(g_run.schedule);
@@ -335,9 +350,12 @@ namespace serial {
 
 constinit Run g_run{};
 
+uint64_t cost_so_far() { return g_run.steps + kEventCost * g_run.events; }
+
 void note_steps(Task& task, uint64_t steps) {
   Track& track = track_of(task);
   track.step += steps;
+  if (steps && !track.spin.is_on()) g_run.standstill = 0;
   track.in_row += steps;
   track.to_go -= steps < track.to_go ? steps : track.to_go;
   g_run.steps += steps;
@@ -356,22 +374,35 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
   if (g_run.ready > 1) serial::tally(touch, track.number);
   if (reason == Reason::kAfter) {
     count_event(task);
-    if (track.yields) reason = Reason::kYields;
+    if (track.yields) {
+      reason = Reason::kYields;
+      track.spin.note_yield();
+    }
     track.yields = false;
   } else if (reason == Reason::kEvent) {
     note_steps(task, 1);  // to begin an event is a step
     if (track.number < kMaxCounts) g_run.events_of[track.number]++;
+  } else if (reason == Reason::kSpins) {
+    count_event(task);  // it begins to wait; the position is one of its own
   }
-  if (g_run.memory->step_limit && g_run.steps >= g_run.memory->step_limit) tell_limit();
-  if (track.in_row >= g_run.schedule.fair && reason != Reason::kYields) {
+  if (g_run.memory->step_limit && cost_so_far() >= g_run.memory->step_limit) tell_limit();
+  if (track.in_row >= fair_limit(track) && reason != Reason::kYields) {
     reason = Reason::kForced;
     track.in_row = 0;
+    track.forced++;
+    track.spin.hope();
+    track.spin.restart();
   }
+  if (reason == Reason::kSpins && g_run.memory->step_limit) end_standstill();
   {
     SpinGuard guard(s.order.lock);
     expire(s);
-    if (reason == Reason::kForced && !next_arrived(s, 0) && has_deadline(s) && !has_outside(s))
-      jump(s);
+    const bool asks_for_others = reason == Reason::kForced || reason == Reason::kSpins;
+    if (asks_for_others && !has_ready(s, &task) && has_deadline(s) && !has_outside(s)) jump(s);
+    if (reason == Reason::kSpins) {
+      g_run.standstill = has_outside(s) || has_deadline(s) ? 0 : g_run.standstill + 1;
+      if (!has_ready(s)) reason = Reason::kForced;  // all do
+    }
     const TaskId next = choose(s, task, task.id, reason, rip, touch);
     if (next == task.id) return;
     task.order.state = TaskState::kArrived;
@@ -391,9 +422,46 @@ uint64_t steps_to_go(Task& task) {
   };
   track.is_asked = true;
   track.to_go = g_run.strategy->steps_before_stop(task.id, position_of(task), g_run.contested);
-  at_most(g_run.schedule.fair, track.in_row);
-  if (const uint64_t limit = g_run.memory->step_limit) at_most(limit, g_run.steps);
+  at_most(fair_limit(track), track.in_row);
+  if (const uint64_t limit = g_run.memory->step_limit) at_most(limit, cost_so_far());
   return track.to_go;
+}
+
+bool watch(Task& task, const Frame& frame) {
+  Track& track = track_of(task);
+  SpinWatch& spin = track.spin;
+  spin.look_at_entry(track.in_row);
+  if (spin.is_on()) {
+    if (!spin.has_come_back(frame, track.in_row, task.identity.virtual_tid)) return spin.is_on();
+    pass_point(task, Reason::kSpins, frame.rip);
+  }
+  if (spin.steps_to_look(track.in_row)) return false;
+  Shared& s = shared();
+  {
+    SpinGuard guard(s.order.lock);
+    expire(s);
+    if (!next_arrived(s, 0) && !has_deadline(s)) {
+      spin.postpone(track.in_row);
+      return false;
+    }
+  }
+  spin.start(frame);
+  return true;
+}
+
+void watch_step(Task& task, const Frame& frame) { track_of(task).spin.note_step(frame); }
+
+uint64_t steps_to_look(const Task& task) {
+  const Track& track = track_of(task);
+  return track.spin.steps_to_look(track.in_row);
+}
+
+void note_entry(Task& task) { track_of(task).spin.note_entry(); }
+
+void note_event(Task& task, EventKind kind) {
+  SpinWatch& spin = track_of(task).spin;
+  spin.wake();
+  if (spin.is_on() && task.frame) spin.note_event(*task.frame, kind);
 }
 
 void note_yield(Task& task) { track_of(task).yields = true; }

@@ -44,6 +44,15 @@ namespace serial {
 bool has_all_points();
 // The task, which has the turn, has made so many steps.
 void note_steps(Task& task, uint64_t steps);
+// It goes on at frame.rip. If it waits in a loop, the turn goes to another; returns when it has it
+// again. True: it is to be stopped before its next step, which watch_step() is told.
+bool watch(Task& task, const Frame& frame);
+void watch_step(Task& task, const Frame& frame);
+// How many steps it may make until watch() is to be called.
+uint64_t steps_to_look(const Task& task);
+// It has come in; and by this event.
+void note_entry(Task& task);
+void note_event(Task& task, EventKind kind);
 // It stands at a place where the turn may go to another; returns when it has it again. `rip`: where
 // it is.
 void pass_point(Task& task, Reason reason, uint64_t rip);

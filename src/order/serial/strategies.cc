@@ -35,10 +35,11 @@ class List final : public Strategy {
     const Switch* here = first_from(moment.at);
     if (!here || here->at != moment.at) return default_choice(moment);
     passed_++;
-    for (uint32_t i = 0; i < moment.count; i++) {
-      if (numbers_[moment.ready[i]] != here->target) continue;
+    for (uint32_t i = 0; i < moment.count + moment.sleeping_count; i++) {
+      const TaskId id = i < moment.count ? moment.ready[i] : moment.sleeping[i - moment.count];
+      if (numbers_[id] != here->target) continue;
       kept_++;
-      return moment.ready[i];
+      return id;
     }
     return default_choice(moment);
   }
@@ -88,12 +89,15 @@ class RandomWalk final : public Strategy {
     // Right after an event is right before a step.
     if (moment.reason == Reason::kAfter && !random_.happens(per_million_)) return moment.current;
     if (moment.reason == Reason::kEvent && !random_.happens(at_event_)) return moment.current;
+    if (moment.sleeping_count && random_.below(kSeldom) == 0)
+      return moment.sleeping[random_.below(moment.sleeping_count)];
     const Candidates candidates(moment);
     return candidates.at(random_.below(candidates.count));
   }
 
  private:
   static constexpr uint64_t kFarthest = 4096;  // that many draws at once
+  static constexpr uint64_t kSeldom = 4;       // a sleeper is chosen
   static constexpr uint64_t kStops = 10'000;
   bool halves_ = false;
   uint64_t stops_ = 0;
@@ -127,9 +131,11 @@ class Pct final : public Strategy {
     return next;
   }
   TaskId choose(const Moment& moment) override {
+    bool is_changed = false;
     if (moment.current != kNoTask) {
       for (uint32_t i = 0; i < count_; i++) {
         if (changes_[i] > moment.steps) continue;
+        is_changed = true;
         priority_[moment.current] = --changed_;  // below all that have had no change
         changes_[i] = changes_[--count_];
         i--;
@@ -139,6 +145,9 @@ class Pct final : public Strategy {
     TaskId best = moment.ready[0];
     for (uint32_t i = 1; i < moment.count; i++)
       if (priority_[moment.ready[i]] > priority_[best]) best = moment.ready[i];
+    // Else it would be awake at once each time, and its sleep none.
+    for (uint32_t i = 0; is_changed && i < moment.sleeping_count; i++)
+      if (priority_[moment.sleeping[i]] > priority_[best]) best = moment.sleeping[i];
     return best;
   }
 
@@ -182,9 +191,11 @@ class PreemptionBounded final : public Strategy {
       places_[i--] = places_[--count_];
     }
     if (moment.goes_on() && !is_place) return moment.current;
-    if (moment.count == 1) return moment.ready[0];
+    const uint32_t asleep = is_place ? moment.sleeping_count : 0;
+    if (moment.count + asleep == 1) return moment.ready[0];
     for (;;) {
-      const TaskId id = moment.ready[random_.below(moment.count)];
+      const uint64_t at = random_.below(moment.count + asleep);
+      const TaskId id = at < moment.count ? moment.ready[at] : moment.sleeping[at - moment.count];
       if (id != moment.current) return id;
     }
   }

@@ -18,6 +18,7 @@ enum class Reason : uint8_t {
   kEvent,   // it stands at an event, which it has not begun
   kAfter,   // it has just made an event
   kYields,  // likewise, and the event says that others are to go on
+  kSpins,   // it waits, in a loop, for what another task is to write
   kForced,  // it has made very many steps in a row: another must go on, if one can
   kBlocks,  // it cannot go on: it waits,
   kEnds,    // or has ended
@@ -34,6 +35,12 @@ inline bool conflict(const Touch& a, const Touch& b) {
          b.address < a.address + a.size;
 }
 
+inline bool has(const TaskId* ids, uint32_t count, TaskId id) {
+  for (uint32_t i = 0; i < count; i++)
+    if (ids[i] == id) return true;
+  return false;
+}
+
 struct Moment {
   Reason reason;
   Position at;          // of `current`, or of the task that had the turn last
@@ -41,13 +48,14 @@ struct Moment {
   uint64_t steps;       // of all tasks so far, made while another could have gone on
   const TaskId* ready;  // who can go on, `current` among them, by rising number
   uint32_t count;       // at least 1
-  Touch next{};         // of `current`, where the strategy asks for it
+  // Who sleeps for a time that may pass now, since a task can be held up for as long: none is
+  // ready, each may be chosen.
+  const TaskId* sleeping = nullptr;
+  uint32_t sleeping_count = 0;
+  Touch next{};  // of `current`, where the strategy asks for it
 
-  bool is_ready(TaskId id) const {
-    for (uint32_t i = 0; i < count; i++)
-      if (ready[i] == id) return true;
-    return false;
-  }
+  bool is_ready(TaskId id) const { return has(ready, count, id); }
+  bool is_asleep(TaskId id) const { return has(sleeping, sleeping_count, id); }
   bool goes_on() const {
     return current != kNoTask &&
            (count == 1 || (reason != Reason::kYields && reason != Reason::kForced));
@@ -72,8 +80,8 @@ class Strategy {
   virtual uint64_t steps_before_stop(TaskId, const Position& /*at*/, uint64_t /*steps*/) {
     return kNoStop;
   }
-  // One of moment.ready. Where moment.goes_on() is false, and another is ready, not the current
-  // one.
+  // One of moment.ready or moment.sleeping. Where moment.goes_on() is false, and another is ready,
+  // not the current one.
   virtual TaskId choose(const Moment& moment) { return default_choice(moment); }
   // It wants Moment::next.
   virtual bool looks_at_memory() const { return false; }
