@@ -29,9 +29,15 @@ typedef void* (*Body)(void*);
 
 // Starts the threads, in this order, and waits for them. The argument is each one's number.
 static inline void run_threads(int count, const Body* bodies) {
-  pthread_t threads[16];
+  pthread_t threads[128];
   for (long i = 0; i < count; i++) pthread_create(&threads[i], NULL, bodies[i], (void*)i);
   for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
+}
+// So many threads of each of two kinds, those of the first before the others.
+static inline void run_many(int first, Body a, int second, Body b) {
+  Body bodies[128];
+  for (int i = 0; i < first + second; i++) bodies[i] = i < first ? a : b;
+  run_threads(first + second, bodies);
 }
 #define RUN(...)                                                  \
   do {                                                            \
