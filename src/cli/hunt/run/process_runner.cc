@@ -41,6 +41,7 @@ using Clock = std::chrono::steady_clock;
 using recording::File;
 
 constexpr size_t kMostBytes = 1 << 20;        // bytes of an output that are kept
+constexpr uint64_t kMostLogged = 64u << 20;   // bytes of a schedule log that are read
 constexpr uint64_t kMaxWritten = 256u << 20;  // a run that writes more is ended
 constexpr double kGraceSeconds = 2;           // from SIGTERM to SIGKILL
 constexpr int kLookMs = 200;                  // how often sizes and times are looked at
@@ -59,7 +60,10 @@ File memory_file(const char* name) {
   return file;
 }
 
-std::string all_of(const std::string& path) { return File::reading(path).read(0, 64u << 20); }
+// At most `most` bytes. A buffer of that size would be filled with zeros first.
+std::string bytes_of(const File& file, uint64_t most) {
+  return file.read(0, std::min(file.size(), most));
+}
 
 // Nothing is in the environment that `weir run` with this schedule would not put there: its length
 // moves the program's stack.
@@ -161,10 +165,10 @@ struct ProcessRunner::State {
     run.is_given_up =
         slot.is_given_up || (slot.is_late && processor_seconds > kBusyPart * run.seconds);
     run.is_cut = slot.is_cut;
-    run.out = slot.out.read(0, kMostBytes);
-    run.err = slot.err.read(0, kMostBytes);
+    run.out = bytes_of(slot.out, kMostBytes);
+    run.err = bytes_of(slot.err, kMostBytes);
     part_words(run);
-    run.log = parsed_log(all_of(slot.log));
+    run.log = parsed_log(bytes_of(File::reading(slot.log), kMostLogged));
     return run;
   }
 };
