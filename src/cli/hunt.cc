@@ -252,6 +252,8 @@ void add_judge_options(CLI::App& command, HuntOptions& options) {
       ->check(CLI::Range(0.001, 1e9))
       ->type_name("SECONDS")
       ->capture_default_str();
+  command.add_flag("--no-fork-server", options.process.from_start,
+                   "Begin each run at the program's start, not where its first thread is made");
   command
       .add_option("--stdin", options.process.input,
                   "What each run reads as its standard input; default: nothing (/dev/null)")

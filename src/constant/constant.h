@@ -21,6 +21,9 @@ inline bool is_on() { return options().constant != 0; }
 inline bool has_random() { return options().constant & kRandom; }
 inline bool has_time() { return options().constant & kTime; }
 inline bool has_pid() { return options().constant & kPid; }
+// Ids in system calls are others than the kernel's.
+extern bool g_has_other_id;
+inline bool shows_ids() { return has_pid() || g_has_other_id; }
 
 // At the start of a program, before its first task is made. False with a report.
 bool attach();
@@ -30,6 +33,9 @@ uint64_t next_child();
 void note_process(int pid, uint64_t identity);
 // In the child, which has a memory of its own from now on.
 void begin_process(uint64_t identity);
+// This process stands for the one that has forked it (runtime/serve/fork_server.h), with that one's
+// id as the program sees it.
+void stand_for_parent();
 // The program has waited for its child: what that lived through is past.
 void end_process(int pid);
 

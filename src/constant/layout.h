@@ -18,12 +18,12 @@ inline constexpr uint64_t kMagic = 0x74736e6f63726977;
 
 // One process of the run. Layout: all zero where there is none.
 struct Record {
-  int32_t id;         // that the program sees, 0: none
-  uint32_t children;  // that it has made
-  uint32_t images;    // programs that it has executed, the first one counted
-  uint32_t pad;
-  uint64_t identity;  // a hash of its place among the processes of the run
-  uint64_t elapsed;   // its virtual time, nanoseconds
+  int32_t id;          // that the program sees, 0: none
+  uint32_t children;   // that it has made
+  uint32_t images;     // programs that it has executed, the first one counted
+  int32_t stands_for;  // the id by which it knows itself, of a run that was forked; 0: its own
+  uint64_t identity;   // a hash of its place among the processes of the run
+  uint64_t elapsed;    // its virtual time, nanoseconds
 };
 static_assert(sizeof(Record) == 32);
 

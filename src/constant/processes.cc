@@ -21,9 +21,13 @@
 
 namespace weir::constant {
 
+bool g_has_other_id = false;
+
 namespace {
 
 int g_process = 0;  // the kernel's id of the program's first process
+// If g_has_other_id: of the process that stands for another, the kernel's id and the one shown.
+int g_real = 0, g_shown = 0;
 
 int own_pid() {
   return self().identity.in_vfork ? static_cast<int>(sys::raw(SYS_getpid)) : g_process;
@@ -54,6 +58,12 @@ void forget_id(const Record& record, int pid) {
 void name_outside(int pid, uint64_t number) {
   if (pid <= 1 || pid >= kMaxRealIds || memory().records[pid].id) return;
   memory().records[pid].id = take_id(pid, number);
+}
+
+void show_as(int pid, int shown) {
+  g_has_other_id = true;
+  g_real = pid;
+  g_shown = shown;
 }
 
 void begin_run(int pid) {
@@ -94,6 +104,7 @@ bool attach() {
   Record& own = memory().records[g_process];
   if (!own.identity) begin_run(g_process);
   own.images++;
+  if (own.stands_for) show_as(g_process, own.stands_for);  // an earlier image of it was forked
   if (has_pid()) shared().program.constant_pid = own.id;
   shared().order.constant_now = own.elapsed;
   return true;
@@ -107,6 +118,7 @@ void note_process(int pid, uint64_t identity) {
   if (record.identity == identity) return;
   forget_id(record, pid);
   record.children = record.images = 0;
+  record.stands_for = 0;
   record.elapsed = 0;
   record.id = take_id(pid, identity);
   __atomic_store_n(&record.identity, identity, __ATOMIC_RELEASE);
@@ -121,6 +133,20 @@ void begin_process(uint64_t identity) {
   memory().records[pid].elapsed = shared().order.constant_now;
 }
 
+void stand_for_parent() {
+  const int pid = static_cast<int>(sys::raw(SYS_getpid)), parent = g_process;
+  if (pid >= kMaxRealIds || parent == pid) return;
+  g_process = pid;
+  Record& record = memory().records[pid];
+  forget_id(record, pid);
+  record = memory().records[parent];
+  if (record.id >= kFirstId)
+    __atomic_store_n(&memory().ids[record.id - kFirstId], pid, __ATOMIC_RELEASE);
+  if (has_pid()) return;
+  record.stands_for = parent;
+  show_as(pid, parent);
+}
+
 void end_process(int pid) {
   if (pid <= 0 || pid >= kMaxRealIds) return;
   const Record& record = memory().records[pid];
@@ -128,11 +154,13 @@ void end_process(int pid) {
 }
 
 int shown_id(int real) {
+  if (g_has_other_id) return real == g_real ? g_shown : real;
   const int id = real > 0 && real < kMaxRealIds ? memory().records[real].id : 0;
   return id ? id : real;
 }
 
 int real_id(int shown) {
+  if (g_has_other_id) return shown == g_shown ? g_real : shown;
   if (shown < kFirstId || shown >= kFirstId + kIds) return shown;
   const int real = __atomic_load_n(&memory().ids[shown - kFirstId], __ATOMIC_ACQUIRE);
   return real ? real : shown;

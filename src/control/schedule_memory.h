@@ -13,6 +13,12 @@ struct ScheduleMemory {
 
   uint64_t magic;
   uint64_t step_limit;  // of all tasks together; 0: none
+  // Where the process `server_process` is to be a fork server (control/fork_server.h): its socket.
+  int32_t server_process;  // 0: none is
+  int32_t server;
+  // That the run is to count on; 0: those that it has. Other runs use the others.
+  uint32_t processors;
+  uint32_t unused;
   char log_path[4096];  // where the schedule log goes, absolute; empty: nowhere
   uint32_t length;
   char text[kMaxText];  // the schedule, NUL-terminated; empty: the default

@@ -60,7 +60,7 @@ long own_time(const Task& task, timespec* time) {
 
 long task_time(clockid_t clock, timespec* time) {
   const int tid = static_cast<int>(~static_cast<unsigned>(clock >> 3));
-  const int process = constant::has_pid() ? constant::real_id(tid) : tid;
+  const int process = constant::shows_ids() ? constant::real_id(tid) : tid;
   const bool first = process == shared().program.shown_pid;
   const Task* const named = tasks::find_by_virtual_tid(tid);
   const int real = first ? task_at(0).identity.tid : named ? tasks::kernel_tid(*named) : process;

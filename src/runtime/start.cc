@@ -39,6 +39,7 @@
 #include "record/shared_memory.h"
 #include "record/stream.h"
 #include "runtime/orders.h"
+#include "runtime/serve/fork_server.h"
 #include "runtime/stats/exit_report.h"
 #include "runtime/views.h"
 #include "signal/signals.h"
@@ -137,6 +138,7 @@ void go_multi() {
   recording::begin_start();
   tasks::leave_meeting();
   g_processors = count_processors();
+  if (plan().is_serial() && order::serial::processors()) g_processors = order::serial::processors();
   use_order();
   order::set_watch(trap::spin_sees_change);
   recording::keep_order();
@@ -169,6 +171,7 @@ void go_multi() {
     tasks::split_monitor();
     if (!view::current().open_tracking()) die(125);
   }
+  if (plan().is_serial()) serve_forks();
   s.mapping_log.sequence = 0;
   s.processes.entries[g_process].mapping_sequence = 0;
   g_tasks_active = true;
@@ -234,7 +237,10 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   runtime::open_log();
   runtime::map_said();
   if (!libc::learn()) die(125);
-  if (plan().is_serial() && !order::serial::read_schedule()) die(125);
+  if (plan().is_serial()) {
+    if (!order::serial::read_schedule()) die(125);
+    runtime::prepare_fork_server();
+  }
   runtime::start_counts();
   if (!constant::attach()) die(125);
   shared().program.arguments = reinterpret_cast<uint64_t>(argv[0]);

@@ -11,7 +11,7 @@ namespace weir::syscalls {
 namespace {
 
 long with_ids(Call& call, long (*make)(Call&)) {
-  if (!constant::has_pid() || !has_constant_ids(call.number)) {
+  if (!constant::shows_ids() || !has_constant_ids(call.number)) {
     const long result = make(call);
     end_waited(call, result);
     return result;
@@ -46,7 +46,7 @@ bool is_constant(long number) {
   }
   return (constant::has_random() && has_constant_random(number)) ||
          (constant::has_time() && has_constant_time(number)) ||
-         (constant::has_pid() && has_constant_ids(number));
+         (constant::shows_ids() && has_constant_ids(number));
 }
 
 long call_constant(Call& call, long (*make)(Call&)) {

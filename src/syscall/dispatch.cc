@@ -18,6 +18,7 @@
 #include "control/control.h"
 #include "control/options.h"
 #include "control/process.h"
+#include "control/served.h"
 #include "memory/backing.h"
 #include "memory/closed_pages.h"
 #include "record/input.h"
@@ -125,6 +126,7 @@ void choose_handled(bool multi) {
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
   if (plan().is_serial()) mark(sends_signal, 1);
+  if (served::g_watches && !multi) mark(served::may_last, 1);
   if (!multi) return;
   if (plan().gives_pages() || plan().has_keys())
     return handle_all_calls();  // the kernel would find pages closed
@@ -135,6 +137,7 @@ void choose_handled(bool multi) {
   mark(is_timer, 1);
   mark(is_futex, 1);
   mark(is_descriptor, 1);
+  if (plan().is_serial()) mark(has_constant_ids, 1);  // of a run that was forked
 }
 
 bool is_same_anywhere(uint64_t number) {
@@ -352,6 +355,7 @@ long make_call(Call& call) {
   } else {
     result = call_kernel(call);
   }
+  if (served::g_watches) served::note({call.number, call.a, call.b, call.c, call.d, result});
   return result;
 }
 

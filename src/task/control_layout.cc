@@ -62,8 +62,15 @@ long map(uint64_t at, uint64_t size, int flags) {
 }
 
 // Where tasks are threads, no other process is to see what a forked child needs: the kernel makes
-// the child's copy, of the pages that are changed.
-bool is_copied_by_kernel(const Area& area) { return area.copied && !plan().has_processes(); }
+// the child's copy, of the pages that are changed. A run that a fork server makes needs all that is
+// ever used (runtime/serve/fork_server.h).
+bool is_private(const Area& area) {
+  constexpr uint64_t kMostUsed = uint64_t{8} << 30;  // larger ones are of other Views
+  if (plan().has_processes()) return false;
+  return area.copied || (plan().is_serial() && area.size <= kMostUsed);
+}
+
+int sharing_of(const Area& area) { return is_private(area) ? MAP_PRIVATE : MAP_SHARED; }
 
 // What `to`, which is all zero, needs of the control area: not the ends of long lists, which mostly
 // nobody has ever touched, and which to read would fill, too.
@@ -112,8 +119,7 @@ bool map_control() {
     return false;
   }
   for (const Area& area : kAreas) {
-    long at = map(area.start, area.size,
-                  MAP_FIXED_NOREPLACE | (is_copied_by_kernel(area) ? MAP_PRIVATE : MAP_SHARED));
+    long at = map(area.start, area.size, MAP_FIXED_NOREPLACE | sharing_of(area));
     if (at != static_cast<long>(area.start)) {
       report("cannot reserve address space at %x (error %d): is a limit set (ulimit -v)?",
              area.start, int64_t{-at});
@@ -132,11 +138,8 @@ bool map_control() {
 
 void copy_control() {
   for (const Area& area : kAreas) {
-    if (is_copied_by_kernel(area)) continue;
-    if (!area.copied) {
-      map(area.start, area.size, MAP_FIXED | MAP_SHARED);
-      continue;
-    }
+    if (!area.copied) map(area.start, area.size, MAP_FIXED | sharing_of(area));
+    if (!area.copied || is_private(area)) continue;
     long fresh = map(0, area.size, MAP_SHARED);
     WEIR_CHECK(!sys::failed(fresh));
     const uint64_t used = area.start == kWindowTable ? page::windows::table_used() : area.size;

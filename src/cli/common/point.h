@@ -12,6 +12,8 @@ namespace weir::cli {
 inline const std::vector<std::string> kOrders = {"free", "token", "serial"};
 inline const std::vector<std::string> kViews = {"direct", "isolated", "coherent"};
 
+struct ServedRun;  // cli/launch/launch.h
+
 struct RunOptions {
   std::string order = kOrders.front();
   std::string view = kViews.front();
@@ -35,6 +37,8 @@ struct RunOptions {
   std::string schedule, schedule_log;  // of order serial: which; where it says what it did
   uint64_t step_limit = 0;             // likewise; 0: none
   int schedule_memory = -1;            // descriptor of the memory that has them
+  const ServedRun* served = nullptr;   // likewise: it is to be a fork server
+  uint32_t processors = 0;             // likewise: that it is to count on; 0: those that it has
   uint64_t delay = 0;                  // seed of random delays at events, a debugging aid; 0: none
   bool sparse_delays = false;          // that try another schedule, and cost little
 

@@ -49,6 +49,7 @@ class Pursuit {
       else hunt();
     } catch (const Interrupted&) { report_.state.why = SearchState::Why::kInterrupted; }
     progress_.clear();
+    report_.way = runner_.way();
     return std::move(report_);
   }
 
@@ -68,7 +69,7 @@ class Pursuit {
 
   // Whether there is something to search.
   bool has_begun_well() {
-    first_ = runner_.one(kDefaultSchedule);
+    first_ = runner_.one(kDefaultSchedule, Begin::kFromStart);
     if (first_.timed_out) {
       throw Failure(kWeirFailed,
                     fmt::format("{} was not hunted: its first run, under the default schedule, did "
@@ -91,7 +92,16 @@ class Pursuit {
     const Outcome again = runner_.one(kDefaultSchedule);
     report_.state.runs++;
     report_.state.seconds += again.seconds;
-    if (const std::string differs = difference(first_, again); !differs.empty()) {
+    std::string differs = difference(first_, again);
+    if (!differs.empty() && runner_.forks()) {
+      const Outcome third = runner_.one(kDefaultSchedule, Begin::kFromStart);
+      report_.state.runs++;
+      if (difference(first_, third).empty()) {
+        runner_.begin_at_start("a run that was forked was another one: " + differs);
+        differs.clear();
+      }
+    }
+    if (!differs.empty()) {
       warn(
           fmt::format("the default schedule, run twice, is not the same run: {}. Something from "
                       "outside decides (time, files, other processes): what is found may not fail "
@@ -115,19 +125,38 @@ class Pursuit {
     if (corpus) {
       for (const Corpus::Failure& one : corpus->failures()) search.first.push_back(one.schedule);
     }
-    Search(runner_, judge_, strategies, behaviours, search)
-        .run(
-            report_.state, [&](const SearchState& state) { progress_.show(state, search); },
-            [&](const Finding& finding) { return known_.has(finding); });
-    report_.strategies = strategies.arms();
-    const bool is_interrupted = report_.state.why == SearchState::Why::kInterrupted;
-    for (size_t i = 0; i < std::min(report_.state.found.size(), kMaxTold) && !is_interrupted; i++)
-      tell(report_.state.found[i]);
+    for (bool is_over = false; !is_over;) {
+      Search(runner_, judge_, strategies, behaviours, search)
+          .run(
+              report_.state, [&](const SearchState& state) { progress_.show(state, search); },
+              [&](const Finding& finding) { return known_.has(finding); });
+      report_.strategies = strategies.arms();
+      const bool is_interrupted = report_.state.why == SearchState::Why::kInterrupted;
+      const bool forked = runner_.forks();
+      for (size_t i = 0; i < std::min(report_.state.found.size(), kMaxTold) && !is_interrupted; i++)
+        tell(report_.state.found[i]);
+      // A failure of forked runs alone is none: the search goes on without them.
+      is_over = !report_.failures.empty() || is_interrupted || runner_.forks() || !forked;
+      if (!is_over) report_.state.found.clear();
+    }
     if (!corpus) return;
     std::vector<Corpus::Failure> failures;
     for (const ReportedFailure& failure : report_.failures)
       failures.push_back({failure.schedule, failure.found.finding.signature});
     corpus->keep(behaviours, strategies, failures);
+  }
+
+  // A schedule that fails in a forked run alone says something about Weir, not about the program.
+  bool fails_forked_only(const Found& found, const Repeated& repeated) {
+    if (repeated.alike > 0 || !runner_.forks()) return false;
+    const std::optional<Finding> again = judge_.judge_again(runner_.one(found.run.schedule));
+    if (!again || again->signature != found.finding.signature) return false;
+    const std::string why =
+        fmt::format("schedule {} fails ({}) in a run that is forked, and not from the start: {}",
+                    found.run.schedule, found.finding.what, repeated.difference);
+    warn(why);
+    runner_.begin_at_start(why);
+    return true;
   }
 
   void tell(const Found& found) {
@@ -139,16 +168,28 @@ class Pursuit {
       failure.shrunk.refusal = "a run that has to be waited for is not run again";
     } else {
       failure.repeated = repeat(runner_, judge_, found.finding, found.run, options_.repeats);
+      if (fails_forked_only(found, failure.repeated)) return;
       if (failure.repeated.alike > 0) {
         failure.shrunk = shrink(
             runner_, judge_, found.finding.signature, found.run, options_.shrink,
             [&](size_t switches, uint64_t runs) { progress_.show_shrinking(switches, runs); });
+        confirm(failure);
       } else {
         failure.shrunk.refusal = "it does not fail again";
       }
     }
     explain(failure);
     report_.failures.push_back(std::move(failure));
+  }
+
+  // What is printed begins at the start.
+  void confirm(ReportedFailure& failure) {
+    if (!runner_.forks() || !failure.shrunk.refusal.empty()) return;
+    const std::optional<Finding> again =
+        judge_.judge_again(runner_.one(failure.shrunk.run.schedule, Begin::kFromStart));
+    if (again && again->signature == failure.found.finding.signature) return;
+    failure.shrunk = {};
+    failure.shrunk.refusal = "with fewer switches it fails only where it is forked";
   }
 
   void explain(ReportedFailure& failure) {

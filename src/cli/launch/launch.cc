@@ -325,7 +325,15 @@ namespace {
 
 std::string absolute(const std::string& name) { return std::filesystem::absolute(name).string(); }
 
+void pass_on(const SharedMemory& memory, int number) {
+  if (memory.pass_on(number)) return;
+  const int error = errno;
+  throw Failure(kWeirFailed,
+                fmt::format("--schedule: no descriptor is left: {} (ulimit -n)", strerror(error)));
+}
+
 // What Order serial is told, in memory that the program inherits. `least`: the descriptor's number.
+// The result keeps it mapped; null: there is none of this process's own.
 std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
   if (options.order != "serial") {
     if (!options.schedule.empty() || !options.schedule_log.empty() || options.step_limit)
@@ -337,13 +345,31 @@ std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
     throw Failure(kWeirFailed,
                   "--order serial goes with --view direct: one task at a time has all "
                   "of the one memory");
-  if (options.schedule.size() >= ScheduleMemory::kMaxText)
-    throw Failure(kWeirFailed, "--schedule: it is too long");
+  options.schedule_memory = std::max(descriptor_number(), least);
+  if (const ServedRun* const served = options.served) {
+    auto& told = *reinterpret_cast<ScheduleMemory*>(served->memory.base());
+    tell_schedule(told, options);
+    told.server = options.schedule_memory + 1;
+    told.server_process = getpid();
+    pass_on(served->memory, options.schedule_memory);
+    if (!pass_descriptor_on(served->socket, told.server)) told.server_process = 0;
+    return nullptr;
+  }
   auto memory =
       std::make_unique<SharedMemory>("weir-schedule", sizeof(ScheduleMemory), "for --schedule");
-  auto& told = *reinterpret_cast<ScheduleMemory*>(memory->base());
+  tell_schedule(*reinterpret_cast<ScheduleMemory*>(memory->base()), options);
+  pass_on(*memory, options.schedule_memory);
+  return memory;
+}
+
+}  // namespace
+
+void tell_schedule(ScheduleMemory& told, const RunOptions& options) {
+  if (options.schedule.size() >= ScheduleMemory::kMaxText)
+    throw Failure(kWeirFailed, "--schedule: it is too long");
   told.magic = ScheduleMemory::kMagic;
   told.step_limit = options.step_limit;
+  told.processors = options.processors;
   const std::string log = options.schedule_log.empty() ? "" : absolute(options.schedule_log);
   if (!log.empty()) {
     const int made = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -354,18 +380,11 @@ std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
   if (log.size() >= sizeof told.log_path)
     throw Failure(kWeirFailed, fmt::format("--schedule-log {}: the name is too long", log));
   log.copy(told.log_path, log.size());
+  told.log_path[log.size()] = 0;
   told.length = static_cast<uint32_t>(options.schedule.size());
   options.schedule.copy(told.text, options.schedule.size());
-  options.schedule_memory = std::max(descriptor_number(), least);
-  if (!memory->pass_on(options.schedule_memory)) {
-    const int error = errno;
-    throw Failure(kWeirFailed, fmt::format("--schedule: no descriptor is left: {} (ulimit -n)",
-                                           strerror(error)));
-  }
-  return memory;
+  told.text[options.schedule.size()] = 0;
 }
-
-}  // namespace
 
 void launch(const Program& program, const RunOptions& options) {
   RunOptions passed = options;

@@ -7,8 +7,22 @@
 
 #include "cli/common/point.h"
 #include "cli/launch/program.h"
+#include "cli/launch/shared_memory.h"
+
+namespace weir {
+struct ScheduleMemory;
+}
 
 namespace weir::cli {
+
+// A program that is forked for each run (control/fork_server.h).
+struct ServedRun {
+  const SharedMemory& memory;  // a ScheduleMemory, which the command fills for each run
+  int socket;                  // the program's end
+};
+
+// Of a run of order serial: what its memory tells it. Throws Failure.
+void tell_schedule(ScheduleMemory& told, const RunOptions& options);
 
 // The library that belongs to this command: libweir.so in one of kLibraryFolders beside the
 // command's own folder. Throws Failure if it is missing, or if the loader could not be given its

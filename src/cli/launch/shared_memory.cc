@@ -58,9 +58,11 @@ SharedMemory::~SharedMemory() {
   close(descriptor_);
 }
 
-bool SharedMemory::pass_on(int number) const {
+bool SharedMemory::pass_on(int number) const { return pass_descriptor_on(descriptor_, number); }
+
+bool pass_descriptor_on(int descriptor, int number) {
   const Lifted limit(RLIMIT_NOFILE);
-  return dup2(descriptor_, number) == number;
+  return dup2(descriptor, number) == number;
 }
 
 int descriptor_number() {

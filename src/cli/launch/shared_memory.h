@@ -27,6 +27,9 @@ class SharedMemory {
   int descriptor_ = -1;
 };
 
+// The same of another descriptor.
+bool pass_descriptor_on(int descriptor, int number);
+
 // Returns the number for pass_on: above what the program may have, if limits allow that; as for the
 // runtime's own descriptors (memory/hidden_descriptors.cc).
 int descriptor_number();

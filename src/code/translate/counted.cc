@@ -4,6 +4,7 @@
 
 #include "code/translate/cache.h"
 #include "code/translate/emit.h"
+#include "code/translate/made_blocks.h"
 #include "code/translate/program_text.h"
 #include "code/translate/seek.h"
 #include "code/translate/seek_gate.h"
@@ -43,6 +44,14 @@ void call_off() {
 
 const Exit& exit_at(uint32_t offset) { return *reinterpret_cast<const Exit*>(kCountCode + offset); }
 
+// Of blocks that adopt() has made: exits that lead to none yet.
+constexpr uint32_t kMaxOpenExits = 1u << 16;
+uint32_t g_open_exits[kMaxOpenExits];
+uint32_t g_open_exit_count = 0;
+bool g_adopts = false;
+// What a copy of this process begins with.
+uint32_t g_adopted = 0, g_adopted_flushes = 0;
+
 const Block* make_block(uint64_t original, unsigned instructions = 0) {
   static Trace trace;              // used by one task at a time, and not worth clearing each time
   if (!has_room()) empty_cache();  // before: it makes blocks
@@ -68,9 +77,12 @@ const Block* make_block(uint64_t original, unsigned instructions = 0) {
                     static_cast<uint16_t>(made.shortage)};
   const Block& block = add_block(added);
   for (unsigned i = 0; i < made.exit_count; i++) {
-    const Exit& exit = exit_at(at + made.exits + i * static_cast<uint32_t>(sizeof(Exit)));
+    const uint32_t place = at + made.exits + i * static_cast<uint32_t>(sizeof(Exit));
+    const Exit& exit = exit_at(place);
     const Block* next = exit.link == 0 ? nullptr : find_block(exit.target);
     if (next != nullptr) link_exit(exit, *next);
+    else if (g_adopts && exit.link != 0 && g_open_exit_count < kMaxOpenExits)
+      g_open_exits[g_open_exit_count++] = place;
   }
   return &block;
 }
@@ -157,6 +169,44 @@ uint64_t enter_exactly(Task& task, uint64_t rip, uint64_t budget) {
   if (block == nullptr) return 0;
   state.left = state.given = static_cast<int64_t>(budget);
   return address_of(*block);
+}
+
+void adopt(MadeBlocks& made) {
+  if (!cache().ready) return;
+  if (!cache().flushes) flush_cache();
+  const uint32_t flushes = cache().flushes;
+  g_adopts = true;
+  for (uint32_t i = 0; i < made.count && flushes == cache().flushes; i++) {
+    const uint64_t original = made.originals[i] & ~MadeBlocks::kIsTarget;
+    const Block* const block = block_for(original);
+    if (block != nullptr && (made.originals[i] & MadeBlocks::kIsTarget)) set_target(*block);
+  }
+  g_adopts = false;
+  if (flushes != cache().flushes) g_open_exit_count = 0;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < g_open_exit_count; i++) {
+    const Exit& exit = exit_at(g_open_exits[i]);
+    if (const Block* next = find_block(exit.target)) link_exit(exit, *next);
+    else g_open_exits[kept++] = g_open_exits[i];
+  }
+  g_open_exit_count = kept;
+  made.count = 0;
+  g_adopted = cache().block_count;
+  g_adopted_flushes = cache().flushes;
+}
+
+void hand_over(MadeBlocks& made) {
+  const Cache& c = cache();
+  if (!c.ready || c.flushes != g_adopted_flushes) return;
+  const auto* const targets = reinterpret_cast<const uint64_t*>(kCountTargets);
+  uint32_t count = 0;
+  for (uint32_t i = g_adopted; i < c.block_count && count < MadeBlocks::kMost; i++) {
+    const Block& block = c.blocks[i];
+    if (block.cut) continue;
+    const bool is_target = targets[block.original & 0xffff] == address_of(block);
+    made.originals[count++] = block.original | (is_target ? MadeBlocks::kIsTarget : 0);
+  }
+  made.count = count;
 }
 
 unsigned weight_at(uint64_t rip) {

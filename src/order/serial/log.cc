@@ -222,6 +222,20 @@ void parse_again() {
   parse_schedule(g_run.memory->text, g_run.schedule, switch_room(), kMaxSwitches, wrong_at);
 }
 
+int server() {
+  const bool is_here =
+      g_run.memory && g_run.memory->server_process == sys::raw(SYS_getpid) && !g_run.is_ended;
+  return is_here ? g_run.memory->server : -1;
+}
+
+void begin_forked(translate::MadeBlocks* made) {
+  g_run.process = sys::raw(SYS_getpid);
+  g_run.made_blocks = made;
+  parse_again();
+}
+
+uint32_t processors() { return g_run.memory->processors; }
+
 bool has_all_points() { return g_run.schedule.has_all_points; }
 
 void write_log(End how, int value) {

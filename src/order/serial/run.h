@@ -48,8 +48,9 @@ struct Run {
   uint32_t changes;        // kept
   uint64_t changes_left_out;
   bool is_ended;
-  long process;  // that has the log, and
-  int log;       // its descriptor; -1: none
+  translate::MadeBlocks* made_blocks;  // of a forked run; else null
+  long process;                        // that has the log, and
+  int log;                             // its descriptor; -1: none
   Track tracks[kMaxTasks];
 };
 extern Run g_run;

@@ -470,6 +470,7 @@ void end(End how, int value) {
   if (g_run.is_ended || g_run.process != sys::raw(SYS_getpid)) return;  // a forked child has none
   g_run.is_ended = how != End::kSignal;  // which the program may yet survive
   write_log(how, value);
+  if (g_run.made_blocks) translate::hand_over(*g_run.made_blocks);
 }
 
 }  // namespace serial

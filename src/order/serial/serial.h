@@ -8,6 +8,7 @@
 // Implemented in log.cc and serial.cc.
 #pragma once
 
+#include "code/translate/made_blocks.h"
 #include "order/internal.h"
 #include "order/order.h"
 #include "order/serial/strategy.h"
@@ -40,6 +41,13 @@ namespace serial {
 
 // Reads the schedule that the command gave. False, with a report: there is none that fits.
 [[nodiscard]] bool read_schedule();
+// The socket of the fork server that this process is to be (runtime/serve/fork_server.h); -1: none.
+int server();
+// In a run that the server has forked: its schedule is in the schedule's memory now. Where it
+// leaves its translations; null: nowhere.
+void begin_forked(translate::MadeBlocks* made);
+// Processors that the run is to count on; 0: those that it has.
+uint32_t processors();
 // Of the schedule: accesses relative to the stack pointer are steps, too.
 bool has_all_points();
 // The task, which has the turn, has made so many steps.

@@ -30,6 +30,7 @@ struct Report {
   uint64_t seed = 0;
   std::vector<Strategies::Arm> strategies;
   std::vector<ReportedFailure> failures;
+  std::string way;   // how runs began (Runner::way)
   std::string note;  // why there was nothing to be hunted; empty: there was
 };
 

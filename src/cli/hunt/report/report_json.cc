@@ -87,10 +87,15 @@ ordered_json report_of(const Report& report) {
                           {"new_behaviours", arm.new_behaviours},
                           {"failures", arm.failures}});
   }
-  ordered_json one = {{"program", report.program},       {"seed", report.seed},
-                      {"schedules", report.state.runs},  {"failing", report.state.failing},
-                      {"seconds", report.state.seconds}, {"behaviours", report.state.behaviours},
-                      {"strategies", strategies},        {"failures", failures}};
+  ordered_json one = {{"program", report.program},
+                      {"seed", report.seed},
+                      {"schedules", report.state.runs},
+                      {"failing", report.state.failing},
+                      {"seconds", report.state.seconds},
+                      {"behaviours", report.state.behaviours},
+                      {"way", report.way},
+                      {"strategies", strategies},
+                      {"failures", failures}};
   if (!report.test.empty()) one["test"] = report.test;
   if (!report.note.empty()) one["note"] = report.note;
   return one;

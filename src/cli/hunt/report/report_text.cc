@@ -131,7 +131,8 @@ std::string summary_text(const Report& report) {
          (state.given_up ? fmt::format("\n  {} of them {} given up while still computing, and may "
                                        "have ended otherwise: --timeout gives more time",
                                        state.given_up, state.given_up == 1 ? "was" : "were")
-                         : "");
+                         : "") +
+         (report.way.empty() ? "" : "\n  " + report.way);
 }
 
 }  // namespace weir::cli::hunt

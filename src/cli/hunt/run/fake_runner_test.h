@@ -19,7 +19,7 @@ class FakeRunner : public Runner {
 
   size_t slots() const override { return slots_; }
   size_t running() const override { return waiting_.size(); }
-  void start(uint64_t ticket, const std::string& schedule) override {
+  void start(uint64_t ticket, const std::string& schedule, Begin) override {
     waiting_.emplace_back(ticket, schedule);
   }
   std::pair<uint64_t, Outcome> finished() override {

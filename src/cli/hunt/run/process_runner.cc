@@ -3,7 +3,9 @@
 // 2. Each run is a session of its own: nothing of the terminal reaches it, and what it leaves
 //    behind is ended by its group, or as a child of the command (PR_SET_CHILD_SUBREAPER).
 // 3. A run that takes too long gets SIGTERM, and SIGKILL a while later.
-// 4. Signals that ask the command to end are blocked and read where it waits, so that none is lost
+// 4. A run is a child of this process, also where a server has forked it: it is waited for, and
+//    ended, alike. What the server cannot do is done from the start, and the reason is kept.
+// 5. Signals that ask the command to end are blocked and read where it waits, so that none is lost
 //    between two waits. A run has the mask that the command was started with.
 #include "cli/hunt/run/process_runner.h"
 
@@ -26,11 +28,13 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cli/common/failure.h"
+#include "cli/hunt/run/fork_server.h"
 #include "cli/launch/launch.h"
 #include "recording/bytes.h"
 
@@ -44,7 +48,8 @@ constexpr size_t kMostBytes = 1 << 20;        // bytes of an output that are kep
 constexpr uint64_t kMostLogged = 64u << 20;   // bytes of a schedule log that are read
 constexpr uint64_t kMaxWritten = 256u << 20;  // a run that writes more is ended
 constexpr double kGraceSeconds = 2;           // from SIGTERM to SIGKILL
-constexpr int kLookMs = 200;                  // how often sizes and times are looked at
+constexpr const char* kEnded = "the program has ended before it has made a thread";
+constexpr int kLookMs = 200;  // how often sizes and times are looked at
 
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -74,6 +79,7 @@ RunOptions serial_run(const std::string& schedule, const std::string& log, uint6
   run.schedule = schedule;
   run.schedule_log = log;
   run.step_limit = steps;
+  run.processors = 1;
   return run;
 }
 
@@ -94,14 +100,26 @@ void part_words(Outcome& run) {
 }  // namespace
 
 struct ProcessRunner::Slot {
-  pid_t pid = 0;  // 0: the slot is free
+  enum class Stage {
+    kFree,
+    kRuns,   // `pid` is the run
+    kTries,  // likewise; it becomes the server if it can be forked
+    kAsked,  // the server has been asked for the run
+  };
+  Stage stage = Stage::kFree;
+  pid_t pid = 0;
   uint64_t ticket = 0;
-  std::string schedule, log;  // log: the file's path
+  std::string schedule, path, log;  // log: the file's path, for each way another
+  std::unique_ptr<ForkServer> server;
   File process, out, err, refusal;
   Clock::time_point start;
   bool is_told = false, is_late = false, is_cut = false, is_given_up = false;
 
-  void signal(int number) const { kill(-pid, number), kill(pid, number); }
+  bool is_busy() const { return stage != Stage::kFree; }
+  void signal(int number) const {
+    if (pid != 0) kill(-pid, number), kill(pid, number);
+    else if (server && server->is_ready()) kill(server->process(), SIGKILL);
+  }
   // Gives a run that takes too long, or writes too much, its end.
   void watch(double timeout) {
     const double seconds = since(start);
@@ -127,8 +145,10 @@ struct ProcessRunner::State {
   int interrupt = 0;
   bool has_deadline = false;
   Clock::time_point deadline;
+  bool forks = true;
+  std::string place, refusal;  // where runs are forked; why they are not
 
-  [[noreturn]] void become(const Slot& slot, const File& refusal) {
+  [[noreturn]] void become(const Slot& slot, bool is_served) {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigprocmask(SIG_SETMASK, &mask, nullptr);
@@ -139,20 +159,109 @@ struct ProcessRunner::State {
     dup2(slot.err.descriptor(), STDERR_FILENO);
     Failure why(kWeirFailed, "");
     try {
-      launch(program, serial_run(slot.schedule, slot.log, step_limit));
+      RunOptions run = serial_run(slot.schedule, slot.log, step_limit);
+      std::optional<ServedRun> served;
+      if (is_served) run.served = &served.emplace(slot.server->served());
+      launch(program, run);
     } catch (const Failure& failure) { why = failure; } catch (const std::exception& failure) {
       why = Failure(kWeirFailed, failure.what());
     }
     const int status = why.status;
-    refusal.write(std::string(reinterpret_cast<const char*>(&status), sizeof status) + why.what());
+    slot.refusal.write(std::string(reinterpret_cast<const char*>(&status), sizeof status) +
+                       why.what());
     _exit(kWeirFailed);
   }
 
+  // Runs are made from the start from now on.
+  void stop_forking(const std::string& why) {
+    if (refusal.empty()) refusal = why;
+    forks = false;
+  }
+
+  void take_outputs(Slot& slot) {
+    slot.out = memory_file("stdout");
+    slot.err = memory_file("stderr");
+    slot.refusal = memory_file("refusal");
+  }
+
+  void follow(Slot& slot, pid_t pid) {
+    slot.pid = pid;
+    slot.process = File(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    if (!slot.process.is_open()) refuse("pidfd_open (a kernel from Linux 5.3 on has it)");
+  }
+
+  void start_process(Slot& slot, bool is_served) {
+    slot.log = slot.path + (is_served ? "-served" : "");
+    unlink(slot.log.c_str());
+    take_outputs(slot);
+    if (is_served) slot.server = std::make_unique<ForkServer>();
+    const pid_t pid = fork();
+    if (pid < 0) refuse("fork");
+    if (pid == 0) become(slot, is_served);
+    if (is_served) slot.server->begun();
+    slot.stage = is_served ? Slot::Stage::kTries : Slot::Stage::kRuns;
+    follow(slot, pid);
+  }
+
+  // By the slot's server, or from the start if that is gone.
+  void start_fork(Slot& slot) {
+    slot.log = slot.path + "-served";
+    take_outputs(slot);
+    slot.pid = 0;
+    slot.process = File();
+    slot.stage = Slot::Stage::kAsked;
+    if (slot.server->ask(serial_run(slot.schedule, slot.log, step_limit), slot.out, slot.err))
+      return;
+    lose(slot);
+  }
+
+  void lose(Slot& slot) {
+    stop_forking("the process that was forked for each run has ended");
+    slot.server.reset();
+    slot.start = Clock::now();
+    slot.is_told = slot.is_late = false;
+    start_process(slot, false);
+  }
+
+  // The run that the server has been asked for is to be ended: which process it is, is said soon.
+  static void await_fork(Slot& slot) {
+    pollfd wait{slot.server->descriptor(), POLLIN, 0};
+    constexpr int kMostMs = 2000;
+    poll(&wait, 1, kMostMs);
+    const std::optional<ServerWord> word = slot.server->heard();
+    if (word && word->kind == ServerWord::kForked) slot.pid = word->value;
+  }
+
+  // The slot's server has said something, or is gone.
+  void hear(Slot& slot) {
+    const std::optional<ServerWord> word = slot.server->heard();
+    if (slot.stage == Slot::Stage::kTries) {
+      if (word && word->kind == ServerWord::kReady) {
+        place = word->text;
+        slot.server->ready(slot.pid, bytes_of(slot.out, kMaxWritten),
+                           bytes_of(slot.err, kMaxWritten));
+        return start_fork(slot);
+      }
+      stop_forking(word ? word->text : kEnded);
+      slot.server.reset();  // it goes on as a run
+      slot.stage = Slot::Stage::kRuns;
+    } else if (!word) {
+      lose(slot);
+    } else if (word->kind == ServerWord::kForked) {
+      follow(slot, word->value);
+      slot.stage = Slot::Stage::kRuns;
+    } else {
+      stop_forking(fmt::format("fork: {}", strerror(word->value)));
+      slot.server.reset();
+      start_process(slot, false);
+    }
+  }
+
   Outcome result_of(Slot& slot, int how, double processor_seconds) {
-    const std::string refusal = slot.refusal.read(0, 4096);
-    if (int status; refusal.size() >= sizeof status) {
-      memcpy(&status, refusal.data(), sizeof status);
-      throw Failure(status, refusal.substr(sizeof status));
+    const std::string said = slot.refusal.read(0, 4096);
+    if (int status; said.size() >= sizeof status) {
+      memcpy(&status, said.data(), sizeof status);
+      throw Failure(status, said.substr(sizeof status));
     }
     Outcome run;
     run.schedule = slot.schedule;
@@ -171,6 +280,39 @@ struct ProcessRunner::State {
     run.log = parsed_log(bytes_of(File::reading(slot.log), kMostLogged));
     return run;
   }
+
+  size_t running() const {
+    return static_cast<size_t>(
+        std::ranges::count_if(slots, [](const Slot& slot) { return slot.is_busy(); }));
+  }
+
+  // Takes the ended run of the slot out of it.
+  Outcome reap(Slot& slot) {
+    int how = 0;
+    rusage used{};
+    kill(-slot.pid, SIGKILL);  // what it has left behind
+    while (wait4(slot.pid, &how, 0, &used) < 0 && errno == EINTR) {}
+    if (slot.stage == Slot::Stage::kTries) {
+      stop_forking(slot.is_late ? "the program takes too long to make its first thread" : kEnded);
+      slot.server.reset();
+    }
+    slot.stage = Slot::Stage::kFree;
+    slot.pid = 0;
+    slot.process = File();
+    if (running() == 0) reap_orphans();
+    const double processor_seconds =
+        static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+        static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
+    return result_of(slot, how, processor_seconds);
+  }
+
+  // REQUIRES: no run is on.
+  void reap_orphans() {
+    for (pid_t pid; (pid = waitpid(-1, nullptr, WNOHANG)) > 0;) {
+      for (Slot& slot : slots)
+        if (slot.server && slot.server->process() == pid) slot.server->forget_process();
+    }
+  }
 };
 
 ProcessRunner::ProcessRunner(Program program, const ProcessOptions& options)
@@ -178,6 +320,7 @@ ProcessRunner::ProcessRunner(Program program, const ProcessOptions& options)
   State& state = *state_;
   state.program = std::move(program);
   state.options = options;
+  state.forks = !options.from_start;
   if (!options.input.empty() && access(options.input.c_str(), R_OK) != 0) {
     throw Failure(kWeirFailed, fmt::format("--stdin {}: {}", options.input, strerror(errno)));
   }
@@ -194,11 +337,12 @@ ProcessRunner::ProcessRunner(Program program, const ProcessOptions& options)
   if (!state.signals.is_open()) refuse("signalfd");
   state.slots.resize(std::max<size_t>(options.jobs, 1));
   for (size_t i = 0; i < state.slots.size(); i++)
-    state.slots[i].log = fmt::format("{}/{:03}", name, i);
+    state.slots[i].path = fmt::format("{}/{:03}", name, i);
 }
 
 ProcessRunner::~ProcessRunner() {
   for (Slot& slot : state_->slots) {
+    if (slot.stage == Slot::Stage::kAsked) state_->await_fork(slot);
     if (slot.pid == 0) continue;
     slot.signal(SIGKILL);
     while (waitpid(slot.pid, nullptr, 0) < 0 && errno == EINTR) {}
@@ -209,11 +353,7 @@ ProcessRunner::~ProcessRunner() {
 }
 
 size_t ProcessRunner::slots() const { return state_->slots.size(); }
-
-size_t ProcessRunner::running() const {
-  return static_cast<size_t>(
-      std::ranges::count_if(state_->slots, [](const Slot& slot) { return slot.pid != 0; }));
-}
+size_t ProcessRunner::running() const { return state_->running(); }
 
 void ProcessRunner::set_step_limit(uint64_t instructions) { state_->step_limit = instructions; }
 void ProcessRunner::give_up_after(double seconds) {
@@ -224,61 +364,66 @@ void ProcessRunner::give_up_after(double seconds) {
 bool ProcessRunner::is_interrupted() const { return state_->interrupt != 0; }
 int ProcessRunner::interrupt() const { return state_->interrupt; }
 
-void ProcessRunner::start(uint64_t ticket, const std::string& schedule) {
-  Slot& slot = *std::ranges::find_if(state_->slots, [](const Slot& one) { return one.pid == 0; });
-  unlink(slot.log.c_str());
+std::string ProcessRunner::way() const {
+  const State& state = *state_;
+  if (state.options.from_start) return "";
+  if (!state.refusal.empty()) return "each run from the start: " + state.refusal;
+  return state.place.empty() ? "" : "runs were forked at " + state.place;
+}
+
+bool ProcessRunner::forks() const { return state_->forks; }
+void ProcessRunner::begin_at_start(const std::string& why) { state_->stop_forking(why); }
+
+void ProcessRunner::start(uint64_t ticket, const std::string& schedule, Begin begin) {
+  Slot& slot = *std::ranges::find_if(state_->slots, [](const Slot& one) { return !one.is_busy(); });
   slot.ticket = ticket;
   slot.schedule = schedule;
-  slot.out = memory_file("stdout");
-  slot.err = memory_file("stderr");
-  slot.refusal = memory_file("refusal");
   slot.is_told = slot.is_late = slot.is_cut = slot.is_given_up = false;
   slot.start = Clock::now();
-  const pid_t pid = fork();
-  if (pid < 0) refuse("fork");
-  if (pid == 0) state_->become(slot, slot.refusal);
-  slot.pid = pid;
-  slot.process = File(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  if (!slot.process.is_open()) refuse("pidfd_open (a kernel from Linux 5.3 on has it)");
+  const bool forks = state_->forks && begin == Begin::kAnywhere;
+  if (!state_->forks) slot.server.reset();
+  if (forks && slot.server) state_->start_fork(slot);
+  else state_->start_process(slot, forks);
 }
 
 std::pair<uint64_t, Outcome> ProcessRunner::finished() {
+  State& state = *state_;
   std::vector<pollfd> waits;
-  std::vector<Slot*> who;
-  waits.push_back({state_->signals.descriptor(), POLLIN, 0});
-  for (Slot& slot : state_->slots) {
-    if (slot.pid == 0) continue;
-    waits.push_back({slot.process.descriptor(), POLLIN, 0});
-    who.push_back(&slot);
-  }
+  std::vector<std::pair<Slot*, bool>> whose;  // whether it is the server's
   for (;;) {
+    waits.assign({{state.signals.descriptor(), POLLIN, 0}});
+    whose.assign({{nullptr, false}});
+    for (Slot& slot : state.slots) {
+      const auto wait = [&](int descriptor, bool is_server) {
+        waits.push_back({descriptor, POLLIN, 0});
+        whose.emplace_back(&slot, is_server);
+      };
+      if (slot.stage == Slot::Stage::kTries || slot.stage == Slot::Stage::kAsked)
+        wait(slot.server->descriptor(), true);
+      if (slot.stage == Slot::Stage::kTries || slot.stage == Slot::Stage::kRuns)
+        wait(slot.process.descriptor(), false);
+    }
     poll(waits.data(), waits.size(), kLookMs);
     signalfd_siginfo sent;
-    if (read(state_->signals.descriptor(), &sent, sizeof sent) == sizeof sent) {
-      state_->interrupt = static_cast<int>(sent.ssi_signo);
+    if (waits[0].revents && read(waits[0].fd, &sent, sizeof sent) == sizeof sent) {
+      state.interrupt = static_cast<int>(sent.ssi_signo);
       throw Interrupted();
     }
-    for (size_t i = 0; i < who.size(); i++) {
-      Slot& slot = *who[i];
-      if (!(waits[i + 1].revents & POLLIN)) {
-        slot.watch(state_->options.timeout);
-        if (state_->has_deadline && Clock::now() > state_->deadline) {
-          slot.is_late = slot.is_given_up = true;
-          slot.signal(SIGKILL);
+    for (size_t i = 1; i < waits.size(); i++) {
+      auto& [slot, is_server] = whose[i];
+      if (waits[i].revents & (POLLIN | POLLHUP)) {
+        if (!is_server) {
+          const uint64_t ticket = slot->ticket;
+          return {ticket, state.reap(*slot)};
         }
-        continue;
+        state.hear(*slot);
+        break;  // its descriptors are others now
       }
-      int how = 0;
-      rusage used{};
-      kill(-slot.pid, SIGKILL);  // what it has left behind
-      while (wait4(slot.pid, &how, 0, &used) < 0 && errno == EINTR) {}
-      while (running() == 1 && waitpid(-1, nullptr, WNOHANG) > 0) {}  // orphans of its
-      slot.pid = 0;
-      slot.process = File();
-      const double processor_seconds =
-          static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-          static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
-      return {slot.ticket, state_->result_of(slot, how, processor_seconds)};
+      slot->watch(state.options.timeout);
+      if (state.has_deadline && Clock::now() > state.deadline) {
+        slot->is_late = slot->is_given_up = true;
+        slot->signal(SIGKILL);
+      }
     }
   }
 }

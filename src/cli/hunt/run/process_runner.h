@@ -1,5 +1,6 @@
 // Schedules as processes: each run is a child of its own, in a session of its own, whose output is
-// kept in memory.
+// kept in memory. Where the program can be forked (fork_server.h), there is a server for each slot,
+// and a run is a copy of it.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,9 @@ namespace weir::cli::hunt {
 
 struct ProcessOptions {
   size_t jobs = 1;
-  double timeout = 60;  // seconds; of one run
-  std::string input;    // what each run reads from its beginning; empty: /dev/null
+  double timeout = 60;      // seconds; of one run
+  std::string input;        // what each run reads from its beginning; empty: /dev/null
+  bool from_start = false;  // each run begins there: none is forked
 };
 
 class ProcessRunner : public Runner {
@@ -27,11 +29,14 @@ class ProcessRunner : public Runner {
 
   size_t slots() const override;
   size_t running() const override;
-  void start(uint64_t ticket, const std::string& schedule) override;
+  void start(uint64_t ticket, const std::string& schedule, Begin begin) override;
   std::pair<uint64_t, Outcome> finished() override;
   void set_step_limit(uint64_t instructions) override;
   void give_up_after(double seconds) override;
   bool is_interrupted() const override;
+  std::string way() const override;
+  bool forks() const override;
+  void begin_at_start(const std::string& why) override;
 
   // The signal that asked the command to end; 0: none did.
   int interrupt() const;

@@ -2,12 +2,12 @@
 
 namespace weir::cli::hunt {
 
-std::vector<Outcome> Runner::all(const std::vector<std::string>& schedules) {
+std::vector<Outcome> Runner::all(const std::vector<std::string>& schedules, Begin begin) {
   std::vector<Outcome> runs(schedules.size());
   size_t next = 0;
   while (next < schedules.size() || running() > 0) {
     while (next < schedules.size() && running() < slots()) {
-      start(next, schedules[next]);
+      start(next, schedules[next], begin);
       next++;
     }
     auto [ticket, run] = finished();
@@ -16,6 +16,8 @@ std::vector<Outcome> Runner::all(const std::vector<std::string>& schedules) {
   return runs;
 }
 
-Outcome Runner::one(const std::string& schedule) { return std::move(all({schedule}).front()); }
+Outcome Runner::one(const std::string& schedule, Begin begin) {
+  return std::move(all({schedule}, begin).front());
+}
 
 }  // namespace weir::cli::hunt

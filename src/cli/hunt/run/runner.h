@@ -24,6 +24,12 @@ struct Outcome {
   double seconds = 0;
 };
 
+// Where a run begins.
+enum class Begin {
+  kAnywhere,   // at the program's start, or where it was stopped before its first thread
+  kFromStart,  // as `weir run` begins it
+};
+
 class Runner {
  public:
   virtual ~Runner() = default;
@@ -32,7 +38,7 @@ class Runner {
   virtual size_t slots() const = 0;
   virtual size_t running() const = 0;
   // REQUIRES: running() < slots(). `ticket` comes back with the result.
-  virtual void start(uint64_t ticket, const std::string& schedule) = 0;
+  virtual void start(uint64_t ticket, const std::string& schedule, Begin begin) = 0;
   // The next run that ends. REQUIRES: running() > 0. Throws Failure if the program cannot be run.
   virtual std::pair<uint64_t, Outcome> finished() = 0;
 
@@ -43,9 +49,17 @@ class Runner {
   // Whether a signal has asked the command to end.
   virtual bool is_interrupted() const { return false; }
 
+  // How runs begin, in words: "runs were forked at ..."; empty: not known, or of no interest.
+  virtual std::string way() const { return ""; }
+  // Whether Begin::kAnywhere is another way than Begin::kFromStart.
+  virtual bool forks() const { return false; }
+  // From now on every run begins at the start, for the reason `why`.
+  virtual void begin_at_start(const std::string&) {}
+
   // Several schedules, all at once as far as slots allow; their runs in the same order.
-  std::vector<Outcome> all(const std::vector<std::string>& schedules);
-  Outcome one(const std::string& schedule);
+  std::vector<Outcome> all(const std::vector<std::string>& schedules,
+                           Begin begin = Begin::kAnywhere);
+  Outcome one(const std::string& schedule, Begin begin = Begin::kAnywhere);
 };
 
 // Thrown where the command was asked to end (SIGINT, SIGTERM, SIGHUP).

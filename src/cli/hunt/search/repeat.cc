@@ -50,7 +50,7 @@ Repeated repeat(Runner& runner, const Judge& judge, const Finding& finding, cons
                 unsigned times) {
   Repeated result;
   for (; result.runs < times; result.runs++) {
-    const Outcome again = runner.one(run.schedule);
+    const Outcome again = runner.one(run.schedule, Begin::kFromStart);
     const std::optional<Finding> found = judge.judge_again(again);
     if (found && found->signature == finding.signature) {
       result.alike++;

@@ -91,7 +91,7 @@ void Search::run(SearchState& state, const Watch& watch, const Known& is_known) 
           one.proposal = strategies_.next();
           one.strategy = strategies_.arms()[one.proposal.arm].name;
         }
-        runner_.start(ticket, one.proposal.schedule);
+        runner_.start(ticket, one.proposal.schedule, Begin::kAnywhere);
         given[ticket++] = std::move(one);
       }
       auto [number, run] = runner_.finished();
