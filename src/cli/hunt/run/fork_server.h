@@ -44,7 +44,7 @@ class ForkServer {
   void forget_process() { pid_ = 0; }
 
  private:
-  SharedMemory memory_;
+  cli::SharedMemory memory_;
   recording::File ours_, theirs_;
   pid_t pid_ = 0;
   std::string out_, err_;
