@@ -92,7 +92,37 @@ class Elf {
     return false;
   }
 
+  // Whether what the Go linker says of how it built the program has these words (Go 1.18 and later,
+  // in a section that stripping leaves).
+  bool is_go_built_with(const char* words) const {
+    Elf64_Shdr names{}, section{};
+    if (header_.e_shentsize != sizeof section || !get(names, section_header(header_.e_shstrndx)))
+      return false;
+    for (uint32_t i = 0; i < header_.e_shnum; i++) {
+      char name[16] = {};
+      if (get(section, section_header(i)) &&
+          read(name, sizeof name - 1, names.sh_offset + section.sh_name) &&
+          equal_strings(name, ".go.buildinfo"))
+        return holds(section.sh_offset, section.sh_size, words);
+    }
+    return false;
+  }
+
  private:
+  uint64_t section_header(uint32_t index) const {
+    return header_.e_shoff + index * sizeof(Elf64_Shdr);
+  }
+  bool holds(uint64_t offset, uint64_t size, const char* words) const {
+    constexpr uint64_t kWindow = 1024, kOverlap = 64;  // bytes
+    for (uint64_t at = 0; at < size; at += kWindow - kOverlap) {
+      char text[kWindow + 1] = {};
+      const uint64_t length = size - at < kWindow ? size - at : kWindow;
+      if (!read(text, length, offset + at)) return false;
+      for (uint64_t i = 0; i < length; i++)
+        if (starts_with(text + i, words)) return true;
+    }
+    return false;
+  }
   // As much as there is, and something.
   bool read(void* to, uint64_t size, uint64_t offset) const {
     const long got = raw(SYS_pread64, file_, reinterpret_cast<long>(to), static_cast<long>(size),
@@ -183,6 +213,11 @@ inline BuiltWith built_with(int file) {
     __builtin_memcpy(result.first, allocator, sizeof allocator);
   for (const Refused& one : kRefused)
     if (!result.refused && elf.has(one.function)) result.refused = one.what;
+  // Go links the runtimes without names that others may call.
+  if (!result.refused && elf.is_go_built_with("\nbuild\t-race=true"))
+    result.refused = "thread sanitizer (go build -race)";
+  if (!result.refused && elf.is_go_built_with("\nbuild\t-msan=true"))
+    result.refused = "memory sanitizer (go build -msan)";
   return result;
 }
 

@@ -140,6 +140,11 @@ case $part in
     same 10 "--virtual time,random,pid" ./main
     "$weir" check -- ./main >out 2>&1
     [ $? = 126 ] && grep -q 'Go' out || fail "check of a Go program: $(cat out)"
+    # What the linker notes of a build with -race, which itself takes a minute.
+    printf 'const char info[] __attribute__((section(".go.buildinfo"))) = "\\nbuild\\t-race=true\\n";\nint main(void) { return 0; }\n' >raced.c
+    gcc raced.c -o raced && strip raced || fail "cannot compile"
+    "$weir" det -- ./raced >out 2>&1
+    [ $? = 126 ] && grep -q 'go build -race' out || fail "det of a program built with -race: $(cat out)"
     ;;
   execute)
     need busybox
