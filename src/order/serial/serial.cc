@@ -70,7 +70,6 @@ void give(Shared& s, Task& task) {
   add_to_schedule(s, task, 0xfe);
 }
 
-bool is_step(Reason reason) { return reason == Reason::kStep || reason == Reason::kWithin; }
 
 // Who goes on, of those that can; `from` stands at its position for `reason`, and cannot itself if
 // `current` is kNoTask.

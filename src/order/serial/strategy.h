@@ -24,6 +24,8 @@ enum class Reason : uint8_t {
   kEnds,    // or has ended
 };
 
+inline bool is_step(Reason reason) { return reason == Reason::kStep || reason == Reason::kWithin; }
+
 // What a task is about to do to memory; of an event: the object that it is about.
 struct Touch {
   uint64_t address = 0;  // 0: not known

@@ -48,7 +48,7 @@ class Surw final : public Strategy {
     const TaskId current = moment.current;
     if (current != kNoTask) {
       is_held_[current] = counts(moment);
-      is_looked_at_[current] = moment.reason == Reason::kStep || moment.reason == Reason::kEvent;
+      is_looked_at_[current] = is_step(moment.reason) || moment.reason == Reason::kEvent;
     }
     const bool must_go = current != kNoTask && !moment.goes_on() && moment.count > 1;
     if (intended_ == kNoTask || !moment.is_ready(intended_) || (must_go && intended_ == current))
