@@ -18,6 +18,9 @@ namespace weir {
 inline constexpr uint64_t kArena = 0x108000000000;
 inline constexpr uint64_t kHeapSize = uint64_t{768} << 30;
 inline constexpr uint64_t kMapSize = uint64_t{256} << 30;
+// --heap guard: the upper part of the heaps' addresses (heap/guard/guard.h).
+inline constexpr uint64_t kGuardedSize = uint64_t{256} << 30;
+inline constexpr uint64_t kGuarded = kArena + kHeapSize - kGuardedSize;
 inline constexpr uint64_t kArenaSize = kHeapSize + kMapSize;
 // Offset in the backing where converted segments begin.
 inline constexpr uint64_t kSegmentsInBacking = kArenaSize;

@@ -372,6 +372,10 @@ Range heap_segment_range() {
 
 bool heap_owns(const void* object) { return in_segments(address_of(object)); }
 
+uint32_t heap_owner(const void* object) {
+  return (owner_entry(address_of(object)) & kOwnerMask) - 1;
+}
+
 void* heap_allocate(uint32_t self, size_t size) {
   if (__builtin_expect(size <= kSmallMax, 1)) {
     bool fresh;

@@ -94,6 +94,9 @@ Range heap_find(uint64_t address, const void* (*see)(uint64_t));
 // is used).
 bool heap_owns(const void* object);
 
+// Whose heap the object is of. REQUIRES: heap_owns(object), and it was allocated.
+uint32_t heap_owner(const void* object);
+
 // Gives the memory of free pages back to the kernel. Returns true if there was some.
 bool heap_trim(uint32_t self);
 
