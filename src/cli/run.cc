@@ -30,6 +30,11 @@ void add_schedule(CLI::App& command, RunOptions& options) {
       .add_option("--step-limit", options.step_limit,
                   "With --order serial: end the program after so many steps of all its tasks")
       ->type_name("N");
+  command
+      .add_option("--heap", options.heap,
+                  "With --order serial: guard ends the program where it misuses a heap block (use "
+                  "after free, double free, overflow), and tells it")
+      ->transform(CLI::IsMember({"guard", "plain"}));
 }
 
 void add_common(CLI::App& command, RunOptions& options) {

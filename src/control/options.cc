@@ -110,6 +110,8 @@ void apply(Piece key, Piece value, Options* result) {
     result->constant_memory = static_cast<int>(number(value));
   } else if (key.is("schedule")) {
     result->schedule_memory = static_cast<int>(number(value));
+  } else if (key.is("heap")) {
+    result->guards_heap = value.is("guard");
   } else if (key.is("addresses")) {
     result->places = value.is("weir");
   } else if (key.is("seed")) {

@@ -69,6 +69,7 @@ struct Options {
   int constant_memory = -1;  // descriptor of the memory that such a run's processes have together
   int schedule_memory = -1;  // descriptor of the memory that says the schedule (Order serial;
                              // control/schedule_memory.h)
+  bool guards_heap = false;  // Order serial: heap/guard/guard.h
   bool places = false;       // Weir fixes the addresses of programs (loader/fixed_layout.h)
   uint64_t seed = 0;         // of constant random bytes
   uint64_t start = 0;        // of constant time: seconds since 1970

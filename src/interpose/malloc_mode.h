@@ -7,7 +7,8 @@
 
 namespace weir {
 
-enum class MallocMode : uint8_t { kUnknown, kGlibc, kHeap, kCommonHeap };
+// kGuarded: each task has one, and --heap guard looks at how blocks are used.
+enum class MallocMode : uint8_t { kUnknown, kGlibc, kHeap, kCommonHeap, kGuarded };
 extern MallocMode g_malloc_mode;
 
 [[gnu::cold, gnu::noinline]] MallocMode decide_malloc_mode();

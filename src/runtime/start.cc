@@ -206,7 +206,7 @@ HeapConfig heap_config() {
     }
     page::dump_only_used();
   }
-  config.reserve = Range{kArena, kArena + kHeapSize};
+  config.reserve = Range{kArena, options().guards_heap ? kGuarded : kArena + kHeapSize};
   config.shared = reinterpret_cast<HeapShared*>(kHeapTable);
   config.grow = runtime::grow_heap;
   config.release = nullptr;

@@ -25,6 +25,7 @@
 #include "record/signals.h"
 #include "record/stop_point.h"
 #include "signal/forward.h"
+#include "signal/heap_misuse.h"
 #include "signal/names.h"
 #include "signal/page_fault.h"
 #include "signal/queue.h"
@@ -249,6 +250,12 @@ bool claim_safe_copy(const Arrived& a) {
   return true;
 }
 
+bool claim_heap_misuse(const Arrived& a) {
+  if (guard::g_is_on && a.is(SIGSEGV) && a.is_fault())
+    look_at_heap_fault(a.task, *a.info, *a.context);  // it does not return if it is one
+  return false;
+}
+
 // Checked tasks see each other's memory without an event in between. What another task has mapped
 // or opened may not be so in this process yet: then the access is made once more.
 bool claim_late_mapping(const Arrived& a) {
@@ -351,6 +358,7 @@ constexpr Claim kClaims[] = {
     claim_made_site,
     claim_closed_page,
     claim_safe_copy,     // after pages: a copy may touch one that its task can have
+    claim_heap_misuse,   // after copies, which may fail; before the program's handlers
     claim_late_mapping,  // before what the program has done wrong
     claim_trap_site,
     claim_for_own_process,  // after what any process can do for the task

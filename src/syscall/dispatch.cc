@@ -19,10 +19,12 @@
 #include "control/options.h"
 #include "control/process.h"
 #include "control/served.h"
+#include "heap/guard/guard.h"
 #include "memory/backing.h"
 #include "memory/closed_pages.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
+#include "signal/heap_misuse.h"
 #include "signal/names.h"
 #include "signal/signals.h"
 #include "sync/event.h"
@@ -127,6 +129,7 @@ void choose_handled(bool multi) {
   mark(is_signal_call_alone, 1);
   if (plan().is_serial()) mark(sends_signal, 1);
   if (served::g_watches && !multi) mark(served::may_last, 1);
+  if (options().guards_heap) mark(is_descriptor, 1);  // EFAULT may be misuse of the heap
   if (!multi) return;
   if (plan().gives_pages() || plan().has_keys())
     return handle_all_calls();  // the kernel would find pages closed
@@ -402,6 +405,10 @@ void on_syscall(Frame& frame, const Site& site) {
   if (call.number == SYS_write && result == -EINVAL && plan().has_processes() && g_tasks_active &&
       !task.identity.in_vfork)
     result = trap::name_other(call.a, call.b, call.c);
+  if (guard::g_is_on && result == -EFAULT && !task.identity.in_vfork) {
+    const long arguments[] = {call.a, call.b, call.c, call.d, call.e, call.f};
+    trap::look_at_heap_call(task, arguments, 6);
+  }
   if (uses_shared_memory) {
     if (input::recording()) note_file_change(task, call);
     shared_memory::end_lending();

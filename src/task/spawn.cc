@@ -39,6 +39,7 @@
 #include "record/shared_memory.h"
 #include "record/stop_point.h"
 #include "runtime/stats/exit_report.h"
+#include "signal/heap_misuse.h"
 #include "signal/signals.h"
 #include "sync/event.h"
 #include "sync/serial_code.h"
@@ -480,6 +481,7 @@ void exit_program(int code) {
   Shared& s = shared();
   uint32_t none = 0;
   if (shared_memory::g_active) shared_memory::exit(self());
+  if (options().guards_heap && !self().identity.in_vfork) trap::look_at_heap_end();
   if (plan().is_serial()) order::serial::end(order::End::kExit, code & 0xff);
   runtime::prints_at_exit(code);  // before the monitor is told: it would end this task when
                                   // anything else of the program ends

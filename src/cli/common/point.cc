@@ -91,7 +91,9 @@ std::string to_environment(const RunOptions& options, int tracer) {
     text += fmt::format(",virtual={},processes={:06},seed={:020},start={:020}", inputs.kinds,
                         options.constant_memory, inputs.seed, inputs.start);
   }
-  if (options.schedule_memory >= 0) text += fmt::format(",schedule={:06}", options.schedule_memory);
+  if (options.schedule_memory >= 0)
+    text += fmt::format(",schedule={:06},heap={}", options.schedule_memory,
+                        options.heap.empty() ? "plain" : options.heap);
   if (options.places) text += kPlaces;
   if (options.sparse_delays) text += ",sparse=1";
   add_path(text, ",cache=", options.cache);

@@ -39,6 +39,7 @@ struct RunOptions {
   int schedule_memory = -1;            // descriptor of the memory that has them
   const ServedRun* served = nullptr;   // likewise: it is to be a fork server
   uint32_t processors = 0;             // likewise: that it is to count on; 0: those that it has
+  std::string heap;                    // likewise: "guard"; empty: blocks are not looked at
   uint64_t delay = 0;                  // seed of random delays at events, a debugging aid; 0: none
   bool sparse_delays = false;          // that try another schedule, and cost little
 

@@ -339,6 +339,9 @@ std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
     if (!options.schedule.empty() || !options.schedule_log.empty() || options.step_limit)
       throw Failure(kWeirFailed,
                     "--schedule, --schedule-log and --step-limit go with --order serial");
+    if (options.heap == "guard")
+      throw Failure(kWeirFailed,
+                    "--heap guard goes with --order serial (weir hunt has it by itself)");
     return nullptr;
   }
   if (options.view != "direct")

@@ -15,6 +15,7 @@
 #include "control/control.h"
 #include "control/options.h"
 #include "control/process.h"
+#include "heap/guard/call_stack.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
@@ -118,6 +119,7 @@ bool is_libc_text(uint64_t address) {
 
 void forget_text(Range text) {
   forget_sites(text);
+  guard::forget_texts();
   for (unsigned i = g_patched_count; i-- > 0;) {
     if (g_patched[i].text.overlaps(text)) g_patched[i] = g_patched[--g_patched_count];
   }
@@ -132,6 +134,7 @@ void patch_all(PatchKinds kinds) {
   const view::PeekScope peeks(self());  // where a plan of patches is kept, less is looked at
   translate::forget_all_text();
   translate::forget_quiet_text();
+  guard::forget_texts();
   set_fetch_memory(weir_safe_copy);
   doubt::open_all();
   char* maps;

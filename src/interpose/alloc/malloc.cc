@@ -18,12 +18,15 @@
 #include "check/happens_before.h"
 #include "check/policy/declared.h"
 #include "control/options.h"
+#include "heap/guard/guard.h"
 #include "heap/heap.h"
+#include "interpose/alloc/guarded.h"
 #include "interpose/alloc/heap_scope.h"
 #include "interpose/caller.h"
 #include "interpose/event_call.h"
 #include "interpose/malloc_mode.h"
 #include "sys/memory.h"
+#include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
 #define WEIR_EXPORT extern "C" [[gnu::visibility("default")]]
@@ -49,12 +52,22 @@ MallocMode decide_malloc_mode() {
     sys::raw(SYS_write, 2, reinterpret_cast<long>(text), sizeof text - 1);
     sys::raw(SYS_exit_group, 125);
   }
+  if (options().guards_heap && plan().is_serial()) {
+    if (guard::begin({kGuarded, kGuarded + kGuardedSize}))
+      return g_malloc_mode = MallocMode::kGuarded;
+    report("--heap guard: the kernel gives no room for it: blocks are not looked at");
+  }
   return g_malloc_mode = uses(Optimization::kHeap) ? MallocMode::kHeap : MallocMode::kCommonHeap;
 }
 
 namespace {
 
 using interpose::Caller;
+namespace guarded = interpose::guarded;
+
+constexpr size_t kLeastAlignment = 16;  // bytes, of every block
+
+uint64_t address_of(const void* object) { return reinterpret_cast<uint64_t>(object); }
 
 [[gnu::noinline]] void* no_memory() {
   errno = ENOMEM;
@@ -66,11 +79,12 @@ inline void* answer(void* object) {
 }
 
 // Copies what is readable of a foreign object of unknown size.
-void* copy_foreign(void* object, size_t size) {
+void* copy_foreign(void* object, size_t size, const Caller& caller) {
   void* moved = nullptr;
   {
     const HeapScope scope;
-    moved = heap_allocate(current_heap_index(), size);
+    moved = guarded::is_on() ? guarded::allocate(size, kLeastAlignment, false, caller)
+                             : heap_allocate(current_heap_index(), size);
   }
   if (moved == nullptr) return no_memory();
   if (sys::failed(sys::read_safely(moved, reinterpret_cast<uint64_t>(object), size))) {
@@ -156,18 +170,19 @@ inline void* object_of(size_t size, const Caller& caller) {
 constexpr bool power_of_two(size_t value) { return value != 0 && (value & (value - 1)) == 0; }
 
 // As glibc's memalign: an alignment that is no power of two is rounded up to one.
-void* allocate_aligned(size_t alignment, size_t size) {
+void* allocate_aligned(size_t alignment, size_t size, const Caller& caller) {
   if (alignment > SIZE_MAX / 2 + 1) {
     errno = EINVAL;
     return nullptr;
   }
   if (size > PTRDIFF_MAX) return no_memory();
   if (!power_of_two(alignment)) {
-    size_t rounded = 16;
+    size_t rounded = kLeastAlignment;
     while (rounded < alignment) rounded *= 2;
     alignment = rounded;
   }
-  if (alignment < 16) alignment = 16;
+  if (alignment < kLeastAlignment) alignment = kLeastAlignment;
+  if (guarded::is_on()) return answer(guarded::allocate(size, alignment, false, caller));
   const HeapScope scope;
   return answer(heap_allocate_aligned(current_heap_index(), alignment, size));
 }
@@ -182,12 +197,14 @@ WEIR_EXPORT void* malloc(size_t size) noexcept {
   if (has_own_heap())
     return given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
   if (!heap_mode()) return __libc_malloc(size);
+  if (guarded::is_on()) return answer(guarded::allocate(size, kLeastAlignment, false, WEIR_CALLER));
   const HeapScope scope;
   return given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
 }
 
 WEIR_EXPORT void free(void* object) noexcept {
   if (!heap_mode()) return __libc_free(object);
+  if (guarded::is_on()) return guarded::free(object, WEIR_CALLER);
   if (!heap_owns(object)) return free_object(object, WEIR_CALLER);
   taken(object, WEIR_CALLER);
   if (has_own_heap()) return heap_free(current_heap_index(), object);
@@ -199,6 +216,7 @@ WEIR_EXPORT void* calloc(size_t count, size_t size) noexcept {
   if (!heap_mode()) return __libc_calloc(count, size);
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) return no_memory();
+  if (guarded::is_on()) return answer(guarded::allocate(bytes, kLeastAlignment, true, WEIR_CALLER));
   if (void* object = object_of(bytes, WEIR_CALLER)) return memset(object, 0, bytes);
   const HeapScope scope;
   return given(answer(heap_allocate_zeroed(current_heap_index(), bytes)), bytes, WEIR_CALLER);
@@ -207,6 +225,8 @@ WEIR_EXPORT void* calloc(size_t count, size_t size) noexcept {
 WEIR_EXPORT void* realloc(void* object, size_t size) noexcept {
   if (!heap_mode()) return __libc_realloc(object, size);
   if (object == nullptr) {
+    if (guarded::is_on())
+      return answer(guarded::allocate(size, kLeastAlignment, false, WEIR_CALLER));
     if (void* made = object_of(size, WEIR_CALLER)) return made;
     const HeapScope scope;
     return given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
@@ -215,10 +235,12 @@ WEIR_EXPORT void* realloc(void* object, size_t size) noexcept {
     free(object);
     return nullptr;
   }
+  if (guarded::is_on() && (heap_owns(object) || guard::is_in_region(address_of(object))))
+    return answer(guarded::resize(object, size, WEIR_CALLER));
   if (!heap_owns(object)) {
     const size_t before =
         plan().checks_races() && declared::is_on() ? declared::size_of(object) : 0;
-    if (!before) return copy_foreign(object, size);
+    if (!before) return copy_foreign(object, size, WEIR_CALLER);
     void* moved = object_of(size, WEIR_CALLER);
     if (moved == nullptr) {
       const HeapScope scope;
@@ -242,7 +264,7 @@ WEIR_EXPORT void* reallocarray(void* object, size_t count, size_t size) noexcept
 
 WEIR_EXPORT void* memalign(size_t alignment, size_t size) noexcept {
   if (!heap_mode()) return __libc_memalign(alignment, size);
-  return given(allocate_aligned(alignment, size), size, WEIR_CALLER);
+  return given(allocate_aligned(alignment, size, WEIR_CALLER), size, WEIR_CALLER);
 }
 
 WEIR_EXPORT void* aligned_alloc(size_t alignment, size_t size) noexcept {

@@ -4,7 +4,9 @@
 
 #include "check/policy/declared.h"
 #include "control/process.h"
+#include "heap/guard/guard.h"
 #include "heap/heap.h"
+#include "interpose/alloc/guarded.h"
 #include "interpose/alloc/heap_scope.h"
 #include "interpose/malloc_mode.h"
 #include "interpose/real.h"
@@ -18,6 +20,9 @@ using weir::interpose::real;
 WEIR_EXPORT size_t malloc_usable_size(void* object) noexcept {
   if (object == nullptr) return 0;
   if (!heap_mode()) return real().malloc_usable_size(object);
+  if (interpose::guarded::is_on() &&
+      (heap_owns(object) || guard::is_in_region(reinterpret_cast<uint64_t>(object))))
+    return interpose::guarded::usable_size(object, WEIR_CALLER);
   if (!heap_owns(object))
     return plan().checks_races() && declared::is_on() ? declared::size_of(object) : 0;
   return heap_usable_size(object);

@@ -13,10 +13,11 @@
 
 #include "base/bytes.h"
 #include "check/policy/declared.h"
+#include "interpose/alloc/guarded.h"
 #include "interpose/caller.h"
 #include "interpose/event_call.h"
 #include "sys/libc.h"
-#include "sys/program_segments.h"
+#include "sys/loaded_files.h"
 #include "sys/report.h"
 
 namespace weir {
@@ -24,6 +25,8 @@ namespace weir {
 namespace {
 
 using interpose::Caller;
+
+constexpr size_t kLeastAlignment = 16;  // bytes, of every block
 
 // Looked up before the program has threads: which of them would come first differs from run to run,
 // and a look-up takes a lock of the C library's.
@@ -45,27 +48,10 @@ Operator g_new{"_Znwm", nullptr, false}, g_new_array{"_Znam", nullptr, false};
 Operator g_new_or_null{"_ZnwmRKSt9nothrow_t", nullptr, false},
     g_new_array_or_null{"_ZnamRKSt9nothrow_t", nullptr, false};
 
-// Of the loader's list, which it shows debuggers. dl_iterate_phdr() may be a sanitizer's, of which
-// nothing is initialized yet.
-const link_map* first_library() {
-  const sys::ProgramSegments segments = sys::program_segments();
-  uint64_t dynamic = 0;
-  for (const Elf64_Phdr& segment : segments) {
-    if (segment.p_type == PT_DYNAMIC) dynamic = segments.base + segment.p_vaddr;
-  }
-  if (!dynamic) return nullptr;
-  for (const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(dynamic); entry->d_tag != DT_NULL;
-       entry++) {
-    if (entry->d_tag != DT_DEBUG || !entry->d_un.d_ptr) continue;
-    return reinterpret_cast<const r_debug*>(entry->d_un.d_ptr)->r_map;
-  }
-  return nullptr;
-}
-
 // Where there is none a look-up would fail, which allocates: the heap is not to be reserved before
 // the program needs one.
 bool has_library() {
-  for (const link_map* library = first_library(); library; library = library->l_next) {
+  for (const link_map* library = sys::first_loaded_file(); library; library = library->l_next) {
     for (const char* name : {"/libstdc++.so", "/libc++.so", "/libc++abi.so"}) {
       if (contains_text(library->l_name, name)) return true;
     }
@@ -91,6 +77,9 @@ __attribute__((constructor)) void find_early() {
 }
 
 inline void* object_of(size_t size, const Caller& caller) {
+  // Here the caller is known; in malloc it would be the C++ library.
+  if (__builtin_expect(interpose::guarded::is_on(), 0))
+    return interpose::guarded::allocate(size, kLeastAlignment, false, caller);
   return __builtin_expect(declared::g_strict, 0) ? allocate_object(size, caller) : nullptr;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "control/options.h"
+#include "heap/guard/guard.h"
 #include "memory/backing.h"
 #include "order/serial/run.h"
 #include "order/serial/tally.h"
@@ -266,12 +267,17 @@ void write_log(End how, int value) {
     put_counts(text.put("task-events"), g_run.events_of);
     put_shared(text);
     text.put("not-followed ").put(g_run.strategy ? g_run.strategy->not_followed() : 0).put("\n");
+    if (guard::g_is_on) {
+      const guard::Counts& counts = guard::counts();
+      text.put("heap ").put(counts.guarded).put(" ").put(counts.marked).put("\n");
+    }
     if (how == End::kDeadlock) put_waits(text);
     text.put("end ");
     switch (how) {
       case End::kExit: text.put("exit ").put(static_cast<uint64_t>(value)); break;
       case End::kSignal: text.put("signal ").put(static_cast<uint64_t>(value)); break;
       case End::kDeadlock: text.put("deadlock"); break;
+      case End::kHeap: text.put("heap"); break;
       default: text.put("limit");
     }
     text.put("\n");

@@ -465,9 +465,11 @@ void note_event(Task& task, EventKind kind) {
 
 void note_yield(Task& task) { track_of(task).yields = true; }
 
+bool is_scheduled_process() { return g_run.process == sys::raw(SYS_getpid); }
+
 void end(End how, int value) {
-  if (g_run.is_ended || g_run.process != sys::raw(SYS_getpid)) return;  // a forked child has none
-  g_run.is_ended = how != End::kSignal;  // which the program may yet survive
+  if (g_run.is_ended || !is_scheduled_process()) return;  // a forked child has no log
+  g_run.is_ended = how != End::kSignal;                   // which the program may yet survive
   write_log(how, value);
   if (g_run.made_blocks) translate::hand_over(*g_run.made_blocks);
 }

@@ -16,7 +16,7 @@
 namespace weir::order {
 
 // How the program ended, for the schedule log.
-enum class End : uint8_t { kNone, kExit, kSignal, kDeadlock, kLimit };
+enum class End : uint8_t { kNone, kExit, kSignal, kDeadlock, kLimit, kHeap };
 
 class Serial final : public Order {
  public:
@@ -69,6 +69,8 @@ void pass_point(Task& task, Reason reason, uint64_t rip);
 uint64_t steps_to_go(Task& task);
 // The event that the task is in asks for others to go on.
 void note_yield(Task& task);
+// This process is the one that the schedule is for: no child that the program has forked.
+bool is_scheduled_process();
 // The program ends. Writes the schedule log, once. `value`: the status, or the signal.
 void end(End how, int value);
 

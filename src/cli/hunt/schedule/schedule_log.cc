@@ -65,6 +65,7 @@ void read_end(std::istream& words, ScheduleLog& log) {
   else if (how == "signal") log.end = ScheduleLog::End::kSignal;
   else if (how == "deadlock") log.end = ScheduleLog::End::kDeadlock;
   else if (how == "limit") log.end = ScheduleLog::End::kLimit;
+  else if (how == "heap") log.end = ScheduleLog::End::kHeap;
   words >> log.status;
 }
 
@@ -118,6 +119,9 @@ ScheduleLog parsed_log(std::string_view text) {
       words >> log.tasks;
     } else if (word == "not-followed") {
       words >> log.not_followed;
+    } else if (word == "heap") {
+      words >> log.guarded >> log.marked;
+      log.looked_at_heap = true;
     } else if (word == "waits") {
       log.waits.push_back(read_wait(words));
     } else if (word == "task-steps") {

@@ -48,7 +48,7 @@ struct SharedMemory {
 };
 
 struct ScheduleLog {
-  enum class End { kMissing, kExit, kSignal, kDeadlock, kLimit };
+  enum class End { kMissing, kExit, kSignal, kDeadlock, kLimit, kHeap };
 
   std::string schedule, list;
   std::vector<LoggedSwitch> switches;
@@ -59,6 +59,9 @@ struct ScheduleLog {
   std::vector<Wait> waits;
   std::string task_steps, task_events;  // of each task by number, as a schedule's `counts`
   std::vector<SharedMemory> shared;
+  // --heap guard: blocks that had pages of their own, and all others.
+  uint64_t guarded = 0, marked = 0;
+  bool looked_at_heap = false;
   bool has_begun = false;  // its first line is there
 };
 
