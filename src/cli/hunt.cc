@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
+#include "cli/hunt/habit/heap_choice.h"
 #include "cli/hunt/habit/known.h"
 #include "cli/hunt/habit/test_list.h"
 #include "cli/hunt/pursue.h"
@@ -36,6 +37,7 @@ struct HuntOptions {
   std::string format = "text", output, log;
   uint64_t runs = 0;   // 0: not given
   double seconds = 0;  // likewise
+  std::string heap = "auto";
   int exit_code = 66;
   bool by_test = false, quiet = false;
 };
@@ -113,6 +115,10 @@ class Hunting {
     serial.order = "serial";
     require(serial);
     log_ = options_.log.empty() ? "" : prepared_log(options_.log);
+    const hunt::HeapChoice heap =
+        hunt::choose_heap(options_.heap, program.path, options_.process.jobs);
+    options_.process.guards_heap = options_.pursuit.guards_heap = heap.is_guarded;
+    if (!heap.why_not.empty() && !options_.quiet) say(log_, heap.why_not);
     const std::string output = prepared_file(options_.output);
     std::vector<Report> reports;
     int interrupt = 0;
@@ -245,6 +251,12 @@ void add_judge_options(CLI::App& command, HuntOptions& options) {
                   "A run fails if this command, for sh, does: it reads the run's standard output, "
                   "and has WEIR_HUNT_STATUS, WEIR_HUNT_SIGNAL and WEIR_HUNT_STDERR")
       ->type_name("COMMAND");
+  command
+      .add_option("--heap", options.heap,
+                  "guard: a run that misuses a heap block fails (use after free, double free, "
+                  "overflow); plain: it is not looked at; auto: guard where memory allows")
+      ->transform(CLI::IsMember({"auto", "guard", "plain"}))
+      ->capture_default_str();
   command
       .add_option("--timeout", options.process.timeout,
                   "End a run after so long; it has failed. (A livelock is found sooner, by its "

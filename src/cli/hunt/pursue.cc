@@ -79,6 +79,9 @@ class Pursuit {
     require_begun(first_);
     report_.state.runs = 1;
     report_.state.seconds = first_.seconds;
+    report_.guards_heap = options_.guards_heap;
+    report_.guarded = first_.log.guarded;
+    report_.marked = first_.log.marked;
     runner_.set_step_limit(std::max(first_.log.steps, first_.log.instructions) * kStepFactor +
                            kLeastSteps);
     if (const std::optional<Finding> finding = judge_.judge(first_)) {
@@ -211,8 +214,7 @@ class Pursuit {
       chosen = parsed_schedule(failure.run.log.list).switches;
     }
     failure.story = told(failure.run, chosen, without);
-    failure.command =
-        repeat_command(failure.schedule, words_, options_.input, !failure.run.out.empty());
+    failure.command = repeat_command(failure.schedule, words_, options_, !failure.run.out.empty());
   }
 
   // Is it a matter of schedule?
@@ -254,8 +256,7 @@ class Pursuit {
                              path_, failing, kOthers, passing));
     }
     failure.story = told(first_, {}, {});
-    failure.command =
-        repeat_command(failure.schedule, words_, options_.input, !failure.run.out.empty());
+    failure.command = repeat_command(failure.schedule, words_, options_, !failure.run.out.empty());
     report_.failures.push_back(std::move(failure));
   }
 
@@ -313,10 +314,11 @@ class Pursuit {
 }  // namespace
 
 std::string repeat_command(const std::string& schedule, const std::vector<std::string>& words,
-                           const std::string& input, bool has_output) {
+                           const PursuitOptions& options, bool has_output) {
   std::string command =
-      fmt::format("weir run --order serial --schedule {} -- {} <{}", quoted({schedule}),
-                  quoted(words), input.empty() ? "/dev/null" : quoted({input}));
+      fmt::format("weir run --order serial {}--schedule {} -- {} <{}",
+                  options.guards_heap ? "--heap guard " : "", quoted({schedule}), quoted(words),
+                  options.input.empty() ? "/dev/null" : quoted({options.input}));
   // To a terminal the C library writes each line at once, which is another program.
   return has_output ? command + " | cat" : command;
 }

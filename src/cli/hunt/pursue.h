@@ -20,10 +20,11 @@ struct PursuitOptions {
   SearchOptions search;
   ShrinkOptions shrink;
   JudgeOptions judge;
-  std::string corpus;   // a folder; empty: nothing is kept
-  std::string only;     // --schedule: this one is told, and none is searched for
-  std::string input;    // --stdin
-  double timeout = 60;  // of one run, in seconds
+  std::string corpus;        // a folder; empty: nothing is kept
+  std::string only;          // --schedule: this one is told, and none is searched for
+  std::string input;         // --stdin
+  double timeout = 60;       // of one run, in seconds
+  bool guards_heap = false;  // --heap guard
   unsigned repeats = 3;
 };
 
@@ -38,6 +39,6 @@ Report pursue(Runner& runner, const std::string& path, const std::vector<std::st
 
 // The command that runs one schedule again.
 std::string repeat_command(const std::string& schedule, const std::vector<std::string>& words,
-                           const std::string& input, bool has_output);
+                           const PursuitOptions& options, bool has_output);
 
 }  // namespace weir::cli::hunt

@@ -15,8 +15,9 @@
 namespace weir::cli::hunt {
 namespace {
 
-constexpr std::array<std::string_view, 9> kKinds = {
-    "exit", "signal", "deadlock", "livelock", "timeout", "output", "oracle", "sanitizer", "any"};
+constexpr std::array<std::string_view, 10> kKinds = {"heap",      "exit",    "signal", "deadlock",
+                                                     "livelock",  "timeout", "output", "oracle",
+                                                     "sanitizer", "any"};
 
 }  // namespace
 

@@ -31,6 +31,10 @@ struct Report {
   std::vector<Strategies::Arm> strategies;
   std::vector<ReportedFailure> failures;
   std::string way;   // how runs began (Runner::way)
+  // Under --heap guard: blocks that the default schedule's run had with pages of their own, and
+  // others. Both 0: Weir's allocator was never called.
+  bool guards_heap = false;
+  uint64_t guarded = 0, marked = 0;
   std::string note;  // why there was nothing to be hunted; empty: there was
 };
 

@@ -76,6 +76,12 @@ std::string failure_section(const ReportedFailure& failure) {
   const Finding& finding = failure.found.finding;
   std::string page = fmt::format("<h2 class=\"bad\">{}</h2>\n", escaped(finding.what));
   if (!finding.said.empty()) page += fmt::format("<pre>{}</pre>\n", escaped(finding.said));
+  for (const ToldStack& stack : failure.story.heap) {
+    page += fmt::format("<p>{}</p>\n<pre>",
+                        escaped(stack.title.empty() ? "It was done here:" : stack.title));
+    for (const Frame& call : stack.calls) page += escaped(frame_words(call)) + "\n";
+    page += "</pre>\n";
+  }
   if (failure.is_default) {
     page += "<p>It fails under the default schedule: no switch is needed.</p>\n";
   } else {

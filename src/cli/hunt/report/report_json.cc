@@ -43,6 +43,12 @@ ordered_json switch_of(const ToldSwitch& one) {
   return told;
 }
 
+ordered_json stack_of(const ToldStack& stack) {
+  ordered_json frames = ordered_json::array();
+  for (const Frame& call : stack.calls) frames.push_back(frame_of(call));
+  return {{"what", stack.title}, {"frames", frames}};
+}
+
 ordered_json failure_of(const ReportedFailure& failure) {
   ordered_json switches = ordered_json::array(), waits = ordered_json::array();
   for (const ToldSwitch& one : failure.story.switches) switches.push_back(switch_of(one));
@@ -55,6 +61,8 @@ ordered_json failure_of(const ReportedFailure& failure) {
     if (one.wait.has_holder) wait["holder"] = one.holder;
     waits.push_back(wait);
   }
+  ordered_json heap = ordered_json::array();
+  for (const ToldStack& stack : failure.story.heap) heap.push_back(stack_of(stack));
   return {{"kind", word_of(failure.found.finding.kind)},
           {"what", failure.found.finding.what},
           {"said", failure.found.finding.said},
@@ -75,7 +83,8 @@ ordered_json failure_of(const ReportedFailure& failure) {
           {"stdout", failure.run.out},
           {"stderr", failure.run.err},
           {"switches", switches},
-          {"waits", waits}};
+          {"waits", waits},
+          {"heap", heap}};
 }
 
 ordered_json report_of(const Report& report) {
@@ -96,6 +105,7 @@ ordered_json report_of(const Report& report) {
                       {"way", report.way},
                       {"strategies", strategies},
                       {"failures", failures}};
+  if (report.guards_heap) one["heap"] = {{"guarded", report.guarded}, {"marked", report.marked}};
   if (!report.test.empty()) one["test"] = report.test;
   if (!report.note.empty()) one["note"] = report.note;
   return one;
@@ -149,7 +159,14 @@ ordered_json result_of(const ReportedFailure& failure) {
                                                                    stop_words(*one), one->to))}});
   }
   result["locations"] = ordered_json::array();
-  if (!chosen.empty()) result["locations"].push_back(location(chosen.back()->shown, text));
+  for (const ToldStack& stack : failure.story.heap) {
+    if (stack.calls.empty()) continue;
+    const bool is_itself = stack.title.empty();
+    result[is_itself ? "locations" : "relatedLocations"].push_back(
+        location(shown_of(stack.calls), is_itself ? text : stack.title));
+  }
+  if (!chosen.empty() && failure.story.heap.empty())
+    result["locations"].push_back(location(chosen.back()->shown, text));
   if (!steps.empty()) result["codeFlows"] = {{{"threadFlows", {{{"locations", steps}}}}}};
   return result;
 }

@@ -48,6 +48,28 @@ std::string waits_text(const Story& story) {
   return text.empty() ? "" : "\n  who waits for whom:" + text;
 }
 
+std::string heap_text(const Story& story) {
+  std::string text;
+  for (const ToldStack& stack : story.heap) {
+    if (!stack.title.empty()) text += "\n  " + stack.title;
+    for (const Frame& call : stack.calls) text += "\n    at " + frame_words(call);
+  }
+  return text;
+}
+
+// What --heap guard has not looked at.
+std::string heap_coverage(const Report& report) {
+  if (!report.guards_heap || report.state.runs == 0) return "";
+  if (report.guarded + report.marked == 0)
+    return "\n  misuse of the heap was not looked for: the program has an allocator of its own";
+  if (report.marked == 0) return "";
+  return fmt::format(
+      "\n  {} of the {} heap blocks of a run have pages of their own; of the others misuse is "
+      "found "
+      "late, or not at all",
+      report.guarded, report.guarded + report.marked);
+}
+
 }  // namespace
 
 std::string quoted(const std::vector<std::string>& words) {
@@ -63,6 +85,7 @@ std::string failure_text(const ReportedFailure& failure, bool has_colours) {
   const Found& found = failure.found;
   std::string text = painted(Paint::kBad, found.finding.what, has_colours);
   if (!found.finding.said.empty()) text += ": " + found.finding.said;
+  text += heap_text(failure.story);
   if (failure.is_default) {
     text += "\n  it fails under the default schedule: no switch is needed";
   } else {
@@ -132,7 +155,7 @@ std::string summary_text(const Report& report) {
                                        "have ended otherwise: --timeout gives more time",
                                        state.given_up, state.given_up == 1 ? "was" : "were")
                          : "") +
-         (report.way.empty() ? "" : "\n  " + report.way);
+         heap_coverage(report) + (report.way.empty() ? "" : "\n  " + report.way);
 }
 
 }  // namespace weir::cli::hunt

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "cli/hunt/run/heap_words.h"
 #include "cli/races/report.h"
 #include "cli/sources/source_text.h"
 #include "cli/symbols/modules.h"
@@ -53,7 +54,7 @@ bool mapping_of(const Place& place, Mapping& mapping) {
 
 class Symbols {
  public:
-  explicit Symbols(const Outcome& run) {
+  Symbols(const Outcome& run, const HeapMisuse& heap) {
     std::map<std::string, Mapping> found;
     const auto add = [&](const Place& place) {
       Mapping mapping;
@@ -63,6 +64,8 @@ class Symbols {
     for (const LoggedSwitch& one : run.log.switches) add(one.place);
     for (const Wait& wait : run.log.waits) add(wait.place);
     for (const auto& [number, task] : run.log.named) add(task.start);
+    for (const HeapMisuse::Stack& stack : heap.stacks)
+      for (const Place& call : stack.calls) add(call);
     std::vector<Mapping> mappings;
     for (const auto& [path, mapping] : found) mappings.push_back(mapping);
     if (!mappings.empty()) modules_.set(mappings);
@@ -98,26 +101,11 @@ class Symbols {
 };
 
 // The C library's own sources are nobody's here, whatever debug information says of them.
-bool is_of_system(const Frame& frame) {
-  const std::string name = frame.module.substr(frame.module.rfind('/') + 1);
-  for (const char* const library : {"libc.so", "libc-", "ld-linux", "ld-", "libpthread", "libm.so",
-                                    "libgomp", "libstdc++", "libgcc", "libweir.so"}) {
-    if (name.starts_with(library)) return true;
-  }
-  return frame.file.starts_with("/usr/");
+bool is_systems(const Frame& frame) {
+  return is_of_system(frame.module) || frame.file.starts_with("/usr/");
 }
 
-Frame shown_of(const Frames& frames) {
-  const auto own = std::ranges::find_if(
-      frames, [](const Frame& frame) { return !frame.file.empty() && !is_of_system(frame); });
-  if (own != frames.end()) return *own;
-  Frame frame = frames.front();
-  if (!is_of_system(frame)) return frame;
-  frame = frames.back();  // not the function that was inlined into it
-  frame.file.clear();
-  frame.line = frame.column = 0;
-  return frame;
-}
+bool is_runtimes(const Frame& frame) { return frame.module.ends_with("/libweir.so"); }
 
 std::string trimmed(const std::string& line) {
   const size_t start = line.find_first_not_of(" \t");
@@ -156,6 +144,18 @@ std::string instead_of_switch(const Switch& one, const Outcome& without, Symbols
 
 }  // namespace
 
+Frame shown_of(const Frames& frames) {
+  const auto own = std::ranges::find_if(
+      frames, [](const Frame& frame) { return !frame.file.empty() && !is_systems(frame); });
+  if (own != frames.end()) return *own;
+  Frame frame = frames.front();
+  if (!is_systems(frame)) return frame;
+  frame = frames.back();  // not the function that was inlined into it
+  frame.file.clear();
+  frame.line = frame.column = 0;
+  return frame;
+}
+
 std::vector<const ToldSwitch*> Story::chosen() const {
   std::vector<const ToldSwitch*> all;
   for (const ToldSwitch& one : switches) {
@@ -177,7 +177,8 @@ std::string stop_words(const ToldSwitch& one) {
 }
 
 Story told(const Outcome& failing, const Switches& list, const std::vector<Outcome>& without) {
-  Symbols symbols(failing);
+  const HeapMisuse heap = heap_misuse_in(failing.words);
+  Symbols symbols(failing, heap);
   Story story;
   std::set<uint32_t> numbers;
   std::set<Switch> chosen(list.begin(), list.end());
@@ -207,6 +208,19 @@ Story told(const Outcome& failing, const Switches& list, const std::vector<Outco
     one.variable = symbols.variable_at(wait.address);
     numbers.insert(wait.task);
     story.waits.push_back(std::move(one));
+  }
+  for (const HeapMisuse::Stack& stack : heap.stacks) {
+    ToldStack one;
+    one.title = stack.title;
+    for (const Place& call : stack.calls)
+      for (const Frame& frame : symbols.at(call)) one.calls.push_back(frame);
+    // Of the runtime the function that the program has called is enough.
+    while (one.calls.size() > 1 && is_runtimes(one.calls[0]) && is_runtimes(one.calls[1]))
+      one.calls.erase(one.calls.begin());
+    // Below the program's first function stands what has called it.
+    while (one.calls.size() > 1 && (is_systems(one.calls.back()) || one.calls.back().file.empty()))
+      one.calls.pop_back();
+    story.heap.push_back(std::move(one));
   }
   for (const uint32_t number : numbers) {
     story.numbers.push_back(number);

@@ -27,9 +27,16 @@ struct ToldWait {
   Frame at;
 };
 
+// A stack of a misused heap block.
+struct ToldStack {
+  std::string title;  // "freed by thread T2"; empty: the misuse itself
+  Frames calls;       // innermost first, with inlined functions
+};
+
 struct Story {
   std::vector<ToldSwitch> switches;  // all, in order
   std::vector<ToldWait> waits;
+  std::vector<ToldStack> heap;     // empty: nothing was misused
   std::vector<std::string> tasks;  // by number, as they are called
   std::vector<uint32_t> numbers;   // of these
 
@@ -39,6 +46,9 @@ struct Story {
 // `failing`: a run under a list. `without[i]`: the run without its chosen switch number i, in the
 // order of the list, as far as there are any.
 Story told(const Outcome& failing, const Switches& list, const std::vector<Outcome>& without);
+
+// The innermost in a source of the program's; else the innermost.
+Frame shown_of(const Frames& frames);
 
 // "stops at cache.c:88 in evict()"
 std::string stop_words(const ToldSwitch& one);

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "cli/common/failure.h"
+#include "cli/hunt/run/heap_words.h"
 #include "recording/bytes.h"
 
 namespace weir::cli::hunt {
@@ -125,6 +126,7 @@ const char* word_of(Kind kind) {
     case Kind::kOutput: return "output";
     case Kind::kOracle: return "oracle";
     case Kind::kSanitizer: return "sanitizer";
+    case Kind::kHeap: return "heap";
   }
   return "";
 }
@@ -164,6 +166,8 @@ std::optional<Finding> Judge::failure(const Outcome& run) const {
         name == std::string::npos ? line : line.substr(0, line.find(' ', name + 11));
     return finding(Kind::kSanitizer, "a sanitizer's report", line, without_numbers(type));
   }
+  if (const HeapMisuse heap = heap_misuse_in(run.words); heap.is_there())
+    return finding(Kind::kHeap, heap.kind, heap.said, heap.signature());
   if (run.log.end == End::kDeadlock) return deadlock(run);
   if (run.log.end == End::kLimit) {
     return finding(Kind::kLimit,

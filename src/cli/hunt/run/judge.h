@@ -11,7 +11,17 @@
 namespace weir::cli::hunt {
 
 struct Finding {
-  enum class Kind { kExit, kSignal, kDeadlock, kLimit, kTimeout, kOutput, kOracle, kSanitizer };
+  enum class Kind {
+    kExit,
+    kSignal,
+    kDeadlock,
+    kLimit,
+    kTimeout,
+    kOutput,
+    kOracle,
+    kSanitizer,
+    kHeap
+  };
   Kind kind = Kind::kExit;
   std::string what;  // "exit status 3", "deadlock of 2 threads"
   std::string said;  // the line of the program's output that says it; empty: none does

@@ -72,7 +72,8 @@ std::string bytes_of(const File& file, uint64_t most) {
 
 // Nothing is in the environment that `weir run` with this schedule would not put there: its length
 // moves the program's stack.
-RunOptions serial_run(const std::string& schedule, const std::string& log, uint64_t steps) {
+RunOptions serial_run(const std::string& schedule, const std::string& log, uint64_t steps,
+                      bool guards_heap) {
   RunOptions run;
   run.order = "serial";
   run.view = "direct";
@@ -80,6 +81,7 @@ RunOptions serial_run(const std::string& schedule, const std::string& log, uint6
   run.schedule_log = log;
   run.step_limit = steps;
   run.processors = 1;
+  if (guards_heap) run.heap = "guard";
   return run;
 }
 
@@ -159,7 +161,7 @@ struct ProcessRunner::State {
     dup2(slot.err.descriptor(), STDERR_FILENO);
     Failure why(kWeirFailed, "");
     try {
-      RunOptions run = serial_run(slot.schedule, slot.log, step_limit);
+      RunOptions run = serial_run(slot.schedule, slot.log, step_limit, options.guards_heap);
       std::optional<ServedRun> served;
       if (is_served) run.served = &served.emplace(slot.server->served());
       launch(program, run);

@@ -18,6 +18,7 @@ struct ProcessOptions {
   double timeout = 60;      // seconds; of one run
   std::string input;        // what each run reads from its beginning; empty: /dev/null
   bool from_start = false;  // each run begins there: none is forked
+  bool guards_heap = false;  // --heap guard
 };
 
 class ProcessRunner : public Runner {
