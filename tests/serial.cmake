@@ -10,9 +10,13 @@ endforeach()
 add_test(NAME serial.bugs COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/serial_test.sh ${PROJECT_BINARY_DIR})
 set_tests_properties(serial.bugs PROPERTIES TIMEOUT 600 LABELS "cli;serial")
 
+add_test(NAME serial.heap COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/serial_heap_test.sh ${PROJECT_BINARY_DIR})
+set_tests_properties(serial.heap PROPERTIES TIMEOUT 600 LABELS "cli;serial")
+
 # Those that take long, because their loops are many steps, have the label rest.
 set(long cpu_clocks exit_beside_kept fork_beside_computing kernel_fills_memory lock_mcs lock_ticket pointer_publication
   spin_beside_own_data timers_profile vector_convergence)
+set(guarded heap_family heap_exchange malloc_family fork_in_thread dlopen_from_thread std_future)
 file(STRINGS ${manifest} lines REGEX "^[a-z0-9_]+ *[|]")
 foreach(line IN LISTS lines)
   string(REGEX MATCH "^[a-z0-9_]+" name "${line}")
@@ -23,6 +27,14 @@ foreach(line IN LISTS lines)
     list(APPEND labels rest)
   endif()
   set_tests_properties(program.${name}.serial-direct PROPERTIES TIMEOUT 240 LABELS "${labels}")
+  # Guarded, none misuses its heap. Those whose heap does most are in ./check, too.
+  add_test(NAME program.${name}.serial-guarded
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/serial_point.sh ${PROJECT_BINARY_DIR} ${name} guarded)
+  set(guarded_labels serial serial-guarded)
+  if(NOT name IN_LIST guarded)
+    list(APPEND guarded_labels rest)
+  endif()
+  set_tests_properties(program.${name}.serial-guarded PROPERTIES TIMEOUT 600 LABELS "${guarded_labels}" ENVIRONMENT LIMIT=60)
   if(name IN_LIST long)
     set_tests_properties(program.${name}.serial-direct PROPERTIES TIMEOUT 1200 ENVIRONMENT LIMIT=150)
   endif()

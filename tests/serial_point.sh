@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs one test program under several schedules of Order serial, each as often as it needs to be the same.
-# usage: serial_point.sh BUILD PROGRAM
+# usage: serial_point.sh BUILD PROGRAM [guarded]     guarded: under --heap guard, two schedules
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if line=$(grep -E "^$2 *\|" "$here/serial/EXCEPT"); then
@@ -15,6 +15,11 @@ if line=$(grep -E "^$2 *\|" "$here/serial/EXCEPT"); then
 fi
 # Virtual time, which Order serial has unless told otherwise, is one clock for all threads, processor time too (docs/LIMITS.md).
 [ "$2" = cpu_clocks ] && export OPTIONS="--virtual random"
+if [ "${3:-}" = guarded ]; then
+  export OPTIONS="${OPTIONS:-} --heap guard"
+  "$here/run_point.sh" "$1" "$2" serial direct 1 || exit 1
+  SCHEDULE=w1:random:seed=1,p=0.0005 exec "$here/run_point.sh" "$1" "$2" serial direct 1
+fi
 "$here/run_point.sh" "$1" "$2" serial direct 2 || exit 1
 for schedule in w1:random:seed=1,p=0.0005 w1:random:seed=2,p=0.003 w1:pct:seed=3,length=3000 w1:pb:seed=4,length=300; do
   SCHEDULE=$schedule "$here/run_point.sh" "$1" "$2" serial direct 2 || { echo "schedule: $schedule"; exit 1; }

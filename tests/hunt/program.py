@@ -36,13 +36,15 @@ def main():
     failure = report["failures"][0]
     if failure["alike"] != failure["repeated"]:
         sys.exit(f"{program.name}: the schedule does not decide it: {failure['difference']}")
+    if program.kind == "heap" and failure["kind"] != "heap":
+        sys.exit(f"{program.name}: it is found, but not as misuse of the heap: {failure['what']}")
     print(f"{program.name}: {failure['what']}: schedule {failure['number']}, {failure['strategy']}; "
           f"{sum(one['chosen'] for one in failure['switches'])} of {failure['switches_before']} switches")
 
     # As a user pastes it, without the pipe that hides the status.
     command = failure["command"].removesuffix(" | cat").replace("weir ", weir + " ", 1)
     again = subprocess.run(command, shell=True, capture_output=True, text=True)
-    expected = {"exit": (1,), "deadlock": (66,), "livelock": (66,), "signal": range(-64, 0)}
+    expected = {"exit": (1,), "deadlock": (66,), "livelock": (66,), "heap": (66,), "signal": range(-64, 0)}
     expected["signal"] = [*expected["signal"], *range(129, 193)]
     if again.returncode not in expected[failure["kind"]]:
         sys.exit(f"{program.name}: the command ends with {again.returncode}: {command}\n{again.stderr}")
