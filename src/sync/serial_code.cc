@@ -95,7 +95,8 @@ void go_out(Task& task, Frame& frame) {
   frame.shown = frame.rip;
   uint64_t steps;
   for (;;) {
-    const bool is_watched = order::serial::watch(task, frame);
+    order::serial::watch(task, frame);
+    const bool is_watched = order::serial::looks_at_each_step(task);
     steps = order::serial::steps_to_go(task);
     const uint64_t until_look = order::serial::steps_to_look(task);
     const uint64_t least = steps < until_look ? steps : until_look;
@@ -112,7 +113,7 @@ void go_out(Task& task, Frame& frame) {
       order::serial::pass_point(task, order::Reason::kStep, frame.rip);
       continue;
     }
-    if (is_watched) order::serial::watch_step(task, frame);
+    if (is_watched) order::serial::look_at_next_step(task, frame);
     if (weight <= steps) {
       steps = weight;
       break;

@@ -17,7 +17,9 @@ namespace {
 
 // Steps that a run may make: some times as many as the default schedule makes.
 constexpr uint64_t kStepFactor = 50, kLeastSteps = 10'000'000;
-constexpr size_t kOthers = 20;   // schedules that a program is tried with that fails in the first
+constexpr size_t kOthers = 20;  // schedules that a program is tried with that fails in the first
+// Steps of the default schedule in which conflicts are looked for.
+constexpr const char* kLookingSchedule = "w1:default:look=50000";
 constexpr size_t kMaxTold = 20;  // failures
 
 std::string first_line(const std::string& text) {
@@ -92,7 +94,7 @@ class Pursuit {
       report_.note = fmt::format("{} has one thread: nothing to schedule", path_);
       return false;
     }
-    const Outcome again = runner_.one(kDefaultSchedule);
+    Outcome again = runner_.one(kLookingSchedule);
     report_.state.runs++;
     report_.state.seconds += again.seconds;
     std::string differs = difference(first_, again);
@@ -111,6 +113,7 @@ class Pursuit {
                       "again",
                       differs));
     }
+    looked_at_ = std::move(again);
     return true;
   }
 
@@ -120,7 +123,7 @@ class Pursuit {
     if (!has_begun_well()) return;
     StrategyOptions chosen = options_.strategies;
     if (corpus) chosen.seed += corpus->searches() * 0x9e3779b9;
-    Strategies strategies(chosen, first_);
+    Strategies strategies(chosen, looked_at_);
     Behaviours behaviours;
     if (corpus) corpus->give(behaviours, strategies);
     behaviours.add(first_);
@@ -307,7 +310,7 @@ class Pursuit {
   ProgressLine& progress_;
   const Say say_;
   Judge judge_;
-  Outcome first_;
+  Outcome first_, looked_at_;  // looked_at_: the same, with what conflicts in it
   Report report_;
 };
 

@@ -9,6 +9,7 @@
 #include "control/options.h"
 #include "heap/guard/guard.h"
 #include "memory/backing.h"
+#include "order/serial/conflicts.h"
 #include "order/serial/run.h"
 #include "order/serial/tally.h"
 #include "sys/maps.h"
@@ -176,6 +177,18 @@ void put_waits(Text& text) {
   }
 }
 
+void put_conflicts(Text& text) {
+  constexpr uint32_t kMostAccesses = 20'000;
+  for (uint32_t number = 0; number < g_run.function_count; number++)
+    text.put("function ").put(uint64_t{number}).put(" ").hex(g_run.functions[number]).put("\n");
+  uint32_t count = 0;
+  const Accessed* const accessed = find_conflicts(count);
+  for (uint32_t i = 0; i < count && i < kMostAccesses; i++) {
+    text.put("access ").put(accessed[i].at).put(accessed[i].is_write ? " w " : " r ");
+    text.hex(accessed[i].word * 8).put("\n");
+  }
+}
+
 // Opened at once: the program may lose the right to.
 bool open_log() {
   const char* const path = g_run.memory->log_path;
@@ -271,6 +284,7 @@ void write_log(End how, int value) {
       const guard::Counts& counts = guard::counts();
       text.put("heap ").put(counts.guarded).put(" ").put(counts.marked).put("\n");
     }
+    if (g_run.schedule.look) put_conflicts(text);
     if (how == End::kDeadlock) put_waits(text);
     text.put("end ");
     switch (how) {

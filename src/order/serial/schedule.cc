@@ -84,11 +84,9 @@ const char* read_key(Reader& reader, Schedule& schedule) {
     const char* name;
     uint64_t Schedule::*value;
   };
-  static constexpr Key kKeys[] = {{"seed", &Schedule::seed},
-                                  {"depth", &Schedule::depth},
-                                  {"length", &Schedule::length},
-                                  {"bound", &Schedule::bound},
-                                  {"fair", &Schedule::fair}};
+  static constexpr Key kKeys[] = {{"seed", &Schedule::seed},     {"depth", &Schedule::depth},
+                                  {"length", &Schedule::length}, {"bound", &Schedule::bound},
+                                  {"fair", &Schedule::fair},     {"look", &Schedule::look}};
   if (reader.take("points")) {
     if (!reader.take('=')) return "a key is followed by =";
     if (reader.take("all")) schedule.has_all_points = true;
@@ -114,7 +112,7 @@ const char* read_key(Reader& reader, Schedule& schedule) {
     if (!reader.take('=')) return "a key is followed by =";
     return reader.number(schedule.*key.value) ? nullptr : "a number is expected";
   }
-  return "there is no such key: seed, depth, length, bound, p, fair, points, at, counts";
+  return "there is no such key: seed, depth, length, bound, p, fair, look, points, at, counts";
 }
 
 const char* read_switch(Reader& reader, Switch& one) {

@@ -33,6 +33,7 @@ struct Schedule {
   uint64_t bound = 2;           // pb: preemptions
   uint64_t per_million = 0;     // random: of a switch at a step; 0: follows from the seed
   uint64_t fair = 20'000;       // steps that a task makes in a row while others could
+  uint64_t look = 0;            // steps of which the log tells what conflicts; it changes nothing
   bool has_all_points = false;  // points=all: accesses relative to the stack pointer count, too
   bool has_location = false;    // surw, at=: what counts are accesses to
   uint64_t location = 0;        // the eight bytes at this address, or, if it is 0, all events

@@ -16,6 +16,7 @@
 #include "code/decode/decoder.h"
 #include "control/phase_timer.h"
 #include "control/process.h"
+#include "order/serial/conflicts.h"
 #include "order/serial/ready.h"
 #include "order/serial/run.h"
 #include "order/serial/tally.h"
@@ -367,10 +368,15 @@ void note_steps(Task& task, uint64_t steps) {
 
 void pass_point(Task& task, Reason reason, uint64_t rip) {
   Shared& s = shared();
-  const Touch touch = g_run.strategy->looks_at_memory() ? touch_of(task, reason, rip) : Touch{};
+  const bool is_looked_at = g_run.strategy->looks_at_memory() || looks_at_steps();
+  const Touch touch = is_looked_at ? touch_of(task, reason, rip) : Touch{};
   Track& track = track_of(task);
   track.is_asked = false;
   if (g_run.ready > 1) serial::tally(touch, track.number);
+  if (looks_at_steps() && track.number && track.number < kMaxTasks) {
+    g_run.functions[track.number] = task.identity.start_function;
+    if (g_run.function_count <= track.number) g_run.function_count = track.number + 1;
+  }
   if (reason == Reason::kAfter) {
     count_event(task);
     if (track.yields) {
@@ -381,6 +387,7 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
   } else if (reason == Reason::kEvent) {
     note_steps(task, 1);  // to begin an event is a step
     if (track.number < kMaxCounts) g_run.events_of[track.number]++;
+    look_at_event(position_of(task), touch);
   } else if (reason == Reason::kSpins) {
     count_event(task);  // it begins to wait; the position is one of its own
   }
@@ -426,29 +433,35 @@ uint64_t steps_to_go(Task& task) {
   return track.to_go;
 }
 
-bool watch(Task& task, const Frame& frame) {
+void watch(Task& task, const Frame& frame) {
   Track& track = track_of(task);
   SpinWatch& spin = track.spin;
   spin.look_at_entry(track.in_row);
   if (spin.is_on()) {
-    if (!spin.has_come_back(frame, track.in_row, task.identity.virtual_tid)) return spin.is_on();
+    if (!spin.has_come_back(frame, track.in_row, task.identity.virtual_tid)) return;
     pass_point(task, Reason::kSpins, frame.rip);
   }
-  if (spin.steps_to_look(track.in_row)) return false;
+  if (spin.steps_to_look(track.in_row)) return;
   Shared& s = shared();
   {
     SpinGuard guard(s.order.lock);
     expire(s);
     if (!next_arrived(s, 0) && !has_deadline(s)) {
       spin.postpone(track.in_row);
-      return false;
+      return;
     }
   }
   spin.start(frame);
-  return true;
 }
 
-void watch_step(Task& task, const Frame& frame) { track_of(task).spin.note_step(frame); }
+bool looks_at_each_step(const Task& task) {
+  return track_of(task).spin.is_on() || looks_at_steps();
+}
+
+void look_at_next_step(Task& task, const Frame& frame) {
+  if (SpinWatch& spin = track_of(task).spin; spin.is_on()) spin.note_step(frame);
+  if (looks_at_steps()) look_at_step(position_of(task), frame);
+}
 
 uint64_t steps_to_look(const Task& task) {
   const Track& track = track_of(task);

@@ -53,9 +53,11 @@ bool has_all_points();
 // The task, which has the turn, has made so many steps.
 void note_steps(Task& task, uint64_t steps);
 // It goes on at frame.rip. If it waits in a loop, the turn goes to another; returns when it has it
-// again. True: it is to be stopped before its next step, which watch_step() is told.
-bool watch(Task& task, const Frame& frame);
-void watch_step(Task& task, const Frame& frame);
+// again.
+void watch(Task& task, const Frame& frame);
+// It is to be stopped before each step, of which look_at_next_step() is told.
+bool looks_at_each_step(const Task& task);
+void look_at_next_step(Task& task, const Frame& frame);
 // How many steps it may make until watch() is to be called.
 uint64_t steps_to_look(const Task& task);
 // It has come in; and by this event.

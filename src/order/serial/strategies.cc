@@ -15,35 +15,26 @@ namespace {
 
 class Default final : public Strategy {};
 
-// Around the default schedule, with a switch at each listed place.
-class List final : public Strategy {
+// The switches that the schedule lists, by place.
+class Listed {
  public:
-  void start(const Schedule& schedule) override {
+  void start(const Schedule& schedule) {
     switches_ = schedule.switches;
     count_ = schedule.switch_count;
-    passed_ = kept_ = 0;
   }
-  void begin(TaskId id, uint32_t number) override { numbers_[id] = number; }
-  uint64_t steps_before_stop(TaskId, const Position& at, uint64_t) override {
+  uint32_t count() const { return count_; }
+  // Steps that a task makes until it comes to the next one, within the same event.
+  uint64_t steps_to_next(const Position& at) const {
     Position later = at;
     later.step++;
     const Switch* next = first_from(later);
     const bool is_near = next && next->at.number == at.number && next->at.event == at.event;
     return is_near ? next->at.step - at.step : kNoStop;
   }
-  TaskId choose(const Moment& moment) override {
-    const Switch* here = first_from(moment.at);
-    if (!here || here->at != moment.at) return default_choice(moment);
-    passed_++;
-    for (uint32_t i = 0; i < moment.count + moment.sleeping_count; i++) {
-      const TaskId id = i < moment.count ? moment.ready[i] : moment.sleeping[i - moment.count];
-      if (numbers_[id] != here->target) continue;
-      kept_++;
-      return id;
-    }
-    return default_choice(moment);
+  const Switch* at(const Position& at) const {
+    const Switch* here = first_from(at);
+    return here && here->at == at ? here : nullptr;
   }
-  uint64_t not_followed() const override { return count_ - kept_; }
 
  private:
   const Switch* first_from(const Position& at) const {
@@ -58,7 +49,35 @@ class List final : public Strategy {
 
   const Switch* switches_ = nullptr;
   uint32_t count_ = 0;
-  uint64_t passed_ = 0, kept_ = 0;
+};
+
+// Around the default schedule, with a switch at each listed place.
+class List final : public Strategy {
+ public:
+  void start(const Schedule& schedule) override {
+    listed_.start(schedule);
+    kept_ = 0;
+  }
+  void begin(TaskId id, uint32_t number) override { numbers_[id] = number; }
+  uint64_t steps_before_stop(TaskId, const Position& at, uint64_t) override {
+    return listed_.steps_to_next(at);
+  }
+  TaskId choose(const Moment& moment) override {
+    const Switch* here = listed_.at(moment.at);
+    if (!here) return default_choice(moment);
+    for (uint32_t i = 0; i < moment.count + moment.sleeping_count; i++) {
+      const TaskId id = i < moment.count ? moment.ready[i] : moment.sleeping[i - moment.count];
+      if (numbers_[id] != here->target) continue;
+      kept_++;
+      return id;
+    }
+    return default_choice(moment);
+  }
+  uint64_t not_followed() const override { return listed_.count() - kept_; }
+
+ private:
+  Listed listed_;
+  uint64_t kept_ = 0;
   uint32_t numbers_[kMaxTasks] = {};
 };
 
@@ -112,26 +131,31 @@ class RandomWalk final : public Strategy {
 //
 // A task that stands aside, or has made very many steps in a row, would be chosen at once again: it
 // falls below all others, too.
+//
+// If the schedule lists switches, their places are the change points, and k is the number of places
+// that they were drawn from; who they go to means nothing.
 class Pct final : public Strategy {
  public:
   void start(const Schedule& schedule) override {
     random_ = Random(schedule.seed);
     const uint64_t changes = schedule.depth - 1 < kMost ? schedule.depth - 1 : kMost;
     const uint64_t length = schedule.length ? schedule.length : guess();
-    count_ = static_cast<uint32_t>(changes);
+    listed_.start(schedule);
+    count_ = listed_.count() ? 0 : static_cast<uint32_t>(changes);
     for (uint32_t i = 0; i < count_; i++) changes_[i] = 1 + random_.below(length);
     changed_ = kMiddle / 2;
     low_ = kMiddle / 4;
   }
   void begin(TaskId id, uint32_t) override { priority_[id] = kMiddle + (random_.next() >> 2); }
-  uint64_t steps_before_stop(TaskId, const Position&, uint64_t steps) override {
-    uint64_t next = kNoStop;
+  uint64_t steps_before_stop(TaskId, const Position& at, uint64_t steps) override {
+    uint64_t next = listed_.steps_to_next(at);
     for (uint32_t i = 0; i < count_; i++)
       if (changes_[i] > steps && changes_[i] - steps < next) next = changes_[i] - steps;
     return next;
   }
   TaskId choose(const Moment& moment) override {
-    bool is_changed = false;
+    bool is_changed = listed_.at(moment.at) && moment.current != kNoTask;
+    if (is_changed) priority_[moment.current] = --changed_;
     if (moment.current != kNoTask) {
       for (uint32_t i = 0; i < count_; i++) {
         if (changes_[i] > moment.steps) continue;
@@ -158,6 +182,7 @@ class Pct final : public Strategy {
   uint64_t guess() { return uint64_t{16} << random_.below(14); }
 
   Random random_;
+  Listed listed_;
   uint64_t changes_[kMost] = {};
   uint32_t count_ = 0;
   uint64_t changed_ = 0, low_ = 0;

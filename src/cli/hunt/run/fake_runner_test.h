@@ -34,7 +34,8 @@ class FakeRunner : public Runner {
   std::string noise;  // appended to the output of each second run
 
  private:
-  static constexpr uint64_t kTasks = 3, kEvents = 10, kInstructions = 100;
+  static constexpr uint64_t kTasks = 3, kEvents = 10, kInstructions = 100,
+                            kAccess = 7;  // the step that accesses what all tasks do
 
   Outcome run_of(const std::string& text) {
     const Schedule schedule = parsed_schedule(text);
@@ -61,6 +62,10 @@ class FakeRunner : public Runner {
       else run.log.not_followed++;
     }
     for (uint32_t task = 1; task <= kTasks; task++) log({task, kEvents, 0, task % 3 + 1}, "end");
+    for (uint32_t task = 1; task <= kTasks; task++) {
+      for (uint64_t event = 0; event < kEvents; event++)
+        run.log.accesses.push_back({{task, event, kAccess, 0}, true, 0x1000});
+    }
     run.log.end = ScheduleLog::End::kExit;
     run.status = run.log.status = fails_(switches) ? 3 : 0;
     if (!noise.empty() && runs % 2) run.out = noise;

@@ -45,6 +45,17 @@ LoggedSwitch read_switch(std::istream& words) {
   return one;
 }
 
+// access T.E.I r|w ADDRESS
+LoggedAccess read_access(std::istream& words) {
+  LoggedAccess one;
+  char dot, kind;
+  std::string address;
+  words >> one.at.task >> dot >> one.at.events >> dot >> one.at.instructions >> kind >> address;
+  one.is_write = kind == 'w';
+  one.address = strtoull(address.c_str(), nullptr, 0);
+  return one;
+}
+
 // waits T WHAT ADDRESS for U, where what holds it is known
 Wait read_wait(std::istream& words) {
   Wait wait;
@@ -122,6 +133,13 @@ ScheduleLog parsed_log(std::string_view text) {
     } else if (word == "heap") {
       words >> log.guarded >> log.marked;
       log.looked_at_heap = true;
+    } else if (word == "access") {
+      log.accesses.push_back(read_access(words));
+    } else if (word == "function") {
+      uint32_t number = 0;
+      std::string address;
+      words >> number >> address;
+      log.functions[number] = strtoull(address.c_str(), nullptr, 0);
     } else if (word == "waits") {
       log.waits.push_back(read_wait(words));
     } else if (word == "task-steps") {

@@ -47,6 +47,13 @@ struct SharedMemory {
   std::string counts;  // "3.0.5": accesses of each task by number, as a schedule's `counts`
 };
 
+// An access to what several tasks access, one of them writing; of a run with the key `look`.
+struct LoggedAccess {
+  Switch at;  // right before it; `to` means nothing
+  bool is_write = false;
+  uint64_t address = 0;
+};
+
 struct ScheduleLog {
   enum class End { kMissing, kExit, kSignal, kDeadlock, kLimit, kHeap };
 
@@ -62,7 +69,9 @@ struct ScheduleLog {
   // --heap guard: blocks that had pages of their own, and all others.
   uint64_t guarded = 0, marked = 0;
   bool looked_at_heap = false;
-  bool has_begun = false;  // its first line is there
+  std::vector<LoggedAccess> accesses;      // by address
+  std::map<uint32_t, uint64_t> functions;  // by task, where it began
+  bool has_begun = false;                  // its first line is there
 };
 
 // Reads what there is: a run that was killed leaves a part. Lines of kinds that it does not know

@@ -14,7 +14,8 @@ constexpr size_t kMaxSweep = 4000;    // lanes; more would take all of a usual b
 constexpr size_t kMaxGaps = 20'000;
 constexpr size_t kMaxKept = 200;
 constexpr size_t kMaxLocations = 200;
-constexpr size_t kMaxSwitches = 12;  // of a mutated schedule
+constexpr size_t kEnoughAlone = 200;  // switches that directed tries alone, before it mixes
+constexpr size_t kMaxSwitches = 12;   // of a mutated schedule
 
 // Spreads 0 to count - 1 over themselves: a step near the golden section that has no factor in
 // common with count.
@@ -31,7 +32,7 @@ uint64_t spread(uint64_t i, uint64_t count) {
 }  // namespace
 
 Strategies::Strategies(const StrategyOptions& options, const Outcome& first)
-    : options_(options), random_(options.seed) {
+    : options_(options), random_(options.seed), conflicts_(first.log) {
   for (const LoggedSwitch& one : first.log.switches) {
     numbers_.push_back(one.at.task);
     numbers_.push_back(one.at.to);
@@ -49,6 +50,10 @@ Strategies::Strategies(const StrategyOptions& options, const Outcome& first)
   add_lanes(first);
   note_places(first);
   note_counts(first.log);
+  if (wants("directed") && !conflicts_.places().empty()) {
+    add_arm("directed", "directed");
+    add_arm("directed, pct", "conflicts");
+  }
   if (wants("sweep") && open_ > 0 && (open_ <= kMaxSweep || options.strategy == "sweep"))
     add_arm("sweep", "sweep");
   const uint64_t length = std::max<uint64_t>(first.log.steps, 1);
@@ -111,7 +116,11 @@ bool Strategies::is_exhausted() const {
 
 // By chance, each arm as often as it is worth; but first each one a few times.
 size_t Strategies::chosen() {
-  constexpr uint64_t kFirstTurns = 4;
+  // Of the first, three of four are directed: a bug of depth 1 shows there before all others.
+  constexpr uint64_t kFirstTurns = 4, kFirstDirected = 300;
+  const bool is_directed = arms_[0].kind == "directed" && number_ < kFirstDirected;
+  if (is_directed && number_ % 4 == 2) return 1;
+  if (is_directed && number_ % 4 < 2 && tried_ < conflicts_.places().size()) return 0;
   const uint64_t turn = number_ % arms_.size();
   if (number_ < kFirstTurns * arms_.size() && !arms_[turn].is_done) return turn;
   double sum = 0;
@@ -187,6 +196,8 @@ uint32_t Strategies::some_task() { return numbers_[random_.below(numbers_.size()
 Switch Strategies::random_switch() {
   Switch one;
   one.to = some_task();
+  const Switches& places = conflicts_.places();
+  if (!places.empty() && random_.below(2)) return places[random_.below(places.size())];
   if (!gaps_.empty() && random_.below(8)) {
     const Gap& gap = gaps_[random_.below(gaps_.size())];
     one.task = gap.task;
@@ -198,6 +209,26 @@ Switch Strategies::random_switch() {
     one.instructions = random_.below(uint64_t{1} << random_.below(12));
   }
   return one;
+}
+
+// Each once, then two and more.
+std::string Strategies::directed() {
+  constexpr uint64_t kMost = 6;
+  const Switches& places = conflicts_.places();
+  if (tried_ < places.size() && (tried_ < kEnoughAlone || random_.below(2)))
+    return listed({places[tried_++]}).text();
+  return listed(conflicts_.some(random_, 2 + random_.below(kMost - 1))).text();
+}
+
+// Change points at places that matter.
+std::string Strategies::prioritized(uint64_t seed) {
+  constexpr uint64_t kMost = 4;
+  const uint64_t changes = options_.depth > 1 ? options_.depth - 1 : 1 + random_.below(kMost);
+  Schedule schedule;
+  schedule.name = "pct";
+  schedule.keys = {{"seed", std::to_string(seed)}};
+  schedule.switches = conflicts_.some(random_, changes);
+  return schedule.text();
 }
 
 std::string Strategies::mutated() {
@@ -239,7 +270,11 @@ Strategies::Proposal Strategies::next() {
   Arm& arm = arms_[proposal.arm];
   arm.runs++;
   const uint64_t seed = random_.next() & 0xffffffff;
-  if (arm.kind == "sweep") {
+  if (arm.kind == "directed") {
+    proposal.schedule = directed();
+  } else if (arm.kind == "conflicts") {
+    proposal.schedule = prioritized(seed);
+  } else if (arm.kind == "sweep") {
     proposal.schedule = swept(arm, proposal.lane);
   } else if (arm.kind == "mutate") {
     proposal.schedule = mutated();

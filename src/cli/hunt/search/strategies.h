@@ -1,9 +1,11 @@
 // Which schedule is tried next. Several strategies take turns; those whose runs do what no run did
 // before get more of them.
 //
-// The strategies themselves are the runtime's (a schedule's string names one, with its seed); two
-// are here, since they need what earlier runs did:
+// The strategies themselves are the runtime's (a schedule's string names one, with its seed);
+// three are here, since they need what earlier runs did:
 //
+//   directed right before a task touches what another touches, too: to that other one; first each
+//            such switch alone, then some at a time (conflicts.h).
 //   sweep    after each event of each task of the default run, and after each step from there on,
 //            to each other task: all schedules with one switch. Complete for what one switch shows
 //            where steps are few; first those at events, then those a step behind, and so on.
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "cli/hunt/run/runner.h"
+#include "cli/hunt/search/conflicts.h"
 #include "cli/hunt/search/random.h"
 
 namespace weir::cli::hunt {
@@ -27,8 +30,8 @@ struct StrategyOptions {
   uint64_t bound = 0;             // of pb; 0: 1 to 3
   uint64_t seed = 1;
 };
-inline const std::vector<std::string> kStrategies = {"auto", "random", "pct",   "pos",   "pb",
-                                                     "race", "surw",   "sweep", "mutate"};
+inline const std::vector<std::string> kStrategies = {"auto", "directed", "random", "pct",   "pos",
+                                                     "pb",   "race",     "surw",   "sweep", "mutate"};
 
 class Strategies {
  public:
@@ -46,7 +49,7 @@ class Strategies {
     bool is_done = false;
   };
 
-  // `first`: a run under the default schedule.
+  // `first`: a run under the default schedule, with the key `look` if conflicts are to be known.
   Strategies(const StrategyOptions& options, const Outcome& first);
 
   Proposal next();
@@ -87,6 +90,8 @@ class Strategies {
   void note_counts(const ScheduleLog& log);
   std::string counted();
   std::string mutated();
+  std::string directed();
+  std::string prioritized(uint64_t seed);
   uint32_t some_task();
   Switch random_switch();
 
@@ -95,6 +100,8 @@ class Strategies {
   uint64_t number_ = 0;            // of proposals
   std::vector<uint32_t> numbers_;  // of tasks
   uint64_t events_ = 0;
+  const Conflicts conflicts_;
+  size_t tried_ = 0;  // of conflicts_.places(), alone
   std::vector<Arm> arms_;
   std::vector<Lane> lanes_;  // of sweep
   size_t lane_ = 0, open_ = 0;

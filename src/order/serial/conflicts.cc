@@ -1,0 +1,73 @@
+#include "order/serial/conflicts.h"
+
+#include "base/sort.h"
+#include "code/decode/decoder.h"
+#include "order/serial/run.h"
+#include "sys/syscall_x86_64.h"
+
+namespace weir::order::serial {
+namespace {
+
+constexpr uint32_t kMost = 1u << 16;  // accesses; the first ones
+Accessed g_accessed[kMost];
+uint32_t g_count = 0;
+uint64_t g_looked = 0;
+
+void note(const Position& at, uint64_t address, uint64_t size, bool is_write) {
+  constexpr uint64_t kMostWords = 16;  // of one access
+  if (!address || !size) return;
+  const uint64_t first = address / 8, last = (address + size - 1) / 8;
+  for (uint64_t word = first; word <= last && word - first < kMostWords; word++)
+    if (g_count < kMost) g_accessed[g_count++] = {at, word, is_write};
+}
+
+}  // namespace
+
+bool looks_at_steps() { return g_looked < g_run.schedule.look && g_run.tasks > 1; }
+
+void look_at_step(const Position& at, const Frame& frame) {
+  g_looked++;
+  Instruction instruction;
+  if (!decode(frame.rip, instruction)) return;
+  const AccessList list = accesses_of(instruction, registers_of(frame), sys::fs_base(), 0);
+  for (size_t i = 0; i < list.count; i++) {
+    const Access& access = list.accesses[i];
+    if (!access.read || !access.written || instruction.is_locked) {
+      note(at, access.address, access.size, access.written);
+      continue;
+    }
+    note(at, access.address, access.size, false);  // two steps (code/translate/step.h)
+    note({at.number, at.event, at.step + 1}, access.address, access.size, true);
+  }
+}
+
+void look_at_event(const Position& at, const Touch& object) {
+  if (looks_at_steps()) note(at, object.address, object.size, true);
+}
+
+const Accessed* find_conflicts(uint32_t& count) {
+  struct Key {
+    uint64_t word;
+    uint32_t index;
+    auto operator<=>(const Key&) const = default;
+  };
+  // The order in which they were made is that of addresses in the table, which sorting would lose.
+  static Key keys[kMost];
+  static Accessed kept[kMost];
+  for (uint32_t i = 0; i < g_count; i++) keys[i] = {g_accessed[i].word, i};
+  sort_by(keys, g_count, [](const Key& key) { return key; });
+  count = 0;
+  for (uint32_t first = 0, next; first < g_count; first = next) {
+    bool is_shared = false, is_written = false;
+    for (next = first; next < g_count && keys[next].word == keys[first].word; next++) {
+      const Accessed& one = g_accessed[keys[next].index];
+      is_shared |= one.at.number != g_accessed[keys[first].index].at.number;
+      is_written |= one.is_write;
+    }
+    for (uint32_t i = first; is_shared && is_written && i < next; i++)
+      kept[count++] = g_accessed[keys[i].index];
+  }
+  return kept;
+}
+
+}  // namespace weir::order::serial
