@@ -96,7 +96,7 @@ ends 0 'no failure' "$weir" hunt --runs 60 --suppressions known -- ./wakes
 echo 'crash:x' >wrong
 ends 125 "wrong:1: 'crash:x' is not KIND:PATTERN" "$weir" hunt --suppressions wrong -- ./wakes
 ends 66 '' "$weir" hunt --runs 300 --shrink-time 1 --corpus learned -- ./wakes
-ends 66 'by corpus' "$weir" hunt --runs 300 --shrink-time 1 --corpus learned -- ./wakes
+ends 66 'by corpus' "$weir" hunt --jobs 1 --runs 300 --shrink-time 1 --corpus learned -- ./wakes
 echo something >learned/hunt
 ends 125 'name another folder' "$weir" hunt --corpus learned -- ./wakes
 
