@@ -30,8 +30,8 @@ struct StrategyOptions {
   uint64_t bound = 0;             // of pb; 0: 1 to 3
   uint64_t seed = 1;
 };
-inline const std::vector<std::string> kStrategies = {"auto", "directed", "random", "pct",   "pos",
-                                                     "pb",   "race",     "surw",   "sweep", "mutate"};
+inline const std::vector<std::string> kStrategies = {
+    "auto", "directed", "random", "pct", "pos", "pb", "race", "surw", "sweep", "mutate"};
 
 class Strategies {
  public:
