@@ -9,7 +9,7 @@ import tempfile
 import time
 
 from . import command_line, counters, plots, presets, process
-from . import report_data, report_html, report_recordings, report_text, workloads
+from . import report_data, report_html, report_recordings, report_text, sanitized, workloads
 from .case import Case, Misuse, own_column, point_column, with_their_recordings
 from .inputs import Inputs
 from .machine import describe, sentence
@@ -196,6 +196,9 @@ def run(words, build):
         return 0
     if points and not os.access(weir, os.X_OK):
         raise Misuse(f"no {weir}: build first, or name the build with --build")
+    names = dict.fromkeys(os.path.basename(case.program) for case in cases if case.present)
+    if any(column.name == "tsan" for column in points) and (wrong := sanitized.make(options.build, names)):
+        raise Misuse(wrong)
     pin(options)
     process.adopt()
     signal.signal(signal.SIGTERM, on_terminate)  # so that what runs is ended too
