@@ -120,6 +120,14 @@ bool is_in_body(const std::vector<Token>& tokens, size_t at) {
   return false;
 }
 
+// The name of a function, in front of what it is defined with: nothing of it stands before.
+bool is_defined_there(const std::vector<Token>& tokens, size_t at) {
+  for (size_t i = at; i-- > 0 && tokens[i].function == tokens[at].function;) {
+    if (is_any(tokens[i].text, {"(", "{", "=", ";"})) return false;
+  }
+  return true;
+}
+
 // A name that a declaration gives to a type, a namespace, a variable or a parameter.
 bool is_declared_entity(const std::vector<Token>& tokens, size_t at) {
   if (at == 0) return false;
@@ -211,7 +219,8 @@ void SourceScan::Closure::add_names(const std::string& path, const SourceFile& f
                     !is_any(before->text, {"return", "else", "do", "case", "throw", "co_return",
                                            "co_await", "new", "and", "or", "not"})) ||
                    before->text == ">" ||
-                   (is_any(before->text, {"*", "&"}) && i >= 2 && file.tokens[i].function == 0));
+                   (is_any(before->text, {"*", "&"}) && i >= 2 &&
+                    (file.tokens[i].function == 0 || is_defined_there(file.tokens, i))));
     if (!is_call || has_type) declared.insert(file.tokens[i].text);
     if (is_declared_entity(file.tokens, i)) entities.insert(file.tokens[i].text);
   }

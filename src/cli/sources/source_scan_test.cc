@@ -208,6 +208,15 @@ TEST_F(SourceScanTest, InlineFunctions) {
   EXPECT_FALSE(plain("#include \"in.h\"\nint x;\nint f(void) {\n  return load(&x);  // HERE\n}\n"));
 }
 
+TEST_F(SourceScanTest, FunctionsThatReturnPointers) {
+  const std::string type = "struct s { int x; };\nstruct s one;\n";
+  EXPECT_TRUE(plain(type + "static struct s* get(void) { return &one; }\nvoid f(void) {\n  "
+                           "get()->x = 1;  // HERE\n}\n"));
+  EXPECT_TRUE(plain(type + "struct s *get(void);\nvoid f(void) {\n  get()->x = 1;  // HERE\n}\n"));
+  EXPECT_FALSE(plain(type + "int g(void) { return 2 * get(1); }\nvoid f(void) {\n  "
+                            "get(2)->x = 1;  // HERE\n}\n"));
+}
+
 TEST_F(SourceScanTest, AssemblyInAFunctionThatIsCalled) {
   EXPECT_TRUE(
       plain("static inline void use(long value) { __asm__ volatile(\"\" : : \"r\"(value) : "
