@@ -159,7 +159,9 @@ Access piece_of(const Access& access, uint64_t at) {
 bool on_fault(Task& task, const AccessSite& site, uint64_t address, Access* accesses,
               uint32_t count) {
   ThreadState& thread = thread_of(task);
-  const Spending spending(address);
+  Spending spending(address);
+  if (count != 1) thread.spin.rip = thread.spin.repeats = 0;
+  else if (delay_spin(task, thread, site, accesses[0])) spending.forgive();
   close_open();
   settle(task, thread);
   end_joined_epoch(thread);

@@ -221,11 +221,15 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
       break;
     case Mode::kDeclared: return Got::kNothing;
   }
-  if (is_ignored(site.rip)) page.checked_count++;
+  if (is_ignored(site.rip) && !thread.spin.repeats) page.checked_count++;
   const bool is_common = page.toucher_count > 1;
   const Place place = known_place(page);
   if (page.shadow && page.checked_count < (is_common || page.taken_over ? common_checks(place)
                                                                         : private_checks(place)))
+    return Got::kNothing;
+  // A task that stands in a delay may be about to come here.
+  if (page.shadow && tokens(place) > 0 && page.checked_count < kMaxChecks &&
+      __atomic_load_n(&state().pending_accesses, __ATOMIC_RELAXED))
     return Got::kNothing;
   lose_sleeping(at, page, thread);
   const bool has_others = page.holders & ~bit_of(thread);
@@ -283,7 +287,7 @@ void on_access(ThreadState& thread, const AccessSite& site, Access access) {
         if (acquires(access.kind)) join_slots(thread, others);
         if (releases(access.kind)) release_to(others, thread);
       }
-      page.checked_count++;
+      if (!thread.spin.repeats) page.checked_count++;
       count_checked(page);
       if (releases(access.kind)) page.released |= bit_of(thread);
       if (access.kind & findings::kWrite) page.was_written = 1;

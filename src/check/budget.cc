@@ -158,6 +158,7 @@ Spending::Spending(uint64_t address, int64_t more)
 }
 
 Spending::~Spending() {
+  if (is_forgiven_) return;
   Page* page = is_ours(address_) ? find_page(page_down(address_)) : nullptr;
   const Place place = page ? known_place(*page) : Place::kStatic;
   // Where it took longer the processor was taken from it.

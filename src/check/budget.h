@@ -45,6 +45,7 @@ class Spending {
   static constexpr int64_t kCallCost = 400;   // of a way into the runtime
   explicit Spending(uint64_t address, int64_t more = kTrapCost);
   ~Spending();
+  void forgive() { is_forgiven_ = true; }
   Spending(const Spending&) = delete;
   Spending& operator=(const Spending&) = delete;
 
@@ -52,6 +53,7 @@ class Spending {
   uint64_t address_;
   int64_t more_;
   uint64_t since_;
+  bool is_forgiven_ = false;
 };
 
 }  // namespace weir::view::checked

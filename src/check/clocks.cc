@@ -71,7 +71,7 @@ void begin(ThreadState& thread, const Task& task) {
       thread.is_register_old = 0;
   thread.open_names = {};
   thread.in_program = 1;
-  thread.pending_access.is_there = 0;
+  thread.pending_access.is_there = thread.spin.repeats = 0;
   for (uint64_t& seen : thread.ended_seen) seen = 0;
   Past& past = state().past[thread.slot];
   const SpinGuard guard(past.lock);  // of a task that ended: what it knew is in State::ended

@@ -9,6 +9,9 @@
 // share of the time so far. A task that checks an access meanwhile sees which tasks are about to
 // make theirs.
 //
+// A task that only waits (a loop that reads one word) sleeps between its looks. They cost others
+// nothing: they are not charged to the budget, and do not count among the looks at the page.
+//
 // Invariants
 // 1. A task has not made its pending access: it withdraws the entry, under the lock of its place,
 //    before it goes on. (checked in delay_access)
@@ -16,10 +19,12 @@
 //    own. (not checkable: a lock does not say who holds it)
 
 #include "base/atomic_enum.h"
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "check/state.h"
 #include "sys/futex.h"
 #include "sys/report.h"
+#include "sys/syscall_x86_64.h"
 
 namespace weir::view::checked {
 
@@ -56,7 +61,57 @@ bool is_common(const Access& access) {
          (__atomic_load_n(&page.toucher_count, __ATOMIC_RELAXED) > 1 || page.taken_over);
 }
 
+// The instruction by which a processor is told of a loop that waits, near that place.
+bool has_pause_near(uint64_t rip) {
+  constexpr uint64_t kNear = 64;
+  const uint64_t page = page_down(rip), last = page + kPageSize - 2;
+  const uint64_t first = rip - page < kNear ? page : rip - kNear;
+  for (uint64_t at = first; at <= last && at < rip + kNear; at++) {
+    const auto* code = reinterpret_cast<const uint8_t*>(at);
+    if (code[0] == 0xf3 && code[1] == 0x90) return true;
+  }
+  return false;
+}
+
+// The same read in the same place, one time after the other.
+bool is_repeated(Spin& spin, const AccessSite& site, const Access& access) {
+  const bool is_same = spin.rip == site.rip && spin.address == access.address;
+  bool has_same_registers = is_same;
+  for (int i = 0; i < 16; i++) {
+    has_same_registers &= spin.general[i] == site.general[i];
+    spin.general[i] = site.general[i];
+  }
+  spin.rip = site.rip;
+  spin.address = access.address;
+  if (!is_same) spin.unmarked = 0;
+  if (!is_same || has_pause_near(site.rip)) return is_same;
+  // A loop that does something may keep what changes in memory of its own.
+  constexpr uint32_t kMostUnmarked = 128;
+  return has_same_registers && ++spin.unmarked < kMostUnmarked;
+}
+
 }  // namespace
+
+// What it does costs nobody anything but the processor, and would take from the budget, and from
+// the page's looks, what others need: it would soon be open to all, and so would order all.
+bool delay_spin(Task& task, ThreadState& thread, const AccessSite& site, const Access& access) {
+  constexpr uint32_t kShort = 8, kLong = 64;  // repeats
+  constexpr int64_t kNap = 20'000, kLongNap = 150'000;
+  Spin& spin = thread.spin;
+  if ((access.kind & (findings::kRead | findings::kWrite)) != findings::kRead) {
+    spin.rip = spin.repeats = 0;
+    return false;
+  }
+  if (!is_repeated(spin, site, access)) {
+    spin.repeats = 0;
+    return false;
+  }
+  if (++spin.repeats < kShort) return true;
+  begin_wait(task);
+  const sys::Timespec nap{0, spin.repeats < kLong ? kNap : kLongNap};
+  sys::raw(SYS_nanosleep, reinterpret_cast<long>(&nap), 0);
+  return true;
+}
 
 void delay_access(Task& task, const AccessSite& site, const Access* accesses, uint32_t count) {
   State& s = state();

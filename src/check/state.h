@@ -75,6 +75,14 @@ struct Opened {
   uint64_t since;  // cycles: when its access was checked
 };
 
+// The read that a task makes again and again, while it waits for another.
+struct Spin {
+  uint64_t rip, address;
+  uint64_t general[16];
+  uint32_t repeats;   // 0: it does not wait
+  uint32_t unmarked;  // without an instruction that says that it waits
+};
+
 // Where a task touches new pages one after the other.
 struct FreshRun {
   uint64_t next;    // page that is expected
@@ -154,6 +162,7 @@ struct ThreadState {  // of a task, by its id
   uint32_t cached[kMaxCachedBlocks];  // objects: blocks that it has given back and still has
                                       // mapped, the newest last
   PendingAccess pending_access;
+  Spin spin;
 
   // Protection keys (check/keys/enforce_by_key.h).
   KeyFound own_key, lock_key[kLockKeys];
@@ -380,6 +389,9 @@ inline bool acquires(uint32_t kind) {
 // Whether another task stands before an access that conflicts with this one, which has not been
 // made either.
 void check_pending(const ThreadState& thread, Access& access, const AccessSite& site);
+// Returns true if the task spins: it has made that read before, nothing else that was checked, and
+// only waits for another task's store. It sleeps for a moment.
+bool delay_spin(Task& task, ThreadState& thread, const AccessSite& site, const Access& access);
 
 // --- objects with a declared policy (check/policy/enforce_by_process.cc)
 
