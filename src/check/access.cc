@@ -25,6 +25,7 @@ using page::demand::fill_backing;
 using page::demand::map;
 
 constexpr uint64_t kMaxAtOnce = 16 << 10;
+constexpr uint64_t kMostLent = 32;  // pages of one part of a call's memory
 
 // --- what each process keeps to itself
 
@@ -313,6 +314,7 @@ void touch(uint64_t start, uint64_t size, bool writes) {
     const uint32_t kind = (writes ? findings::kWrite : findings::kRead) | findings::kByKernel;
     check_range(task, thread, access_site_of(*task.frame), {start, size, kind}, true);
   }
+  const bool is_much = size > kMostLent * kPageSize;
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     if (!is_ours(at) || !page::may_access(at, writes)) continue;
     Page& page = page_of(at);
@@ -322,13 +324,16 @@ void touch(uint64_t start, uint64_t size, bool writes) {
     }
     if (page.mode == Mode::kTrapped || page.mode == Mode::kNew || page.mode == Mode::kDeclared ||
         (writes && page.mode == Mode::kReadBy)) {
-      if (size > kMaxBorrowed / 2 * kPageSize &&
-          page.mode == Mode::kTrapped) {  // more than can be lent at once
+      if (is_much && page.mode != Mode::kDeclared) {  // more than can be lent at once
         const SpinGuard guard(page.lock);
         become_open(at, page, thread);
       } else {
         borrow(task, at, true);
       }
+    } else if (is_much && !has_for_good(page, task, thread)) {
+      const SpinGuard guard(page.lock);
+      if (!writes && page.mode == Mode::kReadBy) let_in(at, page, thread, false);
+      else become_open(at, page, thread);
     } else {
       trap::read_byte(at);  // mapped, if it was not
     }

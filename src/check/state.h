@@ -26,7 +26,7 @@ inline constexpr uint32_t kLocksets = 1 << 12;
 // Pages that are open to several tasks at once, and untrapped.
 inline constexpr uint32_t kMaxOpen = 1 << 16;
 inline constexpr uint32_t kAllocations = 1 << 20;
-inline constexpr uint32_t kMaxBorrowed = 64;
+inline constexpr uint32_t kMaxBorrowed = 256;
 inline constexpr uint32_t kMaxCachedBlocks = 64;
 inline constexpr uint32_t kStreamBuffers = 64;
 inline constexpr uint32_t kSiteCounts = 1 << 14;
