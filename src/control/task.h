@@ -32,7 +32,8 @@ struct Task {
   uint64_t fast_lock_section;  // 0x48 what in_runtime is where the runtime is left: 1 in an
                                // SoleSection (sync/sole_section.h)
 
-  uint64_t resume;  // 0x50 replaying: where it goes on when handlers have run, or where one begins
+  uint64_t resume;   // 0x50 replaying: where it goes on when handlers have run, or where one begins
+  Frame* delivered;  // 0x58 the copy of `frame` from which it goes on when handlers have run
 
   TaskIdentity identity;
   TaskOrder order;

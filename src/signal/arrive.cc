@@ -38,6 +38,7 @@
 
 extern "C" {
 extern char weir_site_exit[], weir_site_exit_end[], weir_sigreturn[], weir_key_sigreturn[];
+extern char weir_restore_begin[], weir_restore_end[], weir_restore_again[];
 extern char weir_interruptible_begin[], weir_interruptible_end[], weir_interrupted[];
 extern char weir_safe_begin[], weir_safe_end[], weir_safe_fault[];
 [[noreturn]] void weir_run_handler(uint64_t stack, void* handler, long signal, void* info,
@@ -62,6 +63,12 @@ void redirect(Task& task, ucontext_t& context) {
              rip < reinterpret_cast<uint64_t>(weir_site_exit_end)) {
     gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_site_exit);
     gregs[REG_RSP] = reinterpret_cast<greg_t>(task.frame);
+    gregs[REG_EFL] &= ~greg_t{0x400};
+    task.in_runtime = 1;
+  } else if (rip >= reinterpret_cast<uint64_t>(weir_restore_begin) &&
+             rip < reinterpret_cast<uint64_t>(weir_restore_end)) {
+    gregs[REG_RIP] = reinterpret_cast<greg_t>(weir_restore_again);
+    gregs[REG_RSP] = reinterpret_cast<greg_t>(task.delivered);
     gregs[REG_EFL] &= ~greg_t{0x400};
     task.in_runtime = 1;
   } else if (translate::is_inside(rip) && !input::recording()) {

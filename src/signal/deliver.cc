@@ -39,16 +39,16 @@ uint64_t delivery_limit(const Task& task, uint64_t rsp, uint64_t own_limit) {
 
 extern "C" {
 
-// Copies the frame to the program's stack, or to that of its handlers, with the return address
-// where weir_restore_frame looks for it.
+// Copies the frame to the program's stack, below the red zone, or to that of its handlers: then
+// nothing of the program's stack is written.
 __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
   weir::translate::leave(*frame);
   weir::release_turn(weir::self(), weir::ReleaseReason::kHandlerBegins);
   if (weir::input::is_on())
     weir::trap::settle_pending(weir::self());  // where the task's own mask is
-  uint64_t top = frame->rsp - 136;
-  *reinterpret_cast<uint64_t*>(top) = frame->rip;
-  const uint64_t limit = weir::trap::delivery_limit(weir::self(), frame->rsp, top);
+  constexpr uint64_t kRedZone = 128;
+  const uint64_t limit =
+      weir::trap::delivery_limit(weir::self(), frame->rsp, frame->rsp - kRedZone);
   auto* copy = reinterpret_cast<weir::Frame*>((limit - sizeof(weir::Frame)) & ~uint64_t{15});
   *copy = *frame;
   copy->rflags &= ~weir::sys::kTrapFlag;  // a probe may have been stepping

@@ -40,6 +40,7 @@
 
 extern "C" {
 extern char weir_site_exit[], weir_site_exit_end[], weir_sigreturn[];
+extern char weir_restore_begin[], weir_restore_end[];
 long weir_interruptible(long number, long a, long b, long c, long d, long e, long f);
 }
 
@@ -68,6 +69,7 @@ bool in_runtime(const Task& task, const ucontext_t& context) {
     return rip >= reinterpret_cast<uint64_t>(from) && rip < reinterpret_cast<uint64_t>(to);
   };
   if (within(weir_site_exit, weir_site_exit_end)) return true;
+  if (within(weir_restore_begin, weir_restore_end)) return !input::is_on();
   // Between "save rsp" and "load the runtime stack" the scratch word is already in use.
   StubPlace place;
   if (within(reinterpret_cast<const char*>(&weir_upcall),

@@ -11,7 +11,9 @@
 # 2. From weir_site_exit to weir_site_exit_end everything can be begun again from weir_site_exit:
 #    the frame is only read. A signal handler that finds itself there notes the signal and sets rip
 #    back to weir_site_exit, so that no signal is lost between the last look at `pending` and the
-#    jump into the program. (not checkable: assembly, which a signal may interrupt anywhere)
+#    jump into the program. From weir_restore_begin to weir_restore_end it is so with the frame's
+#    copy, but for recording, where no handler runs in between. (not checkable: assembly, which a
+#    signal may interrupt anywhere)
 # 3. in_runtime (%gs:0x30) is 1 from the first instructions to the last but two; the handler also
 #    looks at rip. (checked in come_in)
 
@@ -151,7 +153,7 @@ weir_site_exit_end:
 weir_exit_with_signals:
     mov %rsp,%rdi
     call weir_prepare_delivery
-    mov %rax,%rsp
+4:  mov %rax,%rsp
     mov %rsp,%rbx
     .cfi_startproc
     CFI_FRAME_AT 3, FRAME_RIP                   # rbx
@@ -164,12 +166,26 @@ weir_exit_with_signals:
     jnz 3f
     .globl weir_restore_frame
     .hidden weir_restore_frame
-# In: rsp = a Frame on the program's own stack whose rip stands again 8 + 128 bytes under Frame.rsp.
+# In: rsp = a Frame on the program's own stack, or on that of its handlers. Nothing is read beside
+# it: a page of the program's that this needed, and a replay does not, would be an event too many.
 weir_restore_frame:
+    mov %rsp,%gs:TASK_DELIVERED
+    .globl weir_restore_begin
+    .hidden weir_restore_begin
+weir_restore_begin:
+    mov FRAME_RIP(%rsp),%rax
+    mov %rax,%gs:TASK_JUMP
     LOAD_REGISTERS
     mov FRAME_RSP(%rsp),%rsp
-    lea -136(%rsp),%rsp
-    ret $128
+    jmp *%gs:TASK_JUMP
+    .globl weir_restore_end
+    .hidden weir_restore_end
+weir_restore_end:
+    .globl weir_restore_again
+    .hidden weir_restore_again
+weir_restore_again:                             # signals have come meanwhile: they are first
+    mov %gs:TASK_DELIVERED,%rax
+    jmp 4b
 3:  mov FRAME_RIP(%rsp),%rax                    # replaying
     mov %rax,%gs:TASK_RESUME
     LOAD_REGISTERS

@@ -30,5 +30,6 @@
 #define TASK_INBOX 0x44
 #define TASK_FAST_LOCK_SECTION 0x48
 #define TASK_RESUME 0x50
+#define TASK_DELIVERED 0x58
 #define SITE_RESUMED -6   // trap::kResumed
 #define SITE_NOTIFIED -7  // kNotified
