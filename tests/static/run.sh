@@ -43,7 +43,7 @@ kept() {
 # all PROGRAM...: at each View, with its usual output.
 all() {
   local view
-  same 5 "" "$@"
+  same 3 "" "$@"
   for view in isolated coherent; do
     timeout 60 "$weir" run --view $view -- "$@" >out 2>err </dev/null
     [ "$(sed -n 1p out)" = "$(sed -n 1p alone)" ] && [ "$(wc -l <out)" = "$(wc -l <alone)" ] || fail "run --view $view $*: $(cat out err)"
