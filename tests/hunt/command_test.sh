@@ -19,7 +19,7 @@ compile order "$planted/use_before_init.c"
 ends 66 'deadlock of' "$weir" hunt --runs 300 -- ./wakes
 said 'failed alike each time'
 said 'who waits for whom:'
-said 'weir run --order serial --schedule'
+said 'weir run --order serial --heap guard --schedule'
 command=$(grep -A1 'to run it again:' stderr | tail -1)
 eval "${command/weir /\"$weir\" }" >again 2>&1
 [ $? = 66 ] && grep -q deadlock again || fail "run again: $command: $(cat again)"
