@@ -212,7 +212,7 @@ struct ProcessRunner::State {
     slot.pid = 0;
     slot.process = File();
     slot.stage = Slot::Stage::kAsked;
-    if (slot.server->ask(serial_run(slot.schedule, slot.log, step_limit), slot.out, slot.err))
+    if (slot.server->ask(serial_run(slot.schedule, slot.log, step_limit, options.guards_heap), slot.out, slot.err))
       return;
     lose(slot);
   }
