@@ -212,8 +212,8 @@ struct ProcessRunner::State {
     slot.pid = 0;
     slot.process = File();
     slot.stage = Slot::Stage::kAsked;
-    if (slot.server->ask(serial_run(slot.schedule, slot.log, step_limit, options.guards_heap), slot.out, slot.err))
-      return;
+    const RunOptions run = serial_run(slot.schedule, slot.log, step_limit, options.guards_heap);
+    if (slot.server->ask(run, slot.out, slot.err)) return;
     lose(slot);
   }
 
