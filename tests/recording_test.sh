@@ -381,7 +381,7 @@ import ctypes, mmap, os, subprocess
 os.makedirs('own', exist_ok=True)
 with open('own/mapped', 'wb') as file:
     file.write(b'x' * 8192)
-with open('own/mapped', 'r+b') as file:
+with open('own/mapped', 'rb') as file:  # for writing it would be memory that may change
     mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)[0]
 subprocess.run(['./own_program'])  # an executed program that is no part of the system: it is copied
 END

@@ -71,7 +71,6 @@ void give(Shared& s, Task& task) {
   add_to_schedule(s, task, 0xfe);
 }
 
-
 // Who goes on, of those that can; `from` stands at its position for `reason`, and cannot itself if
 // `current` is kNoTask.
 TaskId choose(Shared& s, const Task& from, TaskId current, Reason reason, uint64_t address,

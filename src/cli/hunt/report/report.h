@@ -30,7 +30,7 @@ struct Report {
   uint64_t seed = 0;
   std::vector<Strategies::Arm> strategies;
   std::vector<ReportedFailure> failures;
-  std::string way;   // how runs began (Runner::way)
+  std::string way;  // how runs began (Runner::way)
   // Under --heap guard: blocks that the default schedule's run had with pages of their own, and
   // others. Both 0: Weir's allocator was never called.
   bool guards_heap = false;

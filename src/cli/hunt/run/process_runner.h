@@ -15,9 +15,9 @@ namespace weir::cli::hunt {
 
 struct ProcessOptions {
   size_t jobs = 1;
-  double timeout = 60;      // seconds; of one run
-  std::string input;        // what each run reads from its beginning; empty: /dev/null
-  bool from_start = false;  // each run begins there: none is forked
+  double timeout = 60;       // seconds; of one run
+  std::string input;         // what each run reads from its beginning; empty: /dev/null
+  bool from_start = false;   // each run begins there: none is forked
   bool guards_heap = false;  // --heap guard
 };
 
