@@ -109,6 +109,21 @@ grep -q 'weir: all tasks wait for each other, some of them in loops' err || fail
 run lost_update "w1:list:0.1.0>7+9.9.9>1"
 [ "$status" = 0 ] && [ "$(value not-followed)" = 2 ] || fail "not followed: $(cat log)"
 
+# --- the detail of a log changes nothing of the run
+for schedule in w1:default w1:random:seed=3,p=0.1 w1:pct:seed=5,depth=4 w1:pos:seed=4 \
+  w1:random:seed=6,fair=50; do
+  for program in atomicity lock_order spin; do
+    run $program $schedule
+    cp log plain.log
+    run $program $schedule --schedule-log-detail
+    grep -q '^place switch' log || fail "$program: $schedule: no detail"
+    grep -vE '^(map|place|touch|touches-cut|name|task|block)( |$)' log | cmp -s - plain.log ||
+      fail "$program: $schedule: another run with detail"
+  done
+done
+run lost_update w1:default --schedule-log-detail
+grep -q '^touch [0-9]* [12] w 4 ' log || fail "no accesses: $(grep -v place log)"
+
 # --- one task
 timeout 20 "$weir" run --order serial --schedule-log log -- /bin/true || fail "true"
 [ "$(value tasks)" = 1 ] && [ "$(tail -n 1 log)" = "end exit 0" ] || fail "one task: $(cat log)"

@@ -26,6 +26,9 @@ void add_schedule(CLI::App& command, RunOptions& options) {
       .add_option("--schedule-log", options.schedule_log,
                   "With --order serial: at the end, write to FILE what the schedule did")
       ->type_name("FILE");
+  command.add_flag("--schedule-log-detail", options.schedule_detail,
+                   "With --schedule-log: say there, too, where tasks stood, with their stacks, and "
+                   "what they did to memory that several of them touched");
   command
       .add_option("--step-limit", options.step_limit,
                   "With --order serial: end the program after so many steps of all its tasks")

@@ -8,7 +8,7 @@
 namespace weir {
 
 struct ScheduleMemory {
-  static constexpr uint64_t kMagic = 0x57656972'53636831;
+  static constexpr uint64_t kMagic = 0x57656972'53636832;
   static constexpr uint32_t kMaxText = 8u << 20;
 
   uint64_t magic;
@@ -20,6 +20,7 @@ struct ScheduleMemory {
   uint32_t processors;
   uint32_t unused;
   char log_path[4096];  // where the schedule log goes, absolute; empty: nowhere
+  uint32_t detail;      // the log says, too, where tasks stood, and what they touched: 1
   uint32_t length;
   char text[kMaxText];  // the schedule, NUL-terminated; empty: the default
 };

@@ -162,7 +162,9 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
   }
   if (plan().is_serial()) {
     if (g_tasks_active) serial::come_in(task);
-    order::serial::end(order::End::kSignal, signal);
+    const Registers registers = registers_of_gregs(context->uc_mcontext.gregs);
+    order::serial::end(order::End::kSignal, signal,
+                       in_runtime(task, *context) ? nullptr : &registers);
   }
   page::dump_only_present();
   KernelSigaction reset{};

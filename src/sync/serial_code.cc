@@ -69,12 +69,13 @@ class Change {
 };
 
 // One step is left, and the next instruction is two. False: it is to be executed as a whole.
-bool part(Task& task, Frame& frame) {
+bool part(Task& task, Frame& frame, bool is_kept) {
   Change change(frame);
   if (!change.read()) return false;
   order::serial::note_steps(task, 1);
   while (order::serial::steps_to_go(task) == 0)
     order::serial::pass_point(task, order::Reason::kWithin, frame.rip);
+  if (is_kept) order::serial::keep_step(task, frame, false, true);
   if (!change.write()) return false;
   order::serial::note_steps(task, 1);
   return true;
@@ -100,25 +101,27 @@ void go_out(Task& task, Frame& frame) {
     steps = order::serial::steps_to_go(task);
     const uint64_t until_look = order::serial::steps_to_look(task);
     const uint64_t least = steps < until_look ? steps : until_look;
-    if (least >= kMaxWeight && !is_watched) {
+    const bool is_kept = order::serial::keeps_steps();
+    if (least >= kMaxWeight && !is_watched && !is_kept) {
       steps = least;
       break;
     }
     const unsigned weight = translate::weight_at(frame.rip);
     if (weight == 0) {
-      steps = is_watched ? 0 : least;
+      steps = is_watched || is_kept ? 0 : least;
       break;
     }
     if (steps == 0) {
       order::serial::pass_point(task, order::Reason::kStep, frame.rip);
       continue;
     }
+    if (is_kept) order::serial::keep_step(task, frame, true, weight <= steps);
     if (is_watched) order::serial::look_at_next_step(task, frame);
     if (weight <= steps) {
       steps = weight;
       break;
     }
-    if (!part(task, frame)) {
+    if (!part(task, frame, is_kept)) {
       steps = kMaxWeight;
       break;
     }

@@ -23,3 +23,7 @@ add_test(NAME hunt.forked COMMAND ${hunt}/forked_test.sh ${PROJECT_BINARY_DIR} s
 set_tests_properties(hunt.forked PROPERTIES TIMEOUT 120 LABELS "cli;hunt")
 add_test(NAME hunt.forked.all COMMAND ${hunt}/forked_test.sh ${PROJECT_BINARY_DIR})
 set_tests_properties(hunt.forked.all PROPERTIES TIMEOUT 400 LABELS "cli;hunt;rest")
+add_test(NAME cli.hunt_story COMMAND ${hunt}/story_test.py ${PROJECT_BINARY_DIR} mutex)
+add_test(NAME cli.hunt_stories COMMAND ${hunt}/story_test.py ${PROJECT_BINARY_DIR} all)
+set_tests_properties(cli.hunt_story PROPERTIES TIMEOUT 600 LABELS "cli;hunt")
+set_tests_properties(cli.hunt_stories PROPERTIES TIMEOUT 1200 LABELS "cli;hunt;rest")

@@ -35,6 +35,7 @@ struct RunOptions {
   int constant_memory = -1;            // descriptor of what such a run's processes have together
   bool places = false;                 // Weir fixes the program's addresses, as the kernel does not
   std::string schedule, schedule_log;  // of order serial: which; where it says what it did
+  bool schedule_detail = false;        // that says, too, where tasks stood and what they touched
   uint64_t step_limit = 0;             // likewise; 0: none
   int schedule_memory = -1;            // descriptor of the memory that has them
   const ServedRun* served = nullptr;   // likewise: it is to be a fork server

@@ -198,6 +198,23 @@ class Pursuit {
     failure.shrunk.refusal = "with fewer switches it fails only where it is forked";
   }
 
+  // The run that is to be told, once more, with what its log says besides. Where it does not come
+  // out the same, as it was.
+  Outcome detailed(const ReportedFailure& failure) {
+    if (failure.found.finding.kind == Finding::Kind::kTimeout || failure.run.schedule.empty())
+      return failure.run;
+    Outcome again = in_detail({failure.run.schedule}).front();
+    return difference(failure.run, again).empty() ? again : failure.run;
+  }
+
+  // A forked run's log would lack what was before the fork.
+  std::vector<Outcome> in_detail(const std::vector<std::string>& schedules) {
+    runner_.set_detail(true);
+    std::vector<Outcome> runs = runner_.all(schedules, Begin::kFromStart);
+    runner_.set_detail(false);
+    return runs;
+  }
+
   void explain(ReportedFailure& failure) {
     Switches chosen = failure.shrunk.switches;
     std::vector<Outcome> without;
@@ -212,11 +229,11 @@ class Pursuit {
         rest.erase(rest.begin() + static_cast<long>(i));
         schedules.push_back(listed(rest, keys).text());
       }
-      without = runner_.all(schedules);
+      without = in_detail(schedules);
     } else if (!failure.run.log.list.empty()) {
       chosen = parsed_schedule(failure.run.log.list).switches;
     }
-    failure.story = told(failure.run, chosen, without);
+    failure.story = told(detailed(failure), chosen, without);
     failure.command = repeat_command(failure.schedule, words_, options_, !failure.run.out.empty());
   }
 
@@ -258,7 +275,7 @@ class Pursuit {
                              "does not under {}",
                              path_, failing, kOthers, passing));
     }
-    failure.story = told(first_, {}, {});
+    failure.story = told(detailed(failure), {}, {});
     failure.command = repeat_command(failure.schedule, words_, options_, !failure.run.out.empty());
     report_.failures.push_back(std::move(failure));
   }

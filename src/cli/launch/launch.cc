@@ -336,7 +336,8 @@ void pass_on(const SharedMemory& memory, int number) {
 // The result keeps it mapped; null: there is none of this process's own.
 std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
   if (options.order != "serial") {
-    if (!options.schedule.empty() || !options.schedule_log.empty() || options.step_limit)
+    if (!options.schedule.empty() || !options.schedule_log.empty() || options.schedule_detail ||
+        options.step_limit)
       throw Failure(kWeirFailed,
                     "--schedule, --schedule-log and --step-limit go with --order serial");
     if (options.heap == "guard")
@@ -373,6 +374,7 @@ void tell_schedule(ScheduleMemory& told, const RunOptions& options) {
   told.magic = ScheduleMemory::kMagic;
   told.step_limit = options.step_limit;
   told.processors = options.processors;
+  told.detail = options.schedule_detail && !options.schedule_log.empty();
   const std::string log = options.schedule_log.empty() ? "" : absolute(options.schedule_log);
   if (!log.empty()) {
     const int made = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -59,8 +59,16 @@ std::optional<uint64_t> bias_in(const Mapping& mapping) {
   return bias;
 }
 
-// "space::Class::", from where it is declared first. What has no linkage name has no other.
-std::string enclosing(Dwarf_Die die) {
+// A function's name without what it takes; "main(int, char**)" is "main". Not those of a template.
+std::string without_arguments(const std::string& name) {
+  const size_t start = name.find('(');
+  const bool has_any = start != std::string::npos && start > 0 && name.ends_with(')') &&
+                       name.compare(start, 10, "(anonymous") != 0;
+  return has_any ? name.substr(0, start) : name;
+}
+
+// Where it is declared first.
+Dwarf_Die origin_of(Dwarf_Die die) {
   constexpr int kMaxSteps = 8;
   Dwarf_Attribute attribute;
   for (int i = 0; i < kMaxSteps; i++) {
@@ -71,16 +79,41 @@ std::string enclosing(Dwarf_Die die) {
     if (!dwarf_formref_die(&attribute, &earlier)) break;
     die = earlier;
   }
+  return die;
+}
+
+// The body of a lambda expression, as GCC describes it; clang's has a linkage name.
+bool is_lambda(Dwarf_Die origin) {
+  Dwarf_Die child;
+  for (int more = dwarf_child(&origin, &child); more == 0; more = dwarf_siblingof(&child, &child)) {
+    const char* const name = dwarf_diename(&child);
+    if (dwarf_tag(&child) == DW_TAG_formal_parameter && name)
+      return std::string_view(name) == "__closure";
+  }
+  return false;
+}
+
+// "space::Class::name". What has no linkage name has no other. That of a lambda expression is
+// "space::function::{lambda}".
+std::string scoped(Dwarf_Die die, const char* name) {
+  die = origin_of(die);
+  const bool is_body = is_lambda(die);
   Dwarf_Die* scopes = nullptr;
   const int count = dwarf_getscopes_die(&die, &scopes);
-  std::string text;
+  std::string text = is_body ? "{lambda}" : name;
   for (int i = 1; i < count; i++) {
     const int tag = dwarf_tag(&scopes[i]);
+    if (tag == DW_TAG_subprogram && is_body) {
+      text.insert(0, without_arguments(name_of(&scopes[i])) + "::");
+      break;
+    }
     if (tag != DW_TAG_namespace && tag != DW_TAG_class_type && tag != DW_TAG_structure_type &&
         tag != DW_TAG_union_type)
       continue;
-    const char* name = dwarf_diename(&scopes[i]);
-    text.insert(0, std::string(name ? name : "(anonymous namespace)") + "::");
+    const char* const scope = dwarf_diename(&scopes[i]);
+    if (scope) text.insert(0, std::string(scope) + "::");
+    else if (tag == DW_TAG_namespace) text.insert(0, "(anonymous namespace)::");
+    else if (!is_body) text.insert(0, "(unnamed)::");
   }
   free(scopes);
   return text;
@@ -118,7 +151,7 @@ std::string name_of(Dwarf_Die* die) {
   }
   const char* name =
       dwarf_attr_integrate(die, DW_AT_name, &attribute) ? dwarf_formstring(&attribute) : nullptr;
-  return name ? enclosing(*die) + name : "";
+  return name ? scoped(*die, name) : "";
 }
 
 int number_of(Dwarf_Die* die, unsigned key) {

@@ -144,7 +144,7 @@ std::optional<uint64_t> frame_base(Dwarf_Die* function, Dwarf_Addr pc, const Sta
 
 // The value of a variable of pointer size; none: it is in no register and not on the kept stack.
 std::optional<uint64_t> value_of(Dwarf_Die* variable, Dwarf_Die* function, Dwarf_Addr pc,
-                                 const StackFrame& frame, const findings::Context& context) {
+                                 const StackFrame& frame, const KeptStack& kept) {
   Dwarf_Attribute attribute;
   Dwarf_Op* operations = nullptr;
   size_t count = 0;
@@ -169,7 +169,7 @@ std::optional<uint64_t> value_of(Dwarf_Die* variable, Dwarf_Die* function, Dwarf
   if (!address) return std::nullopt;
   if (count == 2 && operations[1].atom == DW_OP_stack_value) return address;
   uint64_t word = 0;
-  if (count != 1 || !stack_word(context, *address, &word)) return std::nullopt;
+  if (count != 1 || !stack_word(kept, *address, &word)) return std::nullopt;
   return word;
 }
 
@@ -214,7 +214,7 @@ std::string allocated_type(const std::string& function) {
 
 }  // namespace
 
-std::optional<Variable> Pointees::by_access(const findings::Context& context,
+std::optional<Variable> Pointees::by_access(const KeptStack& kept,
                                             const std::vector<StackFrame>& frames, Block block,
                                             uint64_t address) {
   std::optional<Variable> in_array;
@@ -229,7 +229,7 @@ std::optional<Variable> Pointees::by_access(const findings::Context& context,
     each_variable(&function, pc, 0, [&](Dwarf_Die* variable) {
       Dwarf_Die pointee;
       if (!pointee_of(variable, &pointee)) return false;
-      const std::optional<uint64_t> value = value_of(variable, &function, pc, frame, context);
+      const std::optional<uint64_t> value = value_of(variable, &function, pc, frame, kept);
       const uint64_t size = size_of(pointee);
       if (!value || *value < block.start || *value > address || size > block.size ||
           *value + size > block.start + block.size)

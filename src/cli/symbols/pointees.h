@@ -24,9 +24,8 @@ class Pointees {
 
   // By a pointer or reference in a frame of an access: one that leads into the block, to a
   // structure, of which `address` is a part. Names are as "struct session.hits".
-  std::optional<Variable> by_access(const findings::Context& context,
-                                    const std::vector<StackFrame>& frames, Block block,
-                                    uint64_t address);
+  std::optional<Variable> by_access(const KeptStack& kept, const std::vector<StackFrame>& frames,
+                                    Block block, uint64_t address);
   // By the variable that is declared or assigned in the source line of an allocation, or the type
   // that the line or the allocating function names; one whose size the block's is a multiple of.
   std::optional<Variable> by_allocation(const Frames& allocated_at, Block block, uint64_t address);

@@ -26,7 +26,7 @@ constexpr int kMaxNested = 64;
 constexpr pid_t kOnly = 1;  // process and thread, as elfutils sees it
 
 struct Walk {
-  const findings::Context* context = nullptr;
+  const KeptStack* kept = nullptr;
   uint64_t rsp = 0, pc = 0;
   std::vector<StackFrame> frames;
 };
@@ -43,7 +43,7 @@ bool get_thread(Dwfl*, pid_t tid, void*, void**) { return tid == kOnly; }
 
 bool read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* word, void*) {
   uint64_t found;
-  if (!g_walk || !stack_word(*g_walk->context, address, &found)) return false;
+  if (!g_walk || !stack_word(*g_walk->kept, address, &found)) return false;
   *word = found;
   return true;
 }
@@ -52,7 +52,7 @@ bool set_registers(Dwfl_Thread* thread, void*) {
   constexpr int kNumber[] = {0, 2, 1, 3,
                              7, 6, 4, 5};  // of instructions' registers 0 to 7 in debug information
   Dwarf_Word registers[17];
-  for (int i = 0; i < 16; i++) registers[i < 8 ? kNumber[i] : i] = g_walk->context->registers[i];
+  for (int i = 0; i < 16; i++) registers[i < 8 ? kNumber[i] : i] = g_walk->kept->registers[i];
   registers[7] = g_walk->rsp;
   registers[16] = g_walk->pc;
   dwfl_thread_state_register_pc(thread, g_walk->pc);
@@ -160,20 +160,20 @@ std::vector<Dwarf_Die> functions_at(Unit& unit, Dwarf_Addr pc) {
 
 }  // namespace
 
-bool stack_word(const findings::Context& context, uint64_t address, uint64_t* word) {
-  const uint64_t at = address - context.registers[4];
-  if (address < context.registers[4] || at + sizeof *word > context.stack_bytes) return false;
-  memcpy(word, context.stack + at, sizeof *word);
+bool stack_word(const KeptStack& kept, uint64_t address, uint64_t* word) {
+  const uint64_t at = address - kept.registers[4];
+  if (address < kept.registers[4] || at + sizeof *word > kept.stack.size()) return false;
+  memcpy(word, kept.stack.data() + at, sizeof *word);
   return true;
 }
 
-std::vector<StackFrame> StackWalk::walk(const findings::Context& context) {
+std::vector<StackFrame> StackWalk::walk(const KeptStack& kept) {
   Walk walk;
-  walk.context = &context;
-  walk.rsp = context.registers[4];
-  walk.pc = context.is_call ? context.rip - 1 : context.rip;
+  walk.kept = &kept;
+  walk.rsp = kept.registers[4];
+  walk.pc = kept.is_call ? kept.rip - 1 : kept.rip;
   uint64_t top = 0;
-  if (context.is_call && stack_word(context, walk.rsp, &top) && top == context.rip)
+  if (kept.is_call && stack_word(kept, walk.rsp, &top) && top == kept.rip)
     walk.rsp += sizeof top;  // 2.
   if (modules_.dwfl() && attached_ != modules_.generation()) {
     attached_ = modules_.generation();
@@ -183,16 +183,15 @@ std::vector<StackFrame> StackWalk::walk(const findings::Context& context) {
   if (modules_.dwfl())
     dwfl_getthread_frames(modules_.dwfl(), kOnly, on_frame,
                           nullptr);  // its error is the stack's end
-  if (walk.frames.size() == 1 && stack_word(context, walk.rsp, &top) &&
-      makes_task(modules_, context.rip)) {  // 3.
+  if (walk.frames.size() == 1 && stack_word(kept, walk.rsp, &top) &&
+      makes_task(modules_, kept.rip)) {  // 3.
     walk.frames.clear();
     walk.rsp += sizeof top;
     walk.pc = top - 1;
     dwfl_getthread_frames(modules_.dwfl(), kOnly, on_frame, nullptr);
   }
   g_walk = nullptr;
-  if (walk.frames.empty())
-    walk.frames.push_back({walk.pc, walk.rsp, context.registers[5], 0, {}, 0});
+  if (walk.frames.empty()) walk.frames.push_back({walk.pc, walk.rsp, kept.registers[5], 0, {}, 0});
   return walk.frames;
 }
 
@@ -238,10 +237,10 @@ Frames StackWalk::at(uint64_t address) {
   return found;
 }
 
-Frames StackWalk::frames(const findings::Context& context) {
+Frames StackWalk::frames(const KeptStack& kept) {
   Frames all;
-  const std::vector<StackFrame> stack = walk(context);
-  const bool is_creation = makes_task(modules_, context.rip);  // who has asked for it is meant
+  const std::vector<StackFrame> stack = walk(kept);
+  const bool is_creation = makes_task(modules_, kept.rip);  // who has asked for it is meant
   for (const StackFrame& physical : stack) {
     const Frames here = at(physical.address);
     if (is_below(here.back())) break;

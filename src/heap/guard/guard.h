@@ -67,6 +67,8 @@ uint64_t allocate(size_t size, size_t alignment, const Standing& by, uint32_t ta
 Misuse free(uint64_t address, const Standing& by, uint32_t task, Read read);
 // The program's size of a block that is in use, in the region; false: there is none at `address`.
 bool find_size(uint64_t address, size_t& size);
+// The guarded block, in use or free, that the address lies in; empty: it lies in none.
+Range find_block(uint64_t address);
 // What an access in the region that faults has done wrong; kNone: the region knows nothing of it.
 Misuse judge_access(uint64_t address);
 

@@ -139,6 +139,13 @@ bool find_size(uint64_t address, size_t& size) {
   return true;
 }
 
+Range find_block(uint64_t address) {
+  const GuardedBlock* const block = is_in_region(address) ? block_below(address) : nullptr;
+  if (!block) return {};
+  const Range found{block->start, block->start + block->size};
+  return found.contains(address) ? found : Range{};
+}
+
 Misuse judge_access(uint64_t address) {
   // Far behind the last slot nobody has a block: the program's pointer is wild.
   if (!is_in_region(address) || address >= g_state.next + kPageSize) return {};

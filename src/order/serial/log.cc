@@ -2,69 +2,24 @@
 // the format.
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/bytes.h"
 #include "control/options.h"
 #include "heap/guard/guard.h"
 #include "memory/backing.h"
 #include "order/serial/conflicts.h"
+#include "order/serial/log_text.h"
 #include "order/serial/run.h"
 #include "order/serial/tally.h"
-#include "sys/maps.h"
+#include "order/serial/trail.h"
+#include "sys/memory.h"
 #include "sys/report.h"
 
 namespace weir::order::serial {
 
 namespace {
-
-class Text {
- public:
-  explicit Text(int file) : file_(file) {}
-  ~Text() { flush(); }
-  Text(const Text&) = delete;
-  Text& operator=(const Text&) = delete;
-
-  Text& put(const char* text) {
-    while (*text) put_char(*text++);
-    return *this;
-  }
-  Text& put(uint64_t value) {
-    char digits[21];
-    append_number(digits, value);
-    return put(digits);
-  }
-  Text& hex(uint64_t value) {
-    put("0x");
-    int shift = 60;
-    while (shift && !(value >> shift)) shift -= 4;
-    for (; shift >= 0; shift -= 4) put_char("0123456789abcdef"[value >> shift & 15]);
-    return *this;
-  }
-  Text& put(const Position& at) {
-    return put(uint64_t{at.number}).put(".").put(at.event).put(".").put(at.step);
-  }
-
- private:
-  void put_char(char c) {
-    if (used_ == sizeof buffer_) flush();
-    buffer_[used_++] = c;
-  }
-  void flush() {
-    for (size_t at = 0; at < used_;) {
-      const long written = sys::raw(SYS_write, file_, reinterpret_cast<long>(buffer_ + at),
-                                    static_cast<long>(used_ - at));
-      if (written <= 0) break;
-      at += static_cast<size_t>(written);
-    }
-    used_ = 0;
-  }
-
-  int file_;
-  size_t used_ = 0;
-  char buffer_[4096];
-};
 
 const char* name_of(Reason reason) {
   switch (reason) {
@@ -80,44 +35,6 @@ const char* name_of(Reason reason) {
   }
   return "?";
 }
-
-// Mapped files, read once.
-class Modules {
- public:
-  Modules() {
-    char* text;
-    if (sys::read_maps(&text) < 0) return;
-    sys::MapLine line;
-    uint64_t start = 0;
-    const char* name = "";
-    for (char* cursor = text; (cursor = sys::next_map_line(cursor, &line)) && count_ < kMax;) {
-      if (line.name[0] != '/') continue;
-      if (line.offset == 0) start = line.range.start;
-      if (line.offset != 0 && !equal_strings(name, line.name))
-        start = line.range.start - line.offset;
-      name = line.name;
-      found_[count_++] = {line.range, start, name};
-    }
-  }
-  void put(Text& text, uint64_t address) const {
-    for (uint32_t i = 0; i < count_; i++) {
-      if (!found_[i].range.contains(address)) continue;
-      text.put(found_[i].name).put("+").hex(address - found_[i].base);
-      return;
-    }
-    text.put("-");
-  }
-
- private:
-  static constexpr uint32_t kMax = 2048;
-  struct Found {
-    Range range;
-    uint64_t base;
-    const char* name;
-  };
-  Found found_[kMax];
-  uint32_t count_ = 0;
-};
 
 void put_list(Text& text) {
   const Schedule& schedule = g_run.schedule;
@@ -163,6 +80,27 @@ void put_shared(Text& text) {
   }
 }
 
+// The task that has the mutex that is waited for, or that ends where the C library waits for the
+// end of a thread; kNoTask: it is not known.
+TaskId holder_of(const Task& task) {
+  const char* const what = task.order.wait_what ? task.order.wait_what : "";
+  int owner = 0;
+  if (equal_strings(what, "mutex")) {
+    pthread_mutex_t mutex;
+    if (sys::read_safely(&mutex, task.order.wait_address, sizeof mutex) == sizeof mutex)
+      owner = mutex.__data.__owner;
+  }
+  const Shared& s = shared();
+  for (TaskId i = 0; task.order.wait_address && i < s.order.high_task; i++) {
+    const TaskIdentity& identity = s.tasks[i].identity;
+    if (s.tasks[i].order.state == TaskState::kFree) continue;
+    if (owner ? identity.virtual_tid == owner : identity.clear_child_tid == task.order.wait_address)
+      return i;
+  }
+  return kNoTask;
+}
+
+// waits T WHAT ADDRESS [for U]
 void put_waits(Text& text) {
   const Shared& s = shared();
   for (TaskId i = 0; i < s.order.high_task; i++) {
@@ -173,7 +111,10 @@ void put_waits(Text& text) {
       const char one[2] = {*c == ' ' ? '-' : *c, 0};
       text.put(one);
     }
-    text.put(" ").hex(task.order.wait_address).put("\n");
+    text.put(" ").hex(task.order.wait_address);
+    if (const TaskId holder = holder_of(task); holder != kNoTask)
+      text.put(" for ").put(uint64_t{g_run.tracks[holder].number});
+    text.put("\n");
   }
 }
 
@@ -285,6 +226,7 @@ void write_log(End how, int value) {
       text.put("heap ").put(counts.guarded).put(" ").put(counts.marked).put("\n");
     }
     if (g_run.schedule.look) put_conflicts(text);
+    put_trail(text, modules);
     if (how == End::kDeadlock) put_waits(text);
     text.put("end ");
     switch (how) {

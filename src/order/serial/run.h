@@ -27,6 +27,7 @@ struct Track {
   uint64_t event = 0, step = 0;  // its position
   bool is_asked = false;         // the strategy has said how far it may go
   uint64_t to_go = 0;            // of that
+  bool is_at_step = false;       // it stands before an instruction, not in an event
   uint64_t in_row = 0;           // steps since another task had the turn, or should have
   uint64_t forced = 0;           // times that it should have
   SpinWatch spin;

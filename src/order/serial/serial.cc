@@ -20,6 +20,7 @@
 #include "order/serial/ready.h"
 #include "order/serial/run.h"
 #include "order/serial/tally.h"
+#include "order/serial/trail.h"
 #include "order/sleep.h"
 #include "order/waiting.h"
 #include "sys/report.h"
@@ -52,13 +53,16 @@ Position position_of(const Task& task) {
   return {track.number, track.event, track.step};
 }
 
-void note_change(const Moment& moment, TaskId chosen, uint64_t address, bool is_listed) {
+void note_change(const Moment& moment, const Task& from, TaskId chosen, uint64_t address,
+                 bool is_listed) {
   if (g_run.changes == serial::kMaxChanges) {
     g_run.changes_left_out++;
     return;
   }
-  serial::changes()[g_run.changes++] = {moment.at, address, g_run.tracks[chosen].number,
-                                        moment.reason, is_listed};
+  serial::changes()[g_run.changes] = {moment.at, address, g_run.tracks[chosen].number,
+                                      moment.reason, is_listed};
+  serial::keep_switch(g_run.changes, from, address);
+  g_run.changes++;
 }
 
 // The task has the turn.
@@ -93,16 +97,8 @@ TaskId choose(Shared& s, const Task& from, TaskId current, Reason reason, uint64
   }
   // A strategy's stop at which nobody else is chosen leaves nothing behind: a list has it not.
   if (chosen != current || !is_step(reason)) wake_loops(s);
-  if (is_listed || chosen != current) note_change(moment, chosen, address, is_listed);
+  if (is_listed || chosen != current) note_change(moment, from, chosen, address, is_listed);
   return chosen;
-}
-
-bool may_be_signalled(const Shared& s) {
-  for (int i = 1; i <= sys::kSignals; i++) {
-    const uint64_t handler = reinterpret_cast<uint64_t>(s.signals.actions[i].handler);
-    if (handler > 1) return true;
-  }
-  return false;
 }
 
 // Nobody has the turn, and nobody will.
@@ -259,6 +255,7 @@ void Serial::start(Task& task) {
   g_run.strategy = &strategy_for(g_run.schedule);
   shared().order.running = 0;
   shared().order.turn = task.id;
+  serial::begin_trail();
   add_track(task);
 }
 
@@ -275,7 +272,7 @@ void Serial::pass_turn(Task& task, TaskState next) {
   Shared& s = shared();
   SpinGuard guard(s.order.lock);
   count_event(task);
-  track_of(task).is_asked = false;
+  track_of(task).is_asked = track_of(task).is_at_step = false;
   task.order.state = next == TaskState::kServed ? TaskState::kArrived : next;
   s.order.turn = kNoTask;
   decide(s, task,
@@ -338,6 +335,7 @@ void Serial::add_task(Task& task) {
   SpinGuard guard(s.order.lock);
   count_in(s, task, TaskState::kArrived);
   add_track(task);
+  serial::keep_start(task);
 }
 
 void Serial::kick(Shared& s) {
@@ -371,6 +369,7 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
   const Touch touch = is_looked_at ? touch_of(task, reason, rip) : Touch{};
   Track& track = track_of(task);
   track.is_asked = false;
+  track.is_at_step = reason != Reason::kAfter && reason != Reason::kEvent;
   if (g_run.ready > 1) serial::tally(touch, track.number);
   if (looks_at_steps() && track.number && track.number < kMaxTasks) {
     g_run.functions[track.number] = task.identity.start_function;
@@ -385,6 +384,7 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
     track.yields = false;
   } else if (reason == Reason::kEvent) {
     note_steps(task, 1);  // to begin an event is a step
+    keep_event(task, rip);
     if (track.number < kMaxCounts) g_run.events_of[track.number]++;
     look_at_event(position_of(task), touch);
   } else if (reason == Reason::kSpins) {
@@ -479,9 +479,10 @@ void note_yield(Task& task) { track_of(task).yields = true; }
 
 bool is_scheduled_process() { return g_run.process == sys::raw(SYS_getpid); }
 
-void end(End how, int value) {
+void end(End how, int value, const Registers* registers) {
   if (g_run.is_ended || !is_scheduled_process()) return;  // a forked child has no log
   g_run.is_ended = how != End::kSignal;                   // which the program may yet survive
+  keep_end(registers);
   write_log(how, value);
   if (g_run.made_blocks) translate::hand_over(*g_run.made_blocks);
 }

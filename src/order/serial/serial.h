@@ -8,6 +8,7 @@
 // Implemented in log.cc and serial.cc.
 #pragma once
 
+#include "code/decode/registers.h"
 #include "code/translate/made_blocks.h"
 #include "order/internal.h"
 #include "order/order.h"
@@ -73,8 +74,13 @@ uint64_t steps_to_go(Task& task);
 void note_yield(Task& task);
 // This process is the one that the schedule is for: no child that the program has forked.
 bool is_scheduled_process();
-// The program ends. Writes the schedule log, once. `value`: the status, or the signal.
-void end(End how, int value);
+// For the log's detail: each step is to be kept; the task, which has the turn, makes the one
+// at frame.rip now, of which these accesses.
+bool keeps_steps();
+void keep_step(const Task& task, const Frame& frame, bool reads, bool writes);
+// The program ends. Writes the schedule log, once. `value`: the status, or the signal; `registers`:
+// those of a task that a signal ends.
+void end(End how, int value, const Registers* registers = nullptr);
 
 }  // namespace serial
 }  // namespace weir::order

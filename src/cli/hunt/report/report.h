@@ -1,5 +1,5 @@
 // What a hunt hands over, before it is put into words.
-// Implemented in report_text.cc, report_json.cc and report_html.cc.
+// Implemented in report_text.cc, report_json.cc, report_html.cc and report_junit.cc.
 #pragma once
 
 #include <string>
@@ -47,6 +47,9 @@ std::string quoted(const std::vector<std::string>& words);
 std::string failure_text(const ReportedFailure& failure, bool has_colours);
 // The last line of a search: "no failure in 2000 schedules (12 s, 161 a second)".
 std::string summary_text(const Report& report);
+
+// For HTML and XML alike; control characters, which XML cannot hold, become spaces.
+std::string escaped(const std::string& text);
 
 std::string json_text(const std::vector<Report>& reports);
 std::string sarif_text(const std::vector<Report>& reports);

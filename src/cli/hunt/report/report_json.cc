@@ -27,9 +27,41 @@ ordered_json frame_of(const Frame& frame) {
   return one;
 }
 
+ordered_json place_of(const ToldPlace& place) {
+  ordered_json one = frame_of(place.shown);
+  one["own"] = place.is_own;
+  if (!place.call.empty()) one["call"] = place.call;
+  if (!place.object.empty()) one["object"] = place.object;
+  if (!place.through.empty()) one["through"] = place.through;
+  if (!place.source.empty()) one["source"] = place.source;
+  if (!place.from.empty()) {
+    one["from"] = ordered_json::array();
+    for (const Frame& frame : place.from) one["from"].push_back(frame_of(frame));
+  }
+  one["text"] = place_words(place);
+  return one;
+}
+
+ordered_json touch_of(const ToldTouch& touch) {
+  return {{"thread", touch.task},
+          {"access", touch.updates    ? "update"
+                     : touch.is_write ? "write"
+                                      : "read"},
+          {"place", place_of(touch.place)}};
+}
+
+ordered_json conflict_of(const ToldConflict& conflict) {
+  ordered_json one = {{"memory", conflict.memory}};
+  if (conflict.earlier) one["before"] = touch_of(*conflict.earlier);
+  one["meanwhile"] = touch_of(conflict.meanwhile);
+  one["afterwards"] = touch_of(conflict.later);
+  one["afterwards"]["made"] = conflict.is_made;
+  return one;
+}
+
 ordered_json switch_of(const ToldSwitch& one) {
   ordered_json frames = ordered_json::array();
-  for (const Frame& frame : one.at) frames.push_back(frame_of(frame));
+  for (const Frame& frame : one.place.frames) frames.push_back(frame_of(frame));
   ordered_json told = {{"switch", one.logged.at.text()},
                        {"reason", one.logged.reason},
                        {"thread", one.task},
@@ -37,9 +69,14 @@ ordered_json switch_of(const ToldSwitch& one) {
                        {"to", one.to},
                        {"to_number", one.logged.at.to},
                        {"chosen", one.is_chosen},
+                       {"text", fmt::format("{} {}", one.task, stop_words(one))},
+                       {"place", place_of(one.place)},
                        {"frames", frames}};
-  if (!one.source.empty()) told["source"] = one.source;
+  if (!one.place.source.empty()) told["source"] = one.place.source;
+  if (!one.next.empty()) told["next"] = one.next;
+  if (!one.onward.empty()) told["onward"] = one.onward;
   if (!one.instead.empty()) told["instead"] = one.instead;
+  if (one.conflict) told["conflict"] = conflict_of(*one.conflict);
   return told;
 }
 
@@ -49,20 +86,37 @@ ordered_json stack_of(const ToldStack& stack) {
   return {{"what", stack.title}, {"frames", frames}};
 }
 
+ordered_json task_of(const ToldTask& task) {
+  ordered_json one = {{"number", task.number}, {"thread", task.words}};
+  if (!task.name.empty()) one["name"] = task.name;
+  if (task.has_maker) one["made_by"] = task.maker;
+  if (task.made_at.is_own) one["made_at"] = place_of(task.made_at);
+  return one;
+}
+
+ordered_json wait_of(const ToldWait& told) {
+  ordered_json one = {{"thread", told.task},
+                      {"number", told.wait.task},
+                      {"for", told.wait.what},
+                      {"address", fmt::format("{:#x}", told.wait.address)},
+                      {"text", wait_words(told)}};
+  if (!told.variable.empty()) one["variable"] = told.variable;
+  if (told.wait.has_holder) one["holder"] = told.holder;
+  if (told.place) one["place"] = place_of(*told.place);
+  return one;
+}
+
 ordered_json failure_of(const ReportedFailure& failure) {
-  ordered_json switches = ordered_json::array(), waits = ordered_json::array();
+  ordered_json switches = ordered_json::array(), waits = ordered_json::array(),
+               tasks = ordered_json::array();
   for (const ToldSwitch& one : failure.story.switches) switches.push_back(switch_of(one));
-  for (const ToldWait& one : failure.story.waits) {
-    ordered_json wait = {{"thread", one.task},
-                         {"number", one.wait.task},
-                         {"for", one.wait.what},
-                         {"address", fmt::format("{:#x}", one.wait.address)}};
-    if (!one.variable.empty()) wait["variable"] = one.variable;
-    if (one.wait.has_holder) wait["holder"] = one.holder;
-    waits.push_back(wait);
-  }
+  for (const ToldWait& one : failure.story.waits) waits.push_back(wait_of(one));
+  for (const ToldTask& one : failure.story.tasks) tasks.push_back(task_of(one));
   ordered_json heap = ordered_json::array();
   for (const ToldStack& stack : failure.story.heap) heap.push_back(stack_of(stack));
+  ordered_json end = nullptr;
+  if (const auto& told = failure.story.end)
+    end = {{"thread", told->task}, {"place", place_of(told->place)}};
   return {{"kind", word_of(failure.found.finding.kind)},
           {"what", failure.found.finding.what},
           {"said", failure.found.finding.said},
@@ -82,9 +136,12 @@ ordered_json failure_of(const ReportedFailure& failure) {
           {"command", failure.command},
           {"stdout", failure.run.out},
           {"stderr", failure.run.err},
+          {"threads", tasks},
           {"switches", switches},
           {"waits", waits},
-          {"heap", heap}};
+          {"heap", heap},
+          {"end", end},
+          {"notes", failure.story.notes}};
 }
 
 ordered_json report_of(const Report& report) {
@@ -154,10 +211,24 @@ ordered_json result_of(const ReportedFailure& failure) {
                          {"partialFingerprints", {{"signature/v1", finding.signature}}}};
   ordered_json steps = ordered_json::array();
   const std::vector<const ToldSwitch*> chosen = failure.story.chosen();
+  const auto add = [&](const Frame& frame, const std::string& message) {
+    steps.push_back({{"location", location(frame, message)}});
+  };
   for (const ToldSwitch* const one : chosen) {
-    steps.push_back({{"location", location(one->shown, fmt::format("{} {}; {} goes on", one->task,
-                                                                   stop_words(*one), one->to))}});
+    add(one->place.shown,
+        fmt::format("{} {}; {} goes on {}", one->task, stop_words(*one), one->to, one->onward));
+    if (!one->conflict) continue;
+    const ToldConflict& conflict = *one->conflict;
+    const auto add_touch = [&](const ToldTouch& touch) {
+      add(touch.place.shown, fmt::format("{}: {}", conflict.memory, touch_words(touch)));
+    };
+    add_touch(conflict.meanwhile);
+    if (conflict.is_made) add_touch(conflict.later);
   }
+  for (const ToldWait& one : failure.story.waits)
+    if (one.place) add(one.place->shown, fmt::format("{} {}", one.task, wait_words(one)));
+  if (const auto& end = failure.story.end)
+    add(end->place.shown, "the program ends: " + end_words(*end));
   result["locations"] = ordered_json::array();
   for (const ToldStack& stack : failure.story.heap) {
     if (stack.calls.empty()) continue;
@@ -166,7 +237,7 @@ ordered_json result_of(const ReportedFailure& failure) {
         location(shown_of(stack.calls), is_itself ? text : stack.title));
   }
   if (!chosen.empty() && failure.story.heap.empty())
-    result["locations"].push_back(location(chosen.back()->shown, text));
+    result["locations"].push_back(location(chosen.back()->place.shown, text));
   if (!steps.empty()) result["codeFlows"] = {{{"threadFlows", {{{"locations", steps}}}}}};
   return result;
 }

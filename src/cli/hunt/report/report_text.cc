@@ -37,13 +37,15 @@ std::string output_lines(const std::string& text) {
   return shown;
 }
 
+std::string source_text(const std::string& source, int line, const char* indent) {
+  return source.empty() ? "" : fmt::format("\n{}{} | {}", indent, line, source);
+}
+
 std::string waits_text(const Story& story) {
   std::string text;
   for (const ToldWait& one : story.waits) {
-    text += fmt::format("\n    {} waits for a {}", one.task, one.wait.what);
-    text += one.variable.empty() ? fmt::format(" at {:#x}", one.wait.address) : ": " + one.variable;
-    if (one.at.address) text += fmt::format(", at {}", place_words(one.at));
-    if (one.wait.has_holder) text += fmt::format(", which {} has", one.holder);
+    text += fmt::format("\n    {} {}", one.task, wait_words(one));
+    if (one.place) text += source_text(one.place->source, one.place->line, "        ");
   }
   return text.empty() ? "" : "\n  who waits for whom:" + text;
 }
@@ -68,6 +70,37 @@ std::string heap_coverage(const Report& report) {
       "found "
       "late, or not at all",
       report.guarded, report.guarded + report.marked);
+}
+
+// Which was made where, those of one kind together; the main thread needs no word.
+std::string tasks_text(const Story& story) {
+  std::vector<std::pair<std::string, std::string>> kinds;  // threads, and what is said of them
+  for (const ToldTask& one : story.tasks) {
+    if (!one.has_maker) continue;
+    const std::string said =
+        fmt::format("{}, {}", one.name.empty() ? "" : " (" + one.name + ")", maker_words(one));
+    const auto known = std::ranges::find(kinds, said, &std::pair<std::string, std::string>::second);
+    if (known == kinds.end()) kinds.emplace_back(fmt::format("T{}", one.number), said);
+    else known->first += fmt::format(", T{}", one.number);
+  }
+  std::string text;
+  for (const auto& [threads, said] : kinds) text += "\n    " + threads + said;
+  return text.empty() ? "" : "\n  threads:" + text;
+}
+
+std::string switch_text(const ToldSwitch& one, size_t number, const auto& strong) {
+  std::string text = fmt::format("\n  {}. {} {}", number, strong(one.task), stop_words(one));
+  text += source_text(one.place.source, one.place.line, "         ");
+  if (!one.next.empty()) text += fmt::format("\n     before it {}", one.next);
+  text += fmt::format("\n     {} goes on{}{}", strong(one.to), one.onward.empty() ? "" : " ",
+                      one.onward);
+  if (one.conflict) {
+    text += fmt::format("\n     both use {}:", one.conflict->memory);
+    for (const StoryLine& line : conflict_lines(*one.conflict))
+      text += "\n       " + line.text + source_text(line.source, line.line, "           ");
+  }
+  if (!one.instead.empty()) text += fmt::format("\n     without this switch {}", one.instead);
+  return text;
 }
 
 }  // namespace
@@ -97,24 +130,22 @@ std::string failure_text(const ReportedFailure& failure, bool has_colours) {
   if (!failure.is_default && failure.shrunk.refusal.empty()) {
     text += fmt::format(
         "\n  {} of its {} {}{}:", chosen.size(), failure.shrunk.before,
-        failure.shrunk.before == 1 ? "switches matters" : "switches matter",
+        failure.shrunk.before == 1 ? "switch matters" : "switches matter",
         failure.shrunk.is_whole ? "" : " (more may go: the time to shrink it was over)");
   } else if (!failure.shrunk.refusal.empty()) {
     text += fmt::format("\n  not shrunk: {}", failure.shrunk.refusal);
   }
-  for (size_t i = 0; i < std::min(chosen.size(), kMostTold); i++) {
-    const ToldSwitch& one = *chosen[i];
-    text += fmt::format("\n  {}. {} {}", i + 1, strong(one.task), stop_words(one));
-    if (!one.source.empty()) {
-      const std::string number = std::to_string(one.shown.line);
-      text += fmt::format(", before\n         {} | {}", number, one.source);
-    }
-    text += fmt::format("\n     {} goes on", strong(one.to));
-    if (!one.instead.empty()) text += fmt::format("; without this switch {}", one.instead);
-  }
+  for (size_t i = 0; i < std::min(chosen.size(), kMostTold); i++)
+    text += switch_text(*chosen[i], i + 1, strong);
   if (chosen.size() > kMostTold)
     text += fmt::format("\n  ... and {} more", chosen.size() - kMostTold);
   text += waits_text(failure.story);
+  if (const auto& end = failure.story.end) {
+    text += fmt::format("\n  it ends: {}", end_words(*end));
+    text += source_text(end->place.source, end->place.line, "         ");
+  }
+  if (!chosen.empty() || !failure.story.waits.empty()) text += tasks_text(failure.story);
+  for (const std::string& note : failure.story.notes) text += "\n  " + note;
   if (failure.repeated.runs > 0) {
     if (failure.repeated.is_same()) {
       text +=

@@ -1,155 +1,230 @@
 #include "cli/hunt/report/story.h"
 
-#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
-#include <optional>
 #include <set>
 
+#include "cli/hunt/report/conflicts.h"
 #include "cli/hunt/run/heap_words.h"
-#include "cli/races/report.h"
-#include "cli/sources/source_text.h"
-#include "cli/symbols/modules.h"
-#include "cli/symbols/stack_walk.h"
-#include "cli/symbols/variables.h"
-#include "recording/bytes.h"
 
 namespace weir::cli::hunt {
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr size_t kMostConflicts = 20;  // chosen switches of which the accesses are looked at
 
-// The executable mapping of a module in which `place` lies, as the kernel has made it.
-bool mapping_of(const Place& place, Mapping& mapping) {
-  const recording::File file = recording::File::reading(place.module);
-  const std::string bytes = file.is_open() ? file.read(0, 64 << 10) : "";
-  Elf64_Ehdr header;
-  if (bytes.size() < sizeof header) return false;
-  memcpy(&header, bytes.data(), sizeof header);
-  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
-  uint64_t lowest = UINT64_MAX;
-  std::vector<Elf64_Phdr> segments;
-  for (size_t i = 0; i < header.e_phnum; i++) {
-    Elf64_Phdr segment;
-    const size_t at = header.e_phoff + i * sizeof segment;
-    if (at + sizeof segment > bytes.size()) return false;
-    memcpy(&segment, bytes.data() + at, sizeof segment);
-    if (segment.p_type != PT_LOAD) continue;
-    lowest = std::min<uint64_t>(lowest, segment.p_vaddr & -kPage);
-    segments.push_back(segment);
+// Where the task leaves the turn next, from switch number `from` on; null: nowhere.
+const LoggedSwitch* leaves_after(const ScheduleLog& log, size_t from, uint32_t task,
+                                 size_t* index) {
+  for (size_t i = from; i < log.switches.size(); i++) {
+    if (log.switches[i].at.task != task) continue;
+    *index = i;
+    return &log.switches[i];
   }
-  const uint64_t base = place.address - place.offset;  // where `lowest` lies
-  for (const Elf64_Phdr& segment : segments) {
-    const uint64_t start = base + (segment.p_vaddr & -kPage) - lowest;
-    const uint64_t limit = base + segment.p_vaddr + segment.p_memsz - lowest;
-    if (!(segment.p_flags & PF_X) || place.address < start || place.address >= limit) continue;
-    mapping = {start, (limit + kPage - 1) & -kPage, segment.p_offset & -kPage, place.module};
-    return true;
-  }
-  return false;
+  return nullptr;
 }
 
-class Symbols {
- public:
-  Symbols(const Outcome& run, const HeapMisuse& heap) {
-    std::map<std::string, Mapping> found;
-    const auto add = [&](const Place& place) {
-      Mapping mapping;
-      if (!place.module.empty() && !found.contains(place.module) && mapping_of(place, mapping))
-        found[place.module] = mapping;
-    };
-    for (const LoggedSwitch& one : run.log.switches) add(one.place);
-    for (const Wait& wait : run.log.waits) add(wait.place);
-    for (const auto& [number, task] : run.log.named) add(task.start);
-    for (const HeapMisuse::Stack& stack : heap.stacks)
-      for (const Place& call : stack.calls) add(call);
-    std::vector<Mapping> mappings;
-    for (const auto& [path, mapping] : found) mappings.push_back(mapping);
-    if (!mappings.empty()) modules_.set(mappings);
-  }
-
-  // The variable at an address; empty: none is known.
-  std::string variable_at(uint64_t address) {
-    const std::optional<Variable> found = variables_.static_at(address);
-    if (!found) return "";
-    return found->whole.empty() ? found->name : found->whole;
-  }
-
-  const Frames& at(const Place& place) {
-    const auto known = known_.find(place.address);
-    if (known != known_.end()) return known->second;
-    Frames frames;
-    if (place.address && !place.module.empty()) frames = walk_.at(place.address);
-    if (frames.empty() || frames.front().module.empty()) {
-      Frame frame;
-      frame.address = place.address;
-      frame.module = place.module;
-      frame.offset = place.offset;
-      frames = {frame};
-    }
-    return known_[place.address] = std::move(frames);
-  }
-
- private:
-  Modules modules_{true};
-  StackWalk walk_{modules_};
-  Variables variables_{modules_};
-  std::map<uint64_t, Frames> known_;
-};
-
-// The C library's own sources are nobody's here, whatever debug information says of them.
-bool is_systems(const Frame& frame) {
-  return is_of_system(frame.module) || frame.file.starts_with("/usr/");
+std::string way_words(const LoggedSwitch& left, const ToldPlace& place) {
+  const std::string where = place_words(place);
+  if (left.reason == "end") return "to its end";
+  if (place.is_over) return "to the end of its function";
+  const char* const in = is_in_call(place) ? "in" : "at";
+  if (left.reason == "block") return fmt::format("until it waits {} {}", in, where);
+  if (left.reason == "yield") return fmt::format("until it yields {} {}", in, where);
+  if (left.reason == "forced") return fmt::format("for very long, and stops {} {}", in, where);
+  if (left.reason == "spin") return fmt::format("until it waits in a loop {} {}", in, where);
+  if (left.reason == "within")
+    return fmt::format("until it is within {}, between reading and writing", where);
+  return fmt::format("to {}", where);
 }
 
 bool is_runtimes(const Frame& frame) { return frame.module.ends_with("/libweir.so"); }
 
-std::string trimmed(const std::string& line) {
-  const size_t start = line.find_first_not_of(" \t");
-  if (start == std::string::npos) return "";
-  return line.substr(start, line.find_last_not_of(" \t\r\n") - start + 1);
+std::vector<Place> calls_of(const HeapMisuse& heap) {
+  std::vector<Place> all;
+  for (const HeapMisuse::Stack& stack : heap.stacks)
+    all.insert(all.end(), stack.calls.begin(), stack.calls.end());
+  return all;
 }
 
-std::string name_of_task(const Outcome& run, uint32_t number, Symbols& symbols) {
-  if (number == 0) return "the main thread";
-  const auto known = run.log.named.find(number);
-  if (known == run.log.named.end()) return fmt::format("thread T{}", number);
-  std::string name = known->second.name;
-  if (name.empty() && known->second.start.address)
-    name = symbols.at(known->second.start).back().function;
-  if (const size_t bracket = name.find('('); bracket != std::string::npos) name.resize(bracket);
-  return name.empty() ? fmt::format("thread T{}", number)
-                      : fmt::format("thread T{} ({})", number, name);
-}
+class Telling {
+ public:
+  Telling(const Outcome& failing, const Switches& list, const std::vector<Outcome>& without)
+      : log_(failing.log),
+        heap_(heap_misuse_in(failing.words)),
+        places_(failing.log, calls_of(heap_)),
+        list_(list),
+        without_(without) {}
 
-// Where the task leaves the turn next in the run that has not this switch.
-std::string instead_of_switch(const Switch& one, const Outcome& without, Symbols& symbols) {
-  for (const LoggedSwitch& other : without.log.switches) {
-    if (other.at.task != one.task || other.at.events < one.events ||
-        (other.at.events == one.events && other.at.instructions < one.instructions))
-      continue;
-    const Frame frame = shown_of(symbols.at(other.place));
-    const std::string where = place_words(frame);
-    if (other.reason == "end") return "it goes on to its end";
-    if (other.reason == "block") return fmt::format("it goes on until it waits, at {}", where);
-    if (other.reason == "yield") return fmt::format("it goes on until it yields, at {}", where);
-    if (other.reason == "forced") return fmt::format("it goes on for very long, to {}", where);
-    return fmt::format("it goes on to {}", where);
+  Story tell() {
+    tell_switches();
+    tell_waits();
+    tell_heap();
+    tell_end();
+    for (const uint32_t number : numbers_) story_.tasks.push_back(places_.task(number));
+    note_what_lacks();
+    return std::move(story_);
   }
-  return "it goes on to its end";
-}
+
+ private:
+  const std::string& name(uint32_t number) {
+    numbers_.insert(number);
+    return places_.task(number).words;
+  }
+
+  const LoggedStack* stack_of(size_t index) const {
+    const auto found = log_.stacks.find(index);
+    return found == log_.stacks.end() ? nullptr : &found->second;
+  }
+
+  // In the run without the switch: what its task does.
+  std::string instead_of(const Switch& one, const Outcome& without) {
+    for (size_t i = 0; i < without.log.switches.size(); i++) {
+      const LoggedSwitch& other = without.log.switches[i];
+      if (other.at.task != one.task || other.at.events < one.events ||
+          (other.at.events == one.events && other.at.instructions < one.instructions))
+        continue;
+      Places places(without.log);
+      return "it goes on " + way_words(other, places.at_switch(i));
+    }
+    return "it goes on to its end";
+  }
+
+  ToldTouch told_touch(const LoggedTouch& touch) {
+    ToldTouch told;
+    told.task = name(touch.task);
+    told.is_write = touch.is_write;
+    told.turn = touch.changes;
+    told.place = places_.at_instruction(touch.rip);
+    if (touch.is_write) {
+      told.updates = std::ranges::any_of(log_.touches, [&](const LoggedTouch& other) {
+        return !other.is_write && other.rip == touch.rip && other.task == touch.task &&
+               other.changes == touch.changes && other.address == touch.address;
+      });
+    }
+    return told;
+  }
+
+  std::optional<ToldConflict> told_conflict(size_t index, const ScheduleLog* without) {
+    const std::optional<Conflict> found = conflict_at(log_, index, without);
+    if (!found) return std::nullopt;
+    ToldConflict told;
+    const LoggedTouch& later = found->later;
+    // At the place where the task has stopped its stack is known.
+    const bool is_here = later.rip == log_.switches[index].place.address;
+    told.memory = places_.memory_words(later.address, later.size, index + 1,
+                                       is_here ? stack_of(index) : nullptr);
+    if (found->earlier) told.earlier = told_touch(*found->earlier);
+    told.meanwhile = told_touch(found->meanwhile);
+    told.later = told_touch(later);
+    told.is_made = found->is_made;
+    return told;
+  }
+
+  void tell_chosen(ToldSwitch& told, size_t index, size_t chosen) {
+    const bool has_run = chosen < without_.size();
+    if (has_run) told.instead = instead_of(told.logged.at, without_[chosen]);
+    size_t at = 0;
+    if (const LoggedSwitch* const left = leaves_after(log_, index + 1, told.logged.at.to, &at))
+      told.onward = way_words(*left, places_.at_switch(at));
+    if (chosen >= kMostConflicts) return;
+    if (const auto next = next_touch(log_, index)) {
+      told.next =
+          fmt::format("{} {}", next->is_write ? "writes" : "reads",
+                      places_.memory_words(next->address, next->size, index + 1, stack_of(index)));
+    }
+    const bool is_whole =
+        has_run && without_[chosen].log.has_detail() && without_[chosen].log.has_all_touches;
+    told.conflict = told_conflict(index, is_whole ? &without_[chosen].log : nullptr);
+  }
+
+  void tell_switches() {
+    for (size_t i = 0; i < log_.switches.size(); i++) {
+      const LoggedSwitch& logged = log_.switches[i];
+      ToldSwitch told;
+      told.logged = logged;
+      told.task = name(logged.at.task);
+      told.to = name(logged.at.to);
+      told.place = places_.at_switch(i);
+      const auto chosen = std::ranges::find(list_, logged.at);
+      told.is_chosen = chosen != list_.end();
+      if (told.is_chosen) tell_chosen(told, i, static_cast<size_t>(chosen - list_.begin()));
+      story_.switches.push_back(std::move(told));
+    }
+  }
+
+  void tell_waits() {
+    for (const Wait& wait : log_.waits) {
+      ToldWait told;
+      told.wait = wait;
+      told.task = name(wait.task);
+      if (wait.has_holder) told.holder = name(wait.holder);
+      const auto end = log_.ends.find(wait.task);
+      told.place = places_.at_end(wait.task);
+      if (!told.place && wait.place.address) told.place = places_.at(wait.place, nullptr);
+      told.variable = places_.variable_at(wait.address, log_.switches.size(),
+                                          end == log_.ends.end() ? nullptr : &end->second);
+      story_.waits.push_back(std::move(told));
+    }
+  }
+
+  void tell_heap() {
+    for (const HeapMisuse::Stack& stack : heap_.stacks) {
+      ToldStack told;
+      told.title = stack.title;
+      for (const Place& call : stack.calls)
+        for (const Frame& frame : places_.at(call, nullptr).frames) told.calls.push_back(frame);
+      Frames& calls = told.calls;
+      // Of the runtime the function that the program has called is enough.
+      while (calls.size() > 1 && is_runtimes(calls[0]) && is_runtimes(calls[1]))
+        calls.erase(calls.begin());
+      // Below the program's first function stands what has called it.
+      while (calls.size() > 1 && (is_of_system(calls.back()) || calls.back().file.empty()))
+        calls.pop_back();
+      story_.heap.push_back(std::move(told));
+    }
+  }
+
+  // Who has the turn last ends the program.
+  void tell_end() {
+    const bool ends_itself =
+        log_.end == ScheduleLog::End::kSignal || log_.end == ScheduleLog::End::kExit;
+    if (!ends_itself) return;
+    const uint32_t last = log_.switches.empty() ? 0 : log_.switches.back().at.to;
+    if (auto place = places_.at_end(last); place && place->is_own)
+      story_.end = ToldEnd{name(last), std::move(*place)};
+  }
+
+  void note_what_lacks() {
+    if (story_.switches.empty() && story_.waits.empty()) return;
+    if (!log_.has_detail())
+      story_.notes.push_back(
+          "callers and accesses are not known: the run that was to tell them "
+          "came out otherwise");
+    else if (!log_.has_all_touches)
+      story_.notes.push_back("accesses are known of the first part of the run only");
+    if (log_.has_detail() && !places_.has_lines())
+      story_.notes.push_back("the program has no debug information: -g gives lines and members");
+  }
+
+  const ScheduleLog& log_;
+  const HeapMisuse heap_;
+  Places places_;
+  const Switches& list_;
+  const std::vector<Outcome>& without_;
+  std::set<uint32_t> numbers_;
+  Story story_;
+};
 
 }  // namespace
 
 Frame shown_of(const Frames& frames) {
   const auto own = std::ranges::find_if(
-      frames, [](const Frame& frame) { return !frame.file.empty() && !is_systems(frame); });
+      frames, [](const Frame& frame) { return !frame.file.empty() && !is_of_system(frame); });
   if (own != frames.end()) return *own;
   Frame frame = frames.front();
-  if (!is_systems(frame)) return frame;
+  if (!is_of_system(frame)) return frame;
   frame = frames.back();  // not the function that was inlined into it
   frame.file.clear();
   frame.line = frame.column = 0;
@@ -164,69 +239,8 @@ std::vector<const ToldSwitch*> Story::chosen() const {
   return all;
 }
 
-std::string stop_words(const ToldSwitch& one) {
-  const char* verb = one.logged.reason == "block"   ? "waits"
-                     : one.logged.reason == "end"   ? "has ended"
-                     : one.logged.reason == "yield" ? "yields"
-                                                    : "stops";
-  if (one.logged.reason == "end") return verb;
-  std::string text = fmt::format("{} at {}", verb, place_words(one.shown));
-  if (one.shown.function.empty()) return text;
-  const std::string& name = one.shown.function;
-  return text + fmt::format(" in {}{}", name, name.ends_with(')') ? "" : "()");
-}
-
 Story told(const Outcome& failing, const Switches& list, const std::vector<Outcome>& without) {
-  const HeapMisuse heap = heap_misuse_in(failing.words);
-  Symbols symbols(failing, heap);
-  Story story;
-  std::set<uint32_t> numbers;
-  std::set<Switch> chosen(list.begin(), list.end());
-  std::map<Switch, std::string> instead;
-  for (size_t i = 0; i < std::min(list.size(), without.size()); i++)
-    instead[list[i]] = instead_of_switch(list[i], without[i], symbols);
-  for (const LoggedSwitch& logged : failing.log.switches) {
-    ToldSwitch one;
-    one.logged = logged;
-    one.task = name_of_task(failing, logged.at.task, symbols);
-    one.to = name_of_task(failing, logged.at.to, symbols);
-    one.at = symbols.at(logged.place);
-    one.shown = shown_of(one.at);
-    if (!one.shown.file.empty()) one.source = trimmed(source_line(one.shown.file, one.shown.line));
-    one.is_chosen = chosen.contains(logged.at);
-    if (one.is_chosen) one.instead = instead[logged.at];
-    numbers.insert(logged.at.task);
-    numbers.insert(logged.at.to);
-    story.switches.push_back(std::move(one));
-  }
-  for (const Wait& wait : failing.log.waits) {
-    ToldWait one;
-    one.wait = wait;
-    one.task = name_of_task(failing, wait.task, symbols);
-    if (wait.has_holder) one.holder = name_of_task(failing, wait.holder, symbols);
-    one.at = shown_of(symbols.at(wait.place));
-    one.variable = symbols.variable_at(wait.address);
-    numbers.insert(wait.task);
-    story.waits.push_back(std::move(one));
-  }
-  for (const HeapMisuse::Stack& stack : heap.stacks) {
-    ToldStack one;
-    one.title = stack.title;
-    for (const Place& call : stack.calls)
-      for (const Frame& frame : symbols.at(call)) one.calls.push_back(frame);
-    // Of the runtime the function that the program has called is enough.
-    while (one.calls.size() > 1 && is_runtimes(one.calls[0]) && is_runtimes(one.calls[1]))
-      one.calls.erase(one.calls.begin());
-    // Below the program's first function stands what has called it.
-    while (one.calls.size() > 1 && (is_systems(one.calls.back()) || one.calls.back().file.empty()))
-      one.calls.pop_back();
-    story.heap.push_back(std::move(one));
-  }
-  for (const uint32_t number : numbers) {
-    story.numbers.push_back(number);
-    story.tasks.push_back(name_of_task(failing, number, symbols));
-  }
-  return story;
+  return Telling(failing, list, without).tell();
 }
 
 }  // namespace weir::cli::hunt

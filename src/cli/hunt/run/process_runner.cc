@@ -73,8 +73,9 @@ std::string bytes_of(const File& file, uint64_t most) {
 // Nothing is in the environment that `weir run` with this schedule would not put there: its length
 // moves the program's stack.
 RunOptions serial_run(const std::string& schedule, const std::string& log, uint64_t steps,
-                      bool guards_heap) {
+                      bool guards_heap, bool detail) {
   RunOptions run;
+  run.schedule_detail = detail;
   run.order = "serial";
   run.view = "direct";
   run.schedule = schedule;
@@ -145,7 +146,7 @@ struct ProcessRunner::State {
   std::vector<Slot> slots;
   uint64_t step_limit = 0;
   int interrupt = 0;
-  bool has_deadline = false;
+  bool has_deadline = false, detail = false;
   Clock::time_point deadline;
   bool forks = true;
   std::string place, refusal;  // where runs are forked; why they are not
@@ -161,7 +162,7 @@ struct ProcessRunner::State {
     dup2(slot.err.descriptor(), STDERR_FILENO);
     Failure why(kWeirFailed, "");
     try {
-      RunOptions run = serial_run(slot.schedule, slot.log, step_limit, options.guards_heap);
+      RunOptions run = serial_run(slot.schedule, slot.log, step_limit, options.guards_heap, detail);
       std::optional<ServedRun> served;
       if (is_served) run.served = &served.emplace(slot.server->served());
       launch(program, run);
@@ -212,7 +213,8 @@ struct ProcessRunner::State {
     slot.pid = 0;
     slot.process = File();
     slot.stage = Slot::Stage::kAsked;
-    const RunOptions run = serial_run(slot.schedule, slot.log, step_limit, options.guards_heap);
+    const RunOptions run =
+        serial_run(slot.schedule, slot.log, step_limit, options.guards_heap, detail);
     if (slot.server->ask(run, slot.out, slot.err)) return;
     lose(slot);
   }
@@ -358,6 +360,7 @@ size_t ProcessRunner::slots() const { return state_->slots.size(); }
 size_t ProcessRunner::running() const { return state_->running(); }
 
 void ProcessRunner::set_step_limit(uint64_t instructions) { state_->step_limit = instructions; }
+void ProcessRunner::set_detail(bool detail) { state_->detail = detail; }
 void ProcessRunner::give_up_after(double seconds) {
   state_->has_deadline = seconds >= 0;
   state_->deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(

@@ -33,6 +33,7 @@ class ProcessRunner : public Runner {
   void start(uint64_t ticket, const std::string& schedule, Begin begin) override;
   std::pair<uint64_t, Outcome> finished() override;
   void set_step_limit(uint64_t instructions) override;
+  void set_detail(bool detail) override;
   void give_up_after(double seconds) override;
   bool is_interrupted() const override;
   std::string way() const override;

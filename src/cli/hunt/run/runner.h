@@ -44,6 +44,8 @@ class Runner {
 
   // A run is a livelock after so many counted instructions; 0: never.
   virtual void set_step_limit(uint64_t instructions) = 0;
+  // The logs of runs that start from here on say where tasks stood and what they touched.
+  virtual void set_detail(bool) {}
   // Runs that have not ended so many seconds from now are given up; below 0: none is.
   virtual void give_up_after(double) {}
   // Whether a signal has asked the command to end.

@@ -34,6 +34,89 @@ Place read_place(std::istream& words) {
   return place;
 }
 
+uint64_t read_hex(std::istream& words) {
+  std::string text;
+  words >> text;
+  return strtoull(text.c_str(), nullptr, 16);
+}
+
+// Hexadecimal numbers with a separator between; none between two is 0. False: there is something
+// else.
+template <typename Put>
+bool read_list(std::string_view text, char separator, Put put) {
+  const char *at = text.data(), *const limit = at + text.size();
+  for (;;) {
+    uint64_t value = 0;
+    if (at < limit && *at != separator) {
+      const auto [end, error] = std::from_chars(at, limit, value, 16);
+      if (error != std::errc()) return false;
+      at = end;
+    }
+    if (!put(value)) return false;
+    if (at == limit) return true;
+    if (*at++ != separator) return false;
+  }
+}
+
+constexpr size_t kMostStack = 1 << 16;  // bytes
+
+// CALL RIP OBJECT REGISTER,... STACK
+bool read_stack(std::istream& words, LoggedStack& stack) {
+  std::string registers, bytes;
+  words >> stack.is_call;
+  stack.rip = read_hex(words);
+  stack.object = read_hex(words);
+  if (!(words >> registers)) return false;
+  words >> bytes;  // may be none
+  size_t count = 0;
+  const auto put_register = [&](uint64_t value) {
+    if (count == 16) return false;
+    stack.registers[count++] = value;
+    return true;
+  };
+  const auto put_word = [&](uint64_t value) {
+    const auto* const byte = reinterpret_cast<const uint8_t*>(&value);
+    stack.bytes.insert(stack.bytes.end(), byte, byte + sizeof value);
+    return stack.bytes.size() <= kMostStack;
+  };
+  if (!read_list(registers, ',', put_register) || count != 16) return false;
+  return bytes.empty() || read_list(bytes, '.', put_word);
+}
+
+// place switch|start|end|run NUMBER ...
+void read_kept(std::istream& words, ScheduleLog& log) {
+  std::string what;
+  uint64_t number = 0;
+  LoggedStack stack;
+  if (!(words >> what >> number) || !read_stack(words, stack)) return;
+  const auto task = static_cast<uint32_t>(number);
+  if (what == "switch") log.stacks[number] = std::move(stack);
+  else if (what == "start") log.starts[task] = std::move(stack);
+  else if (what == "end") log.ends[task] = std::move(stack);
+  else if (what == "run") log.runs.emplace(task, std::move(stack));
+}
+
+// touch CHANGES TASK r|w SIZE ADDRESS RIP
+void read_touch(std::istream& words, ScheduleLog& log) {
+  LoggedTouch touch;
+  char kind = 0;
+  if (!(words >> touch.changes >> touch.task >> kind >> touch.size)) return;
+  touch.is_write = kind == 'w';
+  touch.address = read_hex(words);
+  touch.rip = read_hex(words);
+  if (words && touch.size > 0) log.touches.push_back(touch);
+}
+
+// map START LIMIT OFFSET PATH
+void read_mapping(std::istream& words, ScheduleLog& log) {
+  LoggedMapping one;
+  one.start = read_hex(words);
+  one.limit = read_hex(words);
+  one.offset = read_hex(words);
+  if (words && std::getline(words >> std::ws, one.path) && one.start < one.limit)
+    log.code.push_back(one);
+}
+
 // switch N T.E.I U REASON ADDRESS MODULE+OFFSET
 LoggedSwitch read_switch(std::istream& words) {
   LoggedSwitch one;
@@ -113,13 +196,27 @@ ScheduleLog parsed_log(std::string_view text) {
       if (log.list == "-") log.list.clear();  // too many switches
     } else if (word == "switch") {
       log.switches.push_back(read_switch(words));
-    } else if (word == "task") {
-      uint32_t number = 0;
-      LoggedTask task;
-      words >> number >> task.name;
-      if (task.name == "-") task.name.clear();
+    } else if (word == "task") {  // task T CREATOR ADDRESS MODULE+OFFSET
+      uint32_t number = 0, creator = 0;
+      if (!(words >> number >> creator)) continue;
+      LoggedTask& task = log.named[number];
+      task.has_creator = true;
+      task.creator = creator;
       task.start = read_place(words);
-      log.named[number] = task;
+    } else if (word == "name") {
+      uint32_t number = 0;
+      if (words >> number) log.named[number].name = rest_of(words);
+    } else if (word == "place") {
+      read_kept(words, log);
+    } else if (word == "touch") {
+      read_touch(words, log);
+    } else if (word == "touches-cut") {
+      log.has_all_touches = false;
+    } else if (word == "block") {
+      const uint64_t start = read_hex(words), limit = read_hex(words);
+      if (words && start < limit) log.blocks.emplace_back(start, limit);
+    } else if (word == "map") {
+      read_mapping(words, log);
     } else if (word == "steps") {
       words >> log.steps;
     } else if (word == "events") {

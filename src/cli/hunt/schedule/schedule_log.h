@@ -37,8 +37,36 @@ struct Wait {
 
 // What is known of a task besides its number.
 struct LoggedTask {
-  std::string name;  // as the program named it; empty: it did not
-  Place start;       // its function
+  std::string name;  // that its thread has; as the program has set it, or its creator's
+  bool has_creator = false;
+  uint32_t creator = 0;
+  Place start;  // its function; none: not known
+};
+
+// Where a task stood, with its stack.
+struct LoggedStack {
+  bool is_call = false;  // rip is behind the call that it is in
+  uint64_t rip = 0;
+  uint64_t object = 0;          // that the call is about; 0: not known
+  uint64_t registers[16] = {};  // as instructions number them
+  std::vector<uint8_t> bytes;   // the memory from registers[4] on
+};
+
+// An access that a step made.
+struct LoggedTouch {
+  uint64_t changes = 0;  // how many switches there had been
+  uint32_t task = 0;
+  bool is_write = false;
+  uint64_t size = 0, address = 0, rip = 0;
+
+  bool overlaps(const LoggedTouch& other) const {
+    return address < other.address + other.size && other.address < address + size;
+  }
+};
+
+struct LoggedMapping {
+  uint64_t start = 0, limit = 0, offset = 0;
+  std::string path;
 };
 
 // Eight bytes that several tasks touched, in a run whose strategy looks at that.
@@ -72,10 +100,21 @@ struct ScheduleLog {
   std::vector<LoggedAccess> accesses;      // by address
   std::map<uint32_t, uint64_t> functions;  // by task, where it began
   bool has_begun = false;                  // its first line is there
+
+  // With --schedule-log-detail.
+  std::vector<LoggedMapping> code;               // mapped files
+  std::map<uint64_t, LoggedStack> stacks;        // by number of the switch: of who stopped there
+  std::map<uint32_t, LoggedStack> starts, ends;  // by task: of who made it; where it was at the end
+  std::multimap<uint32_t, LoggedStack> runs;     // likewise: some places where it came by
+  std::vector<LoggedTouch> touches;              // of what several tasks touched, in their order
+  std::vector<std::pair<uint64_t, uint64_t>> blocks;  // of the heap: start and limit
+  bool has_all_touches = true;                        // as far as steps were looked at
+  bool has_detail() const { return !code.empty(); }
 };
 
 // Reads what there is: a run that was killed leaves a part. Lines of kinds that it does not know
-// are passed over. Throws Failure where the first line is that of another version.
+// are passed over, as are lines that make no sense. Throws Failure where the first line is that of
+// another version.
 ScheduleLog parsed_log(std::string_view text);
 
 }  // namespace weir::cli::hunt

@@ -41,7 +41,8 @@ constexpr const char* kText =
     "weir-schedule 1\n"
     "schedule w1:pct:seed=7,depth=2\n"
     "list w1:list:2.14.350>1\n"
-    "task 2 worker 0x555555555189 /tmp/a b/program+0x1189\n"
+    "task 2 0 0x555555555189 /tmp/a b/program+0x1189\n"
+    "name 2 my worker\n"
     "switch 1 1.5.0 2 block 0x7ffff7c81234 /lib/libc.so.6+0x81234\n"
     "switch 2 2.14.350 1 preempt 0x5555555551a0 /tmp/a b/program+0x11a0\n"
     "switch 3 1.9.3 2 end 0 -\n"
@@ -75,7 +76,7 @@ TEST(ScheduleLog, HoldsSwitchesCountsAndTheEnd) {
   EXPECT_TRUE(log.waits[0].has_holder);
   EXPECT_EQ(log.waits[0].holder, 2u);
   EXPECT_FALSE(log.waits[1].has_holder);
-  EXPECT_EQ(log.named.at(2).name, "worker");
+  EXPECT_EQ(log.named.at(2).name, "my worker");
   EXPECT_EQ(log.named.at(2).start.offset, 0x1189u);
 }
 
@@ -91,6 +92,77 @@ TEST(ScheduleLog, CutAtEveryByteIsReadAsFarAsItGoes) {
 TEST(ScheduleLog, OfAnotherVersionIsRefused) {
   EXPECT_THROW(parsed_log("weir-schedule 2\n"), Failure);
   EXPECT_THROW(parsed_log("something\n"), Failure);
+}
+
+constexpr const char* kPlace =
+    "place switch 0 1 0x1129 0x4040 0,1,2,3,7fff0,5,6,7,8,9,a,b,c,d,e,f 10..20\n";
+
+TEST(ScheduleLog, DetailSaysStacksTouchesAndFiles) {
+  const ScheduleLog log = parsed_log(std::string("weir-schedule 1\n") + kPlace +
+                                     "place start 2 0 0x10 0x0 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0\n"
+                                     "place run 2 0 0x11 0x0 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 1\n"
+                                     "place run 2 0 0x12 0x0 0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0 1\n"
+                                     "touch 3 1 w 4 0x404040 0x401136\n"
+                                     "map 0x400000 0x401000 0x1000 /tmp/a b/program\n"
+                                     "block 0x500000 0x500040\ntouches-cut\nend exit 0\n");
+  const LoggedStack& stack = log.stacks.at(0);
+  EXPECT_TRUE(stack.is_call);
+  EXPECT_EQ(stack.rip, 0x1129u);
+  EXPECT_EQ(stack.object, 0x4040u);
+  EXPECT_EQ(stack.registers[4], 0x7fff0u);
+  EXPECT_EQ(stack.registers[15], 0xfu);
+  ASSERT_EQ(stack.bytes.size(), 24u);
+  EXPECT_EQ(stack.bytes[0], 0x10);
+  EXPECT_EQ(stack.bytes[8], 0);
+  EXPECT_EQ(stack.bytes[16], 0x20);
+  EXPECT_TRUE(log.starts.at(2).bytes.empty());
+  EXPECT_EQ(log.runs.count(2), 2u);
+  ASSERT_EQ(log.touches.size(), 1u);
+  EXPECT_TRUE(log.touches[0].is_write);
+  EXPECT_EQ(log.touches[0].changes, 3u);
+  EXPECT_EQ(log.touches[0].rip, 0x401136u);
+  ASSERT_EQ(log.code.size(), 1u);
+  EXPECT_EQ(log.code[0].path, "/tmp/a b/program");
+  ASSERT_EQ(log.blocks.size(), 1u);
+  EXPECT_FALSE(log.has_all_touches);
+  EXPECT_TRUE(log.has_detail());
+}
+
+TEST(ScheduleLog, LinesThatMakeNoSenseArePassedOver) {
+  for (const char* const line : {"place",
+                                 "place switch",
+                                 "place switch x 1 0 0 0",
+                                 "place switch 0 1",
+                                 "place switch 0 1 0x1 0x0 1,2,3 10",
+                                 "place switch 0 1 0x1 0x0 0,1,2,3,4,5,6,7,8,9,a,b,c,d,e,f,10 10",
+                                 "place switch 0 1 0x1 0x0 0,1,2,3,4,5,6,7,8,9,a,b,c,d,e,g 10",
+                                 "place switch 0 1 0x1 0x0 0,1,2,3,4,5,6,7,8,9,a,b,c,d,e,f 10.zz",
+                                 "place somewhere 0 1 0x1 0x0 0,1,2,3,4,5,6,7,8,9,a,b,c,d,e,f 1",
+                                 "touch",
+                                 "touch 1 2 w",
+                                 "touch 1 2 w 0 0x1 0x2",
+                                 "map",
+                                 "map 5 4 0 /a",
+                                 "map 4 5 0",
+                                 "block",
+                                 "block 9 8",
+                                 "task",
+                                 "task x",
+                                 "name"}) {
+    const ScheduleLog log = parsed_log("weir-schedule 1\n" + std::string(line) + "\nend exit 3\n");
+    EXPECT_TRUE(log.stacks.empty() && log.starts.empty() && log.ends.empty() && log.runs.empty())
+        << line;
+    EXPECT_TRUE(log.touches.empty() && log.code.empty() && log.blocks.empty()) << line;
+    EXPECT_TRUE(log.named.empty()) << line;
+    EXPECT_EQ(log.status, 3) << line;
+  }
+}
+
+TEST(ScheduleLog, AStackThatIsTooLongIsPassedOver) {
+  std::string line = kPlace;
+  line.pop_back();
+  for (int i = 0; i < 9000; i++) line += ".1";
+  EXPECT_TRUE(parsed_log("weir-schedule 1\n" + line + "\n").stacks.empty());
 }
 
 }  // namespace
