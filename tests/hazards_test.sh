@@ -6,37 +6,7 @@ set -uo pipefail
 ulimit -c 0
 
 . "$(dirname "${BASH_SOURCE[0]}")/work.sh"
-runs=${2:-3}
-
-fail() {
-  failed=$((failed + 1))
-  echo "FAILED: $*"
-}
-
-# program NAME [LIBRARY...] <source: builds it.
-program() {
-  cat >"$1.c"
-  gcc -g -O1 -w -I"$here/hazards" "$1.c" -o "$1" -pthread || failed=$((failed + 1))
-}
-
-# has NAME WORDS [OPTION...]: it is reported, once. clean NAME [OPTION...]: nothing is.
-has() {
-  local name=$1 words=$2 status
-  shift 2
-  timeout 60 "$weir" check "$@" -- ./"$name" >out 2>err </dev/null
-  status=$?
-  [ $status = 66 ] || fail "$name: status $status: $(cat err)"
-  [ "$(grep -c "^weir: $words" err)" = 1 ] || fail "$name: no '$words' in: $(cat err)"
-}
-clean() {
-  local name=$1 status i
-  shift
-  for ((i = 0; i < runs; i++)); do
-    timeout 60 "$weir" check "$@" -- ./"$name" >out 2>err </dev/null
-    status=$?
-    [ $status = 0 ] || fail "$name, run $i: status $status: $(cat err)"
-  done
-}
+. "$here/hazards/programs.sh"
 
 # --- orders of locks: two, three, read-write and spin locks
 program two <<'C'
@@ -170,5 +140,242 @@ timeout 60 "$weir" check --format json -- ./two >out 2>err
 grep -q '"kind": "lock-order inversion"' err && grep -q '"rule": "lock-order-inversion"' err || fail "JSON: $(cat err)"
 timeout 60 "$weir" check --hazards nothing -- ./two >out 2>err
 [ $? = 125 ] || fail "a hazard that there is not: $(cat err)"
+
+# --- objects of synchronization against their beginning and end. Of each pair the first is wrong.
+lifetime="use against begin or end"
+
+pair "$lifetime" mutex_after_word <<'C'
+#include "lifetime.h"
+static void* work(void* p) {
+  if (WRONG) sem_post(&done);
+  pthread_mutex_lock(&m), count++, pthread_mutex_unlock(&m);
+  if (!WRONG) sem_post(&done);
+  return p;
+}
+int main(void) {
+  sem_init(&done, 0, 0);
+  const pthread_t thread = begin(work);
+  sem_wait(&done);
+  if (WRONG) usleep(20000);
+  return pthread_mutex_destroy(&m), pthread_join(thread, NULL), 0;
+}
+C
+pair "$lifetime" mutex_before_use <<'C'
+#include "lifetime.h"
+static void* work(void* p) { return usleep(20000), pthread_mutex_lock(&m), pthread_mutex_unlock(&m), p; }
+int main(void) {
+  pthread_t thread;
+  if (WRONG) thread = begin(work);
+  pthread_mutex_init(&m, NULL);
+  if (!WRONG) thread = begin(work);
+  return pthread_join(thread, NULL), 0;
+}
+C
+pair "$lifetime" signal_after_unlock <<'C'
+#include "lifetime.h"
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static int ready;
+static void* work(void* p) {
+  pthread_mutex_lock(&m);
+  ready = 1;
+  if (!WRONG) pthread_cond_signal(&condition);
+  pthread_mutex_unlock(&m);
+  if (WRONG) usleep(1000), pthread_cond_signal(&condition);
+  return p;
+}
+int main(void) {
+  const pthread_t thread = begin(work);
+  usleep(WRONG ? 20000 : 0);
+  pthread_mutex_lock(&m);
+  while (!ready) pthread_cond_wait(&condition, &m);
+  pthread_mutex_unlock(&m);
+  return pthread_cond_destroy(&condition), pthread_join(thread, NULL), 0;
+}
+C
+pair "$lifetime" barrier <<'C'
+#include "lifetime.h"
+static pthread_barrier_t barrier;
+static void* work(void* p) { return pthread_barrier_wait(&barrier), p; }
+int main(void) {
+  pthread_barrier_init(&barrier, NULL, WRONG ? 1 : 2);
+  const pthread_t thread = begin(work);
+  if (WRONG) usleep(20000);
+  else pthread_barrier_wait(&barrier);
+  return pthread_barrier_destroy(&barrier), pthread_join(thread, NULL), 0;
+}
+C
+pair "$lifetime" semaphore <<'C'
+#include "lifetime.h"
+static void* work(void* p) { return sem_post(&done), p; }
+int main(void) {
+  sem_init(&done, 0, 0);
+  const pthread_t thread = begin(work);
+  if (WRONG) usleep(20000);
+  else sem_wait(&done);
+  return sem_destroy(&done), pthread_join(thread, NULL), 0;
+}
+C
+pair "$lifetime" begun_twice <<'C'
+#include "lifetime.h"
+static pthread_rwlock_t lock;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void make(void) { pthread_rwlock_init(&lock, NULL); }
+static void* work(void* p) { return WRONG ? make() : (void)pthread_once(&once, make), p; }
+int main(void) {
+  const pthread_t one = begin(work), two = begin(work);
+  return pthread_join(one, NULL), pthread_join(two, NULL), 0;
+}
+C
+pair "$lifetime" detached <<'C'
+#include "lifetime.h"
+static pthread_spinlock_t lock;
+static void* work(void* p) {
+  pthread_spin_lock(&lock), pthread_spin_unlock(&lock);
+  if (!WRONG) sem_post(&done);
+  return p;
+}
+int main(void) {
+  sem_init(&done, 0, 0), pthread_spin_init(&lock, 0);
+  pthread_detach(begin(work));
+  if (WRONG) usleep(20000);
+  else sem_wait(&done);
+  return pthread_spin_destroy(&lock), 0;
+}
+C
+pair "$lifetime" c11 <<'C'
+#include "lifetime.h"
+#include <threads.h>
+static mtx_t mutex;
+static void* work(void* p) { return mtx_lock(&mutex), mtx_unlock(&mutex), p; }
+int main(void) {
+  mtx_init(&mutex, mtx_plain);
+  const pthread_t thread = begin(work);
+  if (WRONG) usleep(20000);
+  else pthread_join(thread, NULL);
+  mtx_destroy(&mutex);
+  return WRONG ? pthread_join(thread, NULL) : 0;
+}
+C
+
+# Right in other ways: the last one of several ends it; on the stack of one that waits for all; memory used again
+# without an end; one that is made again; what still waits when the program ends.
+program last_user <<'C'
+#include "lifetime.h"
+struct shared { pthread_mutex_t lock; int users; };
+static void* work(void* p) {
+  struct shared* shared = p;
+  for (int i = 0; i < 50; i++) pthread_mutex_lock(&shared->lock), count++, pthread_mutex_unlock(&shared->lock);
+  pthread_mutex_lock(&shared->lock);
+  const int left = --shared->users;
+  pthread_mutex_unlock(&shared->lock);
+  if (!left) pthread_mutex_destroy(&shared->lock), free(shared);
+  return NULL;
+}
+int main(void) {
+  for (int round = 0; round < 5; round++) {
+    struct shared* shared = malloc(sizeof *shared);
+    pthread_mutex_init(&shared->lock, NULL), shared->users = 3;
+    pthread_t thread[3];
+    for (int i = 0; i < 3; i++) pthread_create(&thread[i], NULL, work, shared);
+    for (int i = 0; i < 3; i++) pthread_join(thread[i], NULL);
+  }
+  return 0;
+}
+C
+program on_a_stack <<'C'
+#include "lifetime.h"
+struct call { pthread_mutex_t lock; pthread_cond_t done; int left; };
+static void* work(void* p) {
+  struct call* call = p;
+  pthread_mutex_lock(&call->lock);
+  if (--call->left == 0) pthread_cond_signal(&call->done);
+  pthread_mutex_unlock(&call->lock);
+  return NULL;
+}
+static void __attribute__((noinline)) for_all(void) {
+  struct call call = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 3};
+  pthread_t thread[3];
+  for (int i = 0; i < 3; i++) pthread_create(&thread[i], NULL, work, &call), pthread_detach(thread[i]);
+  pthread_mutex_lock(&call.lock);
+  while (call.left) pthread_cond_wait(&call.done, &call.lock);
+  pthread_mutex_unlock(&call.lock);
+  pthread_cond_destroy(&call.done), pthread_mutex_destroy(&call.lock);
+}
+int main(void) { for (int i = 0; i < 10; i++) for_all(); return 0; }
+C
+program used_again <<'C'
+#include "lifetime.h"
+#include <sys/mman.h>
+static void* work(void* p) {
+  pthread_mutex_t* lock = p;
+  pthread_mutex_init(lock, NULL), pthread_mutex_lock(lock), pthread_mutex_unlock(lock);
+  return sem_post(&done), NULL;
+}
+int main(void) {
+  sem_init(&done, 0, 0);
+  for (int i = 0; i < 10; i++) {
+    const int maps = i % 2;
+    void* place = maps ? mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : malloc(64);
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, place), pthread_detach(thread);
+    sem_wait(&done);
+    maps ? munmap(place, 4096) : free(place);
+  }
+  return 0;
+}
+C
+program made_again <<'C'
+#include "lifetime.h"
+static void* work(void* p) { return pthread_mutex_lock(&m), pthread_mutex_unlock(&m), p; }
+int main(void) {
+  for (int i = 0; i < 5; i++) pthread_mutex_init(&m, NULL), run(work), pthread_mutex_destroy(&m);
+  return 0;
+}
+C
+cat >at_exit.cc <<'C'
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
+struct Pool {
+  std::mutex mutex;
+  std::condition_variable work, idle;
+  int jobs = 0;
+  bool ends = false;
+  std::thread thread{[this] {
+    std::unique_lock<std::mutex> lock(mutex);
+    while (!ends) {
+      while (!jobs && !ends) work.wait(lock);
+      jobs = 0;
+      idle.notify_all();
+    }
+  }};
+  void run() {
+    std::unique_lock<std::mutex> lock(mutex);
+    jobs = 1;
+    work.notify_one();
+    while (jobs) idle.wait(lock);
+  }
+  ~Pool() {
+    { std::lock_guard<std::mutex> lock(mutex); ends = true; work.notify_all(); }
+    thread.join();
+  }
+};
+static std::mutex g_mutex;
+static std::condition_variable g_never;
+int main() {
+  for (int i = 0; i < 5; i++) { Pool pool; pool.run(); }
+  std::thread([] { std::unique_lock<std::mutex> lock(g_mutex); g_never.wait(lock); }).detach();
+  usleep(20000);
+}
+C
+g++ -g -O1 at_exit.cc -o at_exit -pthread || failed=$((failed + 1))
+for name in last_user on_a_stack used_again made_again at_exit; do clean $name; done
+
+clean semaphore.wrong --hazards lock-order
+echo 'mutex:^done$' >known
+clean semaphore.wrong --suppressions known
+timeout 60 "$weir" check --format sarif -- ./semaphore.wrong >out 2>err
+grep -q '"ruleId": "lifetime"' err || fail "SARIF: $(cat err)"
 
 exit $((failed != 0))

@@ -17,6 +17,7 @@
 #include "check/budget.h"
 #include "check/coverage.h"
 #include "check/happens_before.h"
+#include "check/hazards/hazards.h"
 #include "check/state.h"
 #include "memory/backing.h"
 #include "sys/signal.h"
@@ -421,6 +422,7 @@ void renew_pages(uint64_t start, uint64_t size) {
 
 void forget(uint64_t start, uint64_t size) {
   if (happens::g_checked) end_declared(start, size, nullptr);
+  if (happens::g_checked && found().hazards) hazards::forget(start, size);
   if (!page::demand::is_open()) return;
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     Page& page = page_of(at);

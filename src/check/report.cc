@@ -440,8 +440,19 @@ AccessSite site_of(const Caller& caller) {
 namespace {
 
 findings::Side side_of(const SideNote& note) {
-  findings::Side side{note.address, 0, findings::kLockCall, note.number, note.context, 0, {}};
+  findings::Side side{note.address,
+                      static_cast<uint64_t>(note.action),
+                      findings::kLockCall,
+                      note.number,
+                      note.context,
+                      0,
+                      {}};
   if (note.held) side.locks[side.lock_count++] = note.held;
+  if (!note.thread) return side;
+  for (uint32_t i = 0; i < note.thread->held_count && i < kMaxHeld; i++) {
+    if (i < findings::kMaxLocks) side.locks[i] = note.thread->held[i];
+    side.lock_count++;
+  }
   return side;
 }
 

@@ -15,7 +15,9 @@ namespace weir::interpose {
   X(pthread_mutex_lock) X(pthread_mutex_trylock) X(pthread_mutex_timedlock)                       \
   X(pthread_mutex_clocklock)                                                                      \
   X(pthread_mutex_unlock) X(pthread_mutex_destroy) X(mtx_destroy) X(pthread_rwlock_destroy)       \
-  X(pthread_barrier_wait)                                                                         \
+  X(pthread_mutex_init) X(mtx_init) X(pthread_rwlock_init) X(pthread_barrier_init)                \
+  X(pthread_barrier_destroy) X(pthread_spin_init) X(pthread_spin_destroy) X(sem_init)             \
+  X(sem_destroy) X(cnd_init) X(cnd_destroy) X(pthread_barrier_wait)                               \
   X(pthread_rwlock_rdlock) X(pthread_rwlock_tryrdlock) X(pthread_rwlock_timedrdlock)              \
   X(pthread_rwlock_clockrdlock) X(pthread_rwlock_wrlock) X(pthread_rwlock_trywrlock)              \
   X(pthread_rwlock_timedwrlock) X(pthread_rwlock_clockwrlock) X(pthread_rwlock_unlock)            \
@@ -40,8 +42,11 @@ struct CleanupBuffer {
 
 // Conditions exist in two versions; these are of the one that pthread_cond_t as today's headers
 // have it belongs to.
-#define WEIR_REAL_CONDITION_FUNCTIONS(X) \
-  X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_signal) X(pthread_cond_broadcast)
+// clang-format off
+#define WEIR_REAL_CONDITION_FUNCTIONS(X)                                                          \
+  X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_signal) X(pthread_cond_broadcast) \
+  X(pthread_cond_init) X(pthread_cond_destroy)
+// clang-format on
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored \

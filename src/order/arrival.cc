@@ -275,11 +275,13 @@ int Arrival::wait_blocked(Task& task) {
     } else if (!standing) {
       standing = sys::monotonic_ns();
     } else if (sys::monotonic_ns() - standing > kDeadlockNs) {
-      SpinGuard guard(s.order.lock);
-      if (s.order.deadlock_told || !stands(s)) continue;
-      s.order.deadlock_told = 1;
-      if (external_log().recording) external_log().put_turn({task.id, How::kNone, 0});
-      report_waits();
+      {
+        SpinGuard guard(s.order.lock);
+        if (s.order.deadlock_told || !stands(s)) continue;
+        s.order.deadlock_told = 1;
+        if (external_log().recording) external_log().put_turn({task.id, How::kNone, 0});
+      }
+      tell_standstill();
     }
   }
   add_to_schedule(s, task, 0xff);

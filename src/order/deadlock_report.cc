@@ -3,6 +3,7 @@
 #include "control/control.h"
 #include "order/waiting.h"
 #include "sys/report.h"
+#include "sys/signal.h"
 
 namespace weir::order {
 
@@ -15,6 +16,27 @@ void report_stall(const Task& task, uint64_t seconds) {
       "that changes memory each time round, which cannot be told from computing. If it never ends: "
       "--order free, or a");
   report("call such as sched_yield() in the loop.");
+}
+
+namespace {
+
+bool (*g_on_deadlock)() = nullptr;
+
+}  // namespace
+
+void set_on_deadlock(bool (*reports)()) { g_on_deadlock = reports; }
+
+bool may_be_signalled(const Shared& s) {
+  for (int i = 1; i <= sys::kSignals; i++) {
+    const uint64_t handler = reinterpret_cast<uint64_t>(s.signals.actions[i].handler);
+    if (handler > 1) return true;
+  }
+  return false;
+}
+
+void tell_standstill() {
+  if (g_on_deadlock && !may_be_signalled(shared()) && g_on_deadlock()) return;
+  report_waits();
 }
 
 void report_waits() {

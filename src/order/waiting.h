@@ -38,6 +38,12 @@ void lose_patience(const Task& waiter, uint64_t& since);
 
 // Prints who waits for whom.
 void report_waits();
+// No task can go on, nor can a handler of a signal make one. Asked once instead of report_waits();
+// false: it is printed after all. Null: nobody is asked.
+void set_on_deadlock(bool (*reports)());
+// Tells of it. Called once, without locks.
+void tell_standstill();
+bool may_be_signalled(const Shared& s);  // the program has a handler
 // Prints that a task has run for `seconds` without an event.
 void report_stall(const Task& task, uint64_t seconds);
 

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "check/attach.h"
 #include "check/check.h"
+#include "check/hazards/hazards.h"
 #include "check/keys/enforce_by_key.h"
 #include "check/keys/rehasher.h"
 #include "check/replay/attach.h"
@@ -141,6 +142,7 @@ void go_multi() {
   if (plan().is_serial() && order::serial::processors()) g_processors = order::serial::processors();
   use_order();
   order::set_watch(trap::spin_sees_change);
+  if (plan().checks_races()) order::set_on_deadlock(hazards::report_deadlock);
   recording::keep_order();
   syscalls::choose_handled(true);
   if (plan().has_processes()) {

@@ -25,12 +25,33 @@ struct Edge {
 };
 inline constexpr uint8_t kFrom = 1, kTo = 2;
 
+// What a task did with an object of synchronization last.
+struct Use {
+  uint64_t clock;  // its epoch then; 0: there is none
+  uint64_t owner;  // creation of the task + 1
+  uint32_t slot, number;
+  uint32_t context;  // where it did so first
+  uint32_t unused;
+};
+
+// A mutex, condition, semaphore, ..., by its address.
+struct UsedObject {
+  static constexpr uint32_t kUsers = 6;
+  SpinLock lock;
+  uint32_t is_ended;  // `changed` is its destruction
+  uint64_t object;    // 0: none
+  Use changed;        // its initialization or destruction
+  Use users[kUsers];  // the first tasks that have used it since
+};
+inline constexpr uint32_t kUsedObjects = 1 << 13;
+
 struct HazardState {
   SpinLock edge_lock;
   uint32_t edge_count;
-  uint32_t heads[kEdgeHeads];  // index + 1
-  Edge edges[kEdges];          // by a hash of both ends
-  uint8_t pages[kLockPages];   // 1: a page of that hash has something that is known here
+  uint32_t heads[kEdgeHeads];     // index + 1
+  Edge edges[kEdges];             // by a hash of both ends
+  UsedObject used[kUsedObjects];  // by a hash of the line of 64 bytes
+  uint8_t pages[kLockPages];      // 1: a page of that hash has something that is known here
 };
 
 }  // namespace weir::hazards

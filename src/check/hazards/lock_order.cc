@@ -72,8 +72,6 @@ bool is_settled(const Edge& edge, const Wish& wish, bool from_shared) {
   return true;
 }
 
-void note_page(uint64_t address) { all().pages[mix(address >> 12) >> 40 & (kLockPages - 1)] = 1; }
-
 // Guarded by: edge_lock.
 void clear() {
   HazardState& s = all();
@@ -241,6 +239,8 @@ void before_lock(uint64_t lock, bool is_shared, const Caller& caller) {
   }
 }
 
+void note_page(uint64_t address) { all().pages[mix(address >> 12) >> 40 & (kLockPages - 1)] = 1; }
+
 namespace {
 
 bool may_know(uint64_t object) {
@@ -269,6 +269,7 @@ void forget(uint64_t start, uint64_t size) {
     is_known = may_know(at);
   if (!is_known) return;
   forget_edges(start, start + size);
+  forget_uses(start, start + size);
 }
 
 }  // namespace weir::hazards

@@ -126,7 +126,8 @@ class Runs {
   int status() {
     const bool is_halted = options_.halt && checker_.reported() != 0;
     if (is_halted) return options_.reports.exit_code;
-    if (!first_->is_late && (first_->was_killed || first_->status != 0)) return status_of(*first_);
+    if (!first_->is_late && !first_->is_stuck && (first_->was_killed || first_->status != 0))
+      return status_of(*first_);
     if (checker_.reported() != 0) return options_.reports.exit_code;
     if (other_ && (other_->was_killed || other_->status != 0)) return status_of(*other_);
     if (is_incomplete_) return kWeirFailed;

@@ -89,13 +89,14 @@ EndOfRun guarded_run(const OneRun& one, const FindingsMemory& memory, Checker& c
   for (;;) {
     const uint32_t seen = memory.bell();
     result.is_halted = checker.take() && options.halt;
-    if (result.is_halted || !child.attend()) break;
+    result.is_stuck = checker.is_at_standstill();
+    if (result.is_halted || result.is_stuck || !child.attend()) break;
     if (watch.is_over(one.exhaustive_seconds)) memory.sample();
     result.is_late = watch.is_over(one.most_seconds);
     if (result.is_late) break;
     memory.sleep(seen);
   }
-  if (result.is_halted || result.is_late) end(child);
+  if (result.is_halted || result.is_late || result.is_stuck) end(child);
   if (!result.is_halted) result.is_halted = checker.take() && options.halt;
   one.input.end();
   result.was_killed = child.was_killed();

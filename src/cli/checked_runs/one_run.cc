@@ -17,6 +17,7 @@
 namespace weir::cli {
 
 std::string EndOfRun::words() const {
+  if (is_stuck) return "a deadlock";
   recording::End end;
   end.reason = was_killed ? recording::kKilled : recording::kExited;
   end.status = status;

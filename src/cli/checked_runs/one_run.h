@@ -21,13 +21,15 @@ struct EndOfRun {
   bool was_killed = false;  // by a signal
   int status = 0;           // that signal, or the exit status
   bool is_halted = false;   // by --halt, at a race
+  bool is_stuck = false;    // it was ended, since it had come to a deadlock
   bool is_late = false;     // it took too long and was ended
   bool was_checked = true;  // Weir's library came to work in it
   int asked = 0;            // a signal that came to this command and asks it to end; 0: none
   std::string failure;      // why it was not checked to its end; empty: it was
 
   bool is_alike(const EndOfRun& other) const {
-    return was_killed == other.was_killed && status == other.status && is_late == other.is_late;
+    return is_stuck == other.is_stuck && was_killed == other.was_killed && status == other.status &&
+           is_late == other.is_late;
   }
   std::string words() const;  // "exit 0", "SIGSEGV"
 };

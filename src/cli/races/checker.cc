@@ -77,6 +77,7 @@ void Checker::begin_run(FindingsReader findings, uint32_t count, const std::stri
   totals_.runs.push_back({options, "", {}});
   runs_to_come_ = count;
   goes_on_ = true;
+  is_at_standstill_ = false;
 }
 
 void Checker::print(const ReportedRace& race) {
@@ -115,6 +116,7 @@ bool Checker::take_part(uint32_t index, ReportedRace race) {
   const std::string places = places_of(race);
   const auto known = by_places_.find(places);
   if (known != by_places_.end()) {
+    is_at_standstill_ |= race.is_standstill;
     note_met(reported_[known->second], index);
     return false;
   }
@@ -130,6 +132,7 @@ bool Checker::take_part(uint32_t index, ReportedRace race) {
     suppressed_.insert(places);
     return false;
   }
+  is_at_standstill_ |= race.is_standstill;
   race.count = race.runs = 0;
   race.first_run = static_cast<uint32_t>(totals_.runs.size());
   race.first_options = totals_.runs.back().options;
@@ -194,14 +197,19 @@ std::string Checker::nothing_found() const {
 }
 
 std::string Checker::found_words() const {
-  const auto inversions = static_cast<uint64_t>(std::ranges::count_if(
-      reported_, [](const Reported& one) { return one.race.rule == "lock-order-inversion"; }));
-  const uint64_t races = totals_.races - std::min<uint64_t>(inversions, totals_.races);
-  std::string text = counted(races, "race", "races");
-  if (inversions && !races)
-    text = counted(inversions, "lock-order inversion", "lock-order inversions");
-  else if (inversions)
-    text += " and " + counted(inversions, "lock-order inversion", "lock-order inversions");
+  std::map<std::string, uint64_t> hazards;  // by rule
+  uint64_t races = totals_.races;
+  for (const Reported& one : reported_) {
+    if (one.race.why != findings::Why::kHazard) continue;
+    hazards[one.race.rule]++;
+    races--;
+  }
+  std::string text;
+  if (races || hazards.empty()) text = counted(races, "race", "races");
+  for (const auto& [rule, count] : hazards) {
+    if (!text.empty()) text += rule == hazards.rbegin()->first ? " and " : ", ";
+    text += counted(count, hazard_kind(rule), hazard_kind(rule, false));
+  }
   text += " found";
   if (has_several_runs()) text += fmt::format(" in {} runs", totals_.runs.size());
   if (totals_.possible)

@@ -54,6 +54,8 @@ class Checker {
   // Throws Failure where the report cannot be written.
   void finish();
 
+  // A deadlock of this run was taken that is not suppressed: the program cannot go on.
+  bool is_at_standstill() const { return is_at_standstill_; }
   uint64_t reported() const { return reported_.size(); }
   // Programs that were not checked; once finish() was called.
   bool has_unchecked() const { return !totals_.unchecked.empty(); }
@@ -96,6 +98,7 @@ class Checker {
 
   std::unique_ptr<Source> source_;
   bool goes_on_ = false;  // a run does
+  bool is_at_standstill_ = false;
   bool has_failed_ = false, is_multithreaded_ = false;
   uint32_t runs_to_come_ = 1;
   std::vector<Reported> reported_;

@@ -18,14 +18,42 @@ using findings::Hazard;
 
 struct Words {
   Hazard hazard;
-  const char *option, *rule, *kind, *because;
+  const char *option, *rule, *kind, *kinds, *because;
 };
 
 constexpr Words kWords[] = {
     {Hazard::kLockOrder, "lock-order", "lock-order-inversion", "lock-order inversion",
+     "lock-order inversions",
      "threads take these locks in orders that contradict each other: if they come at the same "
      "time, each waits for the other for ever"},
+    {Hazard::kLifetime, "lifetime", "lifetime", "use against begin or end",
+     "uses against begin or end",
+     "nothing orders the two: in another schedule the object is used when it is not initialized, "
+     "or "
+     "not any more"},
 };
+
+// Of what a thread does with an object of synchronization.
+const char* words_of(findings::Action action) {
+  switch (action) {
+    case findings::Action::kUses: return "use";
+    case findings::Action::kBegins: return "initialization";
+    case findings::Action::kEnds: return "destruction";
+    case findings::Action::kLocks: return "wait for a lock";
+    case findings::Action::kSleeps: return "wait for a condition";
+    case findings::Action::kAwaits: return "wait at a barrier";
+    case findings::Action::kTakes: return "wait for a semaphore or spin lock";
+    case findings::Action::kJoins: return "wait for a thread or a futex";
+    case findings::Action::kNone: break;
+  }
+  return "call";
+}
+
+std::string listed_options() {
+  std::string text;
+  for (const Words& one : kWords) text += std::string(one.option) + ", ";
+  return text;
+}
 
 const Words& words_of(Hazard hazard) {
   for (const Words& one : kWords) {
@@ -49,16 +77,16 @@ uint32_t hazards_of(const std::vector<std::string>& names) {
     }
     if (!is_known)
       throw Failure(kWeirFailed,
-                    fmt::format("--hazards {}: it may be lock-order, all or none", name));
+                    fmt::format("--hazards {}: it may be {}all or none", name, listed_options()));
   }
   return bits;
 }
 
-const char* hazard_kind(const std::string& rule) {
+const char* hazard_kind(const std::string& rule, bool is_one) {
   for (const Words& one : kWords) {
-    if (rule == one.rule) return one.kind;
+    if (rule == one.rule) return is_one ? one.kind : one.kinds;
   }
-  return "hazard";
+  return is_one ? "hazard" : "hazards";
 }
 
 ReportedRace RaceReader::read_hazard(const findings::Race& race) {
@@ -72,16 +100,29 @@ ReportedRace RaceReader::read_hazard(const findings::Race& race) {
   const auto read = [&](const findings::Side& noted) {
     ReportedSide made = side(noted);
     made.exists = noted.kind != 0;
+    made.size = 0;
+    const auto action =
+        static_cast<findings::Action>(std::min<uint64_t>(noted.size, findings::kActions - 1));
+    if (hazard != Hazard::kLockOrder) made.wanted.words = words_of(action);
+    const bool is_named = hazard == Hazard::kDeadlock && action != findings::Action::kJoins;
+    if (is_named) {
+      if (const ReportedLock waited = lock(noted.address); !waited.name.empty())
+        made.wanted.words = "wait for " + waited.name;
+    }
     if (hazard != Hazard::kLockOrder) return made;
     made.wanted = lock(noted.address);
     made.wanted.words = "lock of " + (made.wanted.name.empty() ? "a lock" : made.wanted.name);
     return made;
   };
+  result.is_standstill = hazard == Hazard::kDeadlock;
   result.sides[0] = read(race.sides[0]);
   result.sides[1] = read(race.sides[1]);
   for (const findings::Side& more : findings_.more_sides(race)) result.more.push_back(read(more));
-  if (race.object.start || race.object.kind != findings::ObjectKind::kUnknown)
+  if (hazard == Hazard::kLifetime) result.object = object(race, race.sides[1].address);
+  else if (race.object.start || race.object.kind != findings::ObjectKind::kUnknown)
     result.object = object(race, race.object.start);
+  name_lock(result.object.variable);
+  if (hazard == Hazard::kLifetime) result.object.variable.type.clear();  // that of its first member
   return result;
 }
 

@@ -10,9 +10,9 @@
 
 namespace weir::cli {
 
-inline const std::vector<std::string> kDefaultHazards = {"lock-order"};
+inline const std::vector<std::string> kDefaultHazards = {"lock-order", "lifetime"};
 
-// The bits of what is asked for by name: lock-order, all, none. Throws Failure for another name.
+// The bits of what is asked for by name, all and none included. Throws Failure for another name.
 uint32_t hazards_of(const std::vector<std::string>& names);
 
 }  // namespace weir::cli

@@ -159,7 +159,7 @@ ReportedTask RaceReader::task(uint32_t number) {
 
 // The name of the lock, not of a member inside it.
 void RaceReader::name_lock(Variable& variable) {
-  for (const char* inside : {"._M_", ".__data"}) {
+  for (const char* inside : {"._M_", ".__data", ".__size", ".__align"}) {
     if (const size_t at = variable.name.find(inside); at != std::string::npos)
       variable.name.resize(at);
   }

@@ -59,10 +59,11 @@ struct ReportedObject {
 
 struct ReportedRace {
   findings::Why why = findings::Why::kUnordered;
-  std::string rule;         // of kPolicy and kMisuse: a word for programs, "held-by-other"
-  std::string because;      // in words
-  std::string change;       // "acquire write"; empty: an access
-  bool is_of_lock = false;  // kMisuse: `change` is a call of a lock
+  std::string rule;            // of kPolicy and kMisuse: a word for programs, "held-by-other"
+  std::string because;         // in words
+  std::string change;          // "acquire write"; empty: an access
+  bool is_standstill = false;  // a deadlock: the program cannot go on
+  bool is_of_lock = false;     // kMisuse: `change` is a call of a lock
   ReportedObject object;
   ReportedSide sides[2];
   std::vector<ReportedSide> more;  // kHazard: between the two
@@ -117,7 +118,8 @@ std::string without_indices(const std::string& name);
 std::string frame_words(const Frame& frame);             // function file.c:12:3
 std::string title_words(const ReportedRace& race);       // what, on what, where: one line
 std::string object_words(const ReportedObject& object);  // a sentence without an end
-const char* hazard_kind(const std::string& rule);        // lock-order inversion, ...
+// lock-order inversion, ...; of several: lock-order inversions
+const char* hazard_kind(const std::string& rule, bool is_one = true);
 const char* kind_words(const ReportedRace& race);  // data race, violation of a sharing policy,
                                                    // wrong annotation, wrong use of a lock
 // What tells it from others, in any run, on any machine, and where lines have moved: 32 hexadecimal

@@ -122,7 +122,7 @@ void Suppressions::add_text(const std::string& text, const std::string& path) {
 bool Suppressions::matches_hazard(const Line& line, const ReportedRace& race) {
   const std::string& pattern = line.pattern;
   if (line.type == Type::kPolicy) return names(pattern, race.rule);
-  const bool is_own = line.type == Type::kDeadlock;
+  const bool is_own = line.type == (race.rule == "lifetime" ? Type::kMutex : Type::kDeadlock);
   std::vector<const ReportedSide*> sides = {&race.sides[0], &race.sides[1]};
   for (const ReportedSide& side : race.more) sides.push_back(&side);
   const Variable& variable = race.object.variable;

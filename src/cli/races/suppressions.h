@@ -9,8 +9,9 @@
 //   object:PATTERN       the variable, or a frame of where the memory was allocated
 //   file:PATTERN[:LINE]  a source file, and a line of it, in the innermost frame of either side
 //   policy:PATTERN       the rule of a sharing policy, or the misuse, by its name ("held-by-other")
-//   mutex: deadlock: signal:   accepted, as sanitizers have them; there is nothing that they
-//                              suppress
+//   mutex:PATTERN        wrong uses of locks, and uses against their begin or end
+//   deadlock:PATTERN     lock-order inversions
+//   signal:              accepted, as sanitizers have it; there is nothing that it suppresses
 //
 // In a pattern `*` is any text; it is looked for anywhere, `^` at its begin and `$` at its end fix
 // it there. `#` begins a comment.

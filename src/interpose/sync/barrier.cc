@@ -255,6 +255,7 @@ using namespace weir;
 using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
+  if (checks_locks()) check_use(barrier, WEIR_CALLER);
   if (!is_event() || beside(reinterpret_cast<Barrier*>(barrier))->shared)
     return by_library([&] { return real().pthread_barrier_wait(barrier); });
   AwaitRound await(barrier);
@@ -269,12 +270,14 @@ WEIR_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
 }
 
 WEIR_EXPORT int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
+  if (checks_locks()) check_use(lock, WEIR_CALLER);
   if (checks_locks()) check_order(lock, false, WEIR_CALLER);
   return is_event() ? spin(const_cast<pthread_spinlock_t*>(lock), false)
                     : weir::happens::by_library([&] { return real().pthread_spin_lock(lock); });
 }
 
 WEIR_EXPORT int pthread_spin_trylock(pthread_spinlock_t* lock) noexcept {
+  if (checks_locks()) check_use(lock, WEIR_CALLER);
   return is_event() ? spin(lock, true)
                     : weir::happens::by_library([&] { return real().pthread_spin_trylock(lock); });
 }

@@ -39,23 +39,31 @@ WEIR_EXPORT int mtx_lock(mtx_t* mutex) {
   if (checks_locks()) check_lock(mutex_of(mutex), WEIR_CALLER);
   return answer(lock_mutex(mutex_of(mutex)));
 }
-WEIR_EXPORT int mtx_trylock(mtx_t* mutex) { return answer(try_mutex(mutex_of(mutex))); }
+WEIR_EXPORT int mtx_trylock(mtx_t* mutex) {
+  if (checks_locks()) check_use(mutex, WEIR_CALLER);
+  return answer(try_mutex(mutex_of(mutex)));
+}
 WEIR_EXPORT int mtx_unlock(mtx_t* mutex) {
   if (checks_locks()) check_unlock(mutex_of(mutex), WEIR_CALLER);
   return answer(unlock_mutex(mutex_of(mutex)));
 }
 WEIR_EXPORT int mtx_timedlock(mtx_t* mutex, const timespec* time) {
+  if (checks_locks()) check_use(mutex, WEIR_CALLER);
   return answer(lock_mutex_until(mutex_of(mutex), CLOCK_REALTIME, time));
 }
 WEIR_EXPORT int cnd_wait(cnd_t* condition, mtx_t* mutex) {
+  if (checks_locks()) check_use(condition, WEIR_CALLER);
   return answer(pthread_cond_wait(condition_of(condition), mutex_of(mutex)));
 }
 WEIR_EXPORT int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* time) {
+  if (checks_locks()) check_use(condition, WEIR_CALLER);
   return answer(pthread_cond_timedwait(condition_of(condition), mutex_of(mutex), time));
 }
 WEIR_EXPORT int cnd_signal(cnd_t* condition) {
+  if (checks_locks()) check_use(condition, WEIR_CALLER);
   return answer(pthread_cond_signal(condition_of(condition)));
 }
 WEIR_EXPORT int cnd_broadcast(cnd_t* condition) {
+  if (checks_locks()) check_use(condition, WEIR_CALLER);
   return answer(pthread_cond_broadcast(condition_of(condition)));
 }

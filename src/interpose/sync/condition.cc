@@ -264,6 +264,7 @@ bool uses_real(const pthread_cond_t* condition, const pthread_mutex_t* mutex) {
 using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  if (checks_locks()) check_use(condition, WEIR_CALLER);
   if (checks_locks()) check_unlock(mutex, WEIR_CALLER);
   if (uses_real(condition, mutex))
     return by_library([&] { return real().pthread_cond_wait(condition, mutex); }, kCancellable);
@@ -272,6 +273,7 @@ WEIR_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mu
 
 WEIR_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                        const timespec* time) {
+  if (checks_locks()) check_use(condition, WEIR_CALLER);
   if (checks_locks()) check_unlock(mutex, WEIR_CALLER);
   if (uses_real(condition, mutex))
     return by_library([&] { return real().pthread_cond_timedwait(condition, mutex, time); },
@@ -283,6 +285,7 @@ WEIR_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_
 
 WEIR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                        clockid_t clock, const timespec* time) {
+  if (checks_locks()) check_use(condition, WEIR_CALLER);
   if (checks_locks()) check_unlock(mutex, WEIR_CALLER);
   if (uses_real(condition, mutex))
     return by_library([&] { return real().pthread_cond_clockwait(condition, mutex, clock, time); },
@@ -292,6 +295,7 @@ WEIR_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_
 }
 
 WEIR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
+  if (checks_locks()) check_use(condition, WEIR_CALLER);
   if (!is_event(condition) || wakes_others(condition, 1)) {
     return by_library([&] { return real().pthread_cond_signal(condition); });
   }
@@ -299,6 +303,7 @@ WEIR_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
 }
 
 WEIR_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
+  if (checks_locks()) check_use(condition, WEIR_CALLER);
   if (!is_event(condition) || wakes_others(condition, ~0u)) {
     return by_library([&] { return real().pthread_cond_broadcast(condition); });
   }

@@ -57,6 +57,7 @@ void check_order(const volatile void* lock, bool is_shared, const Caller& caller
 }
 
 void check_lock(const pthread_mutex_t* mutex, const Caller& caller) {
+  check_use(mutex, caller);
   check_order(mutex, false, caller);
   if (!is_checked() || !is_plain(mutex)) return;
   const auto& words = words_of<Mutex>(mutex);
@@ -64,6 +65,7 @@ void check_lock(const pthread_mutex_t* mutex, const Caller& caller) {
 }
 
 void check_unlock(const pthread_mutex_t* mutex, const Caller& caller) {
+  check_use(mutex, caller);
   if (!is_checked() || !is_plain(mutex)) return;
   const auto& words = words_of<Mutex>(mutex);
   if ((words.__lock && is_mine(words.__owner)) || held(mutex) == Held::kYes) return;
@@ -71,6 +73,7 @@ void check_unlock(const pthread_mutex_t* mutex, const Caller& caller) {
 }
 
 void check_unlock(const pthread_rwlock_t* lock, const Caller& caller) {
+  check_use(lock, caller);
   const auto& words = words_of<ReadWriteLock>(lock);
   if (!is_checked() || words.__shared) return;
   if (written(words) && is_mine(words.__cur_writer)) return;
@@ -80,6 +83,7 @@ void check_unlock(const pthread_rwlock_t* lock, const Caller& caller) {
 }
 
 void check_unlock(const pthread_spinlock_t* lock, const Caller& caller) {
+  check_use(lock, caller);
   if (!is_checked()) return;
   const Held known = held(const_cast<const int*>(lock));
   const bool is_free = *reinterpret_cast<const volatile int*>(
@@ -88,32 +92,23 @@ void check_unlock(const pthread_spinlock_t* lock, const Caller& caller) {
     report(const_cast<const int*>(lock), LockError::kNotHeld, caller);
 }
 
-void check_destroy(const pthread_mutex_t* mutex, const Caller& caller) {
-  if (is_checked() && is_plain(mutex) && words_of<Mutex>(mutex).__lock)
-    report(mutex, LockError::kDestroyed, caller);
+bool check_destroy(const pthread_mutex_t* mutex, const Caller& caller) {
+  if (!is_checked() || !is_plain(mutex) || !words_of<Mutex>(mutex).__lock) return false;
+  report(mutex, LockError::kDestroyed, caller);
+  return true;
 }
 
-void check_destroy(const pthread_rwlock_t* lock, const Caller& caller) {
+bool check_destroy(const pthread_rwlock_t* lock, const Caller& caller) {
   const auto& words = words_of<ReadWriteLock>(lock);
-  if (is_checked() && !words.__shared && (written(words) || readers(words)))
-    report(lock, LockError::kDestroyed, caller);
+  if (!is_checked() || words.__shared || !(written(words) || readers(words))) return false;
+  report(lock, LockError::kDestroyed, caller);
+  return true;
+}
+
+void check_use(const volatile void* object, const Caller& caller) {
+  if (!g_tasks_active || !is_checked() || !hazards::looks_for(findings::Hazard::kLifetime)) return;
+  const SignalsWait signals(true);
+  hazards::before_use(reinterpret_cast<uint64_t>(object), caller);
 }
 
 }  // namespace weir::interpose
-
-using namespace weir::interpose;
-
-WEIR_EXPORT int pthread_mutex_destroy(pthread_mutex_t* mutex) noexcept {
-  if (checks_locks()) check_destroy(mutex, WEIR_CALLER);
-  return real().pthread_mutex_destroy(mutex);
-}
-
-WEIR_EXPORT void mtx_destroy(mtx_t* mutex) {
-  if (checks_locks()) check_destroy(reinterpret_cast<pthread_mutex_t*>(mutex), WEIR_CALLER);
-  real().mtx_destroy(mutex);
-}
-
-WEIR_EXPORT int pthread_rwlock_destroy(pthread_rwlock_t* lock) noexcept {
-  if (checks_locks()) check_destroy(lock, WEIR_CALLER);
-  return real().pthread_rwlock_destroy(lock);
-}

@@ -26,7 +26,10 @@ void check_unlock(const pthread_mutex_t* mutex,
                   const Caller& caller);  // or waited with for a condition
 void check_unlock(const pthread_rwlock_t* lock, const Caller& caller);
 void check_unlock(const pthread_spinlock_t* lock, const Caller& caller);
-void check_destroy(const pthread_mutex_t* mutex, const Caller& caller);
-void check_destroy(const pthread_rwlock_t* lock, const Caller& caller);
+// Returns true if it was reported.
+bool check_destroy(const pthread_mutex_t* mutex, const Caller& caller);
+bool check_destroy(const pthread_rwlock_t* lock, const Caller& caller);
+// The object of synchronization is about to be used, beside what the functions above look at.
+void check_use(const volatile void* object, const Caller& caller);
 
 }  // namespace weir::interpose

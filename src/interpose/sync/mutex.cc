@@ -393,13 +393,17 @@ WEIR_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   if (checks_locks()) check_lock(mutex, WEIR_CALLER);
   return lock_mutex(mutex);
 }
-WEIR_EXPORT int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept { return try_mutex(mutex); }
+WEIR_EXPORT int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
+  if (checks_locks()) check_use(mutex, WEIR_CALLER);
+  return try_mutex(mutex);
+}
 WEIR_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
   if (checks_locks()) check_unlock(mutex, WEIR_CALLER);
   return unlock_mutex(mutex);
 }
 
 WEIR_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) noexcept {
+  if (checks_locks()) check_use(mutex, WEIR_CALLER);
   if (!is_event() || !is_ours(mutex))
     return by_library([&] { return real().pthread_mutex_timedlock(mutex, time); });
   return lock_mutex_until(mutex, CLOCK_REALTIME, time);
@@ -407,5 +411,6 @@ WEIR_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* 
 
 WEIR_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
                                         const timespec* time) noexcept {
+  if (checks_locks()) check_use(mutex, WEIR_CALLER);
   return lock_mutex_until(mutex, clock, time);
 }

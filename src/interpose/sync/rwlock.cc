@@ -259,28 +259,33 @@ bool is_event(const pthread_rwlock_t* lock) { return interpose::is_event() && is
 using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
+  if (checks_locks()) check_use(lock, WEIR_CALLER);
   if (checks_locks()) check_order(lock, true, WEIR_CALLER);
   if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_rdlock(lock); });
   return take(lock, Access::kRead);
 }
 
 WEIR_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
+  if (checks_locks()) check_use(lock, WEIR_CALLER);
   if (checks_locks()) check_order(lock, false, WEIR_CALLER);
   if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_wrlock(lock); });
   return take(lock, Access::kWrite);
 }
 
 WEIR_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept {
+  if (checks_locks()) check_use(lock, WEIR_CALLER);
   if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_tryrdlock(lock); });
   return try_to_take(lock, Access::kRead);
 }
 
 WEIR_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) noexcept {
+  if (checks_locks()) check_use(lock, WEIR_CALLER);
   if (!is_event(lock)) return by_library([&] { return real().pthread_rwlock_trywrlock(lock); });
   return try_to_take(lock, Access::kWrite);
 }
 
 WEIR_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* time) noexcept {
+  if (checks_locks()) check_use(lock, WEIR_CALLER);
   if (!is_event(lock))
     return by_library([&] { return real().pthread_rwlock_timedrdlock(lock, time); });
   if (!is_valid(*time)) return EINVAL;
@@ -288,6 +293,7 @@ WEIR_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespe
 }
 
 WEIR_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* time) noexcept {
+  if (checks_locks()) check_use(lock, WEIR_CALLER);
   if (!is_event(lock))
     return by_library([&] { return real().pthread_rwlock_timedwrlock(lock, time); });
   if (!is_valid(*time)) return EINVAL;
@@ -296,6 +302,7 @@ WEIR_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespe
 
 WEIR_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock,
                                            const timespec* time) noexcept {
+  if (checks_locks()) check_use(lock, WEIR_CALLER);
   if (!is_event(lock))
     return by_library([&] { return real().pthread_rwlock_clockrdlock(lock, clock, time); });
   if (!is_supported(clock) || !is_valid(*time)) return EINVAL;
@@ -304,6 +311,7 @@ WEIR_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clo
 
 WEIR_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock,
                                            const timespec* time) noexcept {
+  if (checks_locks()) check_use(lock, WEIR_CALLER);
   if (!is_event(lock))
     return by_library([&] { return real().pthread_rwlock_clockwrlock(lock, clock, time); });
   if (!is_supported(clock) || !is_valid(*time)) return EINVAL;

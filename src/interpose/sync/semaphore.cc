@@ -8,6 +8,7 @@
 #include "check/happens_before.h"
 #include "interpose/event_call.h"
 #include "interpose/real.h"
+#include "interpose/sync/lock_balance.h"
 
 namespace weir::interpose {
 
@@ -172,18 +173,21 @@ int wait(sem_t* semaphore, const Until& until, bool only_try) {
 using namespace weir::interpose;
 
 WEIR_EXPORT int sem_wait(sem_t* semaphore) {
+  if (checks_locks()) check_use(semaphore, WEIR_CALLER);
   if (!is_event() || !is_ours(semaphore))
     return by_library([&] { return real().sem_wait(semaphore); }, kCancellable);
   return wait(semaphore, Until{}, false);
 }
 
 WEIR_EXPORT int sem_trywait(sem_t* semaphore) noexcept {
+  if (checks_locks()) check_use(semaphore, WEIR_CALLER);
   if (!is_event() || !is_ours(semaphore))
     return by_library([&] { return real().sem_trywait(semaphore); });
   return wait(semaphore, Until{}, true);
 }
 
 WEIR_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* time) {
+  if (checks_locks()) check_use(semaphore, WEIR_CALLER);
   if (!is_event() || !is_ours(semaphore))
     return by_library([&] { return real().sem_timedwait(semaphore, time); }, kCancellable);
   if (!is_valid(*time)) return answer(EINVAL);
@@ -191,6 +195,7 @@ WEIR_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* time) {
 }
 
 WEIR_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* time) {
+  if (checks_locks()) check_use(semaphore, WEIR_CALLER);
   if (!is_event() || !is_ours(semaphore))
     return by_library([&] { return real().sem_clockwait(semaphore, clock, time); }, kCancellable);
   if (!is_supported(clock) || !is_valid(*time)) return answer(EINVAL);
@@ -198,6 +203,7 @@ WEIR_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec*
 }
 
 WEIR_EXPORT int sem_post(sem_t* semaphore) noexcept {
+  if (checks_locks()) check_use(semaphore, WEIR_CALLER);
   if (!is_event() || !is_ours(semaphore))
     return by_library([&] { return real().sem_post(semaphore); });
   return answer(make(PostSemaphore(semaphore)));
