@@ -104,11 +104,11 @@ Command add_check(CLI::App& app) {
                     "At the end, suggest annotations (weir/weir.h) for what threads share");
   command
       ->add_option("--hazards", options->hazards,
-                   "What is reported beside races: lock-order, lifetime, all, none")
+                   "What is reported beside races: lock-order, lifetime, deadlock, all, none")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("KIND[,KIND]")
-      ->default_str("lock-order,lifetime");
+      ->default_str("all");
   command->add_flag("--allow-unchecked", options->allow_unchecked,
                     "A program that is executed and that Weir cannot enter (set-uid) does "
                     "not change the status");

@@ -2,6 +2,7 @@
 
 #include "control/control.h"
 #include "order/waiting.h"
+#include "sys/libc.h"
 #include "sys/report.h"
 #include "sys/signal.h"
 
@@ -27,7 +28,10 @@ bool (*g_on_deadlock)() = nullptr;
 void set_on_deadlock(bool (*reports)()) { g_on_deadlock = reports; }
 
 bool may_be_signalled(const Shared& s) {
+  // glibc's own, for cancellation and set*id: threads of the program send them.
+  constexpr int kSetIdSignal = kCancelSignal + 1;
   for (int i = 1; i <= sys::kSignals; i++) {
+    if (i == kCancelSignal || i == kSetIdSignal) continue;
     const uint64_t handler = reinterpret_cast<uint64_t>(s.signals.actions[i].handler);
     if (handler > 1) return true;
   }

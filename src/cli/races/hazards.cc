@@ -31,6 +31,9 @@ constexpr Words kWords[] = {
      "nothing orders the two: in another schedule the object is used when it is not initialized, "
      "or "
      "not any more"},
+    {Hazard::kDeadlock, "deadlock", "deadlock", "deadlock", "deadlocks",
+     "each of these threads waits for another one, or for what nobody does: none can go on, so the "
+     "program was ended"},
 };
 
 // Of what a thread does with an object of synchronization.

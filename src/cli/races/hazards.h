@@ -10,7 +10,7 @@
 
 namespace weir::cli {
 
-inline const std::vector<std::string> kDefaultHazards = {"lock-order", "lifetime"};
+inline const std::vector<std::string> kDefaultHazards = {"all"};
 
 // The bits of what is asked for by name, all and none included. Throws Failure for another name.
 uint32_t hazards_of(const std::vector<std::string>& names);

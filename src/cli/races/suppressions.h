@@ -10,7 +10,7 @@
 //   file:PATTERN[:LINE]  a source file, and a line of it, in the innermost frame of either side
 //   policy:PATTERN       the rule of a sharing policy, or the misuse, by its name ("held-by-other")
 //   mutex:PATTERN        wrong uses of locks, and uses against their begin or end
-//   deadlock:PATTERN     lock-order inversions
+//   deadlock:PATTERN     lock-order inversions and deadlocks
 //   signal:              accepted, as sanitizers have it; there is nothing that it suppresses
 //
 // In a pattern `*` is any text; it is looked for anywhere, `^` at its begin and `$` at its end fix
