@@ -23,13 +23,16 @@ struct Block {
   uint32_t next;      // in its bucket; 0 is the end
   uint16_t size;
   uint8_t count;       // instructions; or steps (step.h)
-  uint8_t cut;         // its path was cut off behind so many instructions; 0: it was not
+  uint8_t cut;         // its path was cut off behind so many instructions; 0: it was not; or kSingle
   uint16_t body : 15;  // offset behind its counting, or where that keeps the flags, of the look at
                        // its result
   uint16_t is_live : 1;  // it keeps them
   uint16_t shortage;     // offset of what is done where the count does not suffice
 };
 static_assert(sizeof(Block) == 24);
+
+// Of Block::cut: one instruction, and each way out of it comes to the runtime (enter_single).
+inline constexpr uint8_t kSingle = 0xff;
 
 // The end of a block in a direct branch. Lies behind the block, in the cache.
 struct Exit {

@@ -34,6 +34,8 @@ constexpr uint64_t kMaxBudget = uint64_t{1} << 48;
 // has.
 uint64_t g_seen[kMaxTasks];
 
+bool g_is_single = false;  // guarded by: the turn
+
 uint64_t& seen() { return g_seen[plan().has_processes() ? 0 : self().id]; }
 
 bool is_called_in() { return count_state().left < -(kCalledIn / 2); }
@@ -57,14 +59,15 @@ const Block* make_block(uint64_t original, unsigned instructions = 0) {
   if (!has_room()) empty_cache();  // before: it makes blocks
   follow(original, trace);
   if (trace.count == 0) return nullptr;
-  if (instructions) cut(trace, instructions);
+  const bool is_single = instructions == kSingle;
+  if (instructions) cut(trace, is_single ? 1 : instructions);
   Cache& c = cache();
   const uint32_t at = (c.used + 8 + 15) & ~uint32_t{15};
   const uint64_t address = kCountCode + at;
   *reinterpret_cast<uint64_t*>(address - 8) = -original;
   Translation made;
   translate(trace, !has_own_cache(), c.block_count, address, reinterpret_cast<uint8_t*>(address),
-            nullptr, made);
+            nullptr, made, is_single);
   WEIR_CHECK(made.size <= kMaxBlockSize);
   const Block added{original,
                     at,
@@ -107,9 +110,10 @@ bool find_mark(uint64_t rip, Mark& found, const Block*& block) {
   uint8_t code[kMaxBlockSize];
   Translation made;
   follow(block->original, trace);
-  if (block->cut) cut(trace, block->cut);
+  const bool is_single = block->cut == kSingle;
+  if (block->cut) cut(trace, is_single ? 1 : block->cut);
   translate(trace, !has_own_cache(), static_cast<uint32_t>(block - cache().blocks),
-            address_of(*block), code, marks, made);
+            address_of(*block), code, marks, made, is_single);
   const uint64_t offset = rip - address_of(*block);
   for (unsigned i = 0; i < made.mark_count && marks[i].at <= offset; i++) found = marks[i];
   return true;
@@ -171,6 +175,33 @@ uint64_t enter_exactly(Task& task, uint64_t rip, uint64_t budget) {
   return address_of(*block);
 }
 
+uint64_t enter_single(Task& task, uint64_t rip, uint64_t budget) {
+  if (!cache().ready || task.identity.in_vfork) return 0;
+  CountState& state = count_state();
+  state.left = state.given = 0;
+  if (translation_exit_at(rip).is_exit) return 0;
+  if (!cache().flushes) flush_cache();
+  see_changes();
+  const Block* block = find_cut_block(rip, kSingle);
+  if (block == nullptr) block = make_block(rip, kSingle);
+  seen() = cache().generation;
+  if (block == nullptr) return 0;
+  WEIR_CHECK(block->count <= budget);
+  state.left = state.given = static_cast<int64_t>(budget < kMaxBudget ? budget : kMaxBudget);
+  g_is_single = true;
+  return address_of(*block);
+}
+
+bool is_single() { return g_is_single; }
+
+bool on_single(Frame& frame) {
+  const CountState& state = count_state();
+  frame.rip = state.exit ? exit_at(state.exit).target : state.rip;
+  if (!is_called_in()) return true;
+  call_off();
+  return false;
+}
+
 void adopt(MadeBlocks& made) {
   if (!cache().ready) return;
   if (!cache().flushes) flush_cache();
@@ -215,7 +246,10 @@ unsigned weight_at(uint64_t rip) {
   return trace.count ? trace.weight_before(1) : 0;
 }
 
-void stop_counting() { count_state().left = count_state().given = 0; }
+void stop_counting() {
+  count_state().left = count_state().given = 0;
+  g_is_single = false;
+}
 
 uint64_t left() {
   const int64_t value = is_called_in() ? count_state().left + kCalledIn : count_state().left;

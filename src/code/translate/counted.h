@@ -48,6 +48,14 @@ bool start(uint64_t site_entry, uint64_t upcall);
 // that counts. Other than from enter(), nothing changes in the program's flags. REQUIRES: the turn,
 // and that the first instruction counts no more than `budget`.
 [[nodiscard]] uint64_t enter_exactly(Task& task, uint64_t rip, uint64_t budget);
+// As enter_exactly(), for the one instruction at `rip`: whatever comes next, the task comes in by
+// kCountMiss before it, and is_single() until then. REQUIRES: the turn; a budget of at least what
+// the instruction counts.
+[[nodiscard]] uint64_t enter_single(Task& task, uint64_t rip, uint64_t budget);
+[[nodiscard]] bool is_single();
+// Instead of on_miss(): frame.rip is the program's own address. Returns false if the task was called
+// in for a signal.
+[[nodiscard]] bool on_single(Frame& frame);
 // What the instruction at `rip` counts: a task that has less of its budget left does not execute
 // it.
 [[nodiscard]] unsigned weight_at(uint64_t rip);

@@ -288,6 +288,27 @@ TEST(CountTest, CountedFunctionsDoTheSame) {
   }));
 }
 
+TEST(CountTest, OneInstructionAtATimeDoesTheSame) {
+  EXPECT_TRUE(test::in_child([] {
+    bool good = true;
+    for (auto& f : kFunctions) {
+      prepare(f.function, f.a, f.b);
+      const int64_t expected = f.function(f.a, f.b);
+      const Outcome whole = run(f.function, f.a, f.b);
+      test::singly = true;
+      const Outcome single = run(f.function, f.a, f.b);
+      test::singly = false;
+      const bool same = single.result == expected && !single.was_native &&
+                        single.executed == whole.executed && single.misses == single.executed;
+      if (kSanitized && f.calls_libraries ? single.result == expected : same) continue;
+      printf("%s: %ld, expected %ld; %lu of %lu instructions, native %d\n", f.name, single.result,
+             expected, single.executed, whole.executed, single.was_native);
+      good = false;
+    }
+    return good;
+  }));
+}
+
 TEST(CountTest, CountsWhatSingleStepsCount) {
   EXPECT_TRUE(test::in_child([] {
     bool good = true;

@@ -23,11 +23,12 @@ struct Translation {
 
 // Writes the block of `trace`, to run at `address`, to `out`, with its number and, if `marks` is
 // not null, what its places stand for. `counts`: the block counts its instructions; else it never
-// ends for want of them. The same arguments give the same code, so the marks need not be kept: a
+// ends for want of them. `is_single`: see kSingle; the path has one instruction. The same arguments
+// give the same code, so the marks need not be kept: a
 // caller that needs them makes the block again. REQUIRES: trace.count > 0; kMaxBlockSize bytes at
 // `out`, kMaxMarks marks.
 void translate(const Trace& trace, bool counts, uint32_t number, uint64_t address, uint8_t* out,
-               Mark* marks, Translation& made);
+               Mark* marks, Translation& made, bool is_single = false);
 
 // One step that is no branch. `mark` is that of its beginning.
 void relocate(Code& code, const Step& step, Mark mark);

@@ -50,9 +50,10 @@ bool is_immediate(uint64_t value) {
 class Translator {
  public:
   Translator(const Trace& trace, bool counts, uint32_t number, uint64_t address, uint8_t* out,
-             Mark* marks)
+             Mark* marks, bool is_single)
       : trace_(trace),
         counts_(counts),
+        is_single_(is_single),
         number_(number),
         address_(address),
         out_(out),
@@ -245,6 +246,13 @@ class Translator {
   void put_lookup(Mark mark) {
     mark.moved = released_;
     code_.mark(mark);
+    if (is_single_) {
+      code_.save(kRcx, kTarget);
+      code_.load(kRcx, kSavedRcx);
+      code_.load(kRdx, kSavedRdx);
+      put_jump(kCountCode + kLookupMissThunk);
+      return;
+    }
     code_.put({0x48, 0xba});
     code_.put64(
         kCountTargets /
@@ -283,7 +291,7 @@ class Translator {
   }
 
   void put_last_exit() {
-    const TranslationExit way_out = translation_exit_at(trace_.next);
+    const TranslationExit way_out = way_out_at(trace_.next);
     code_.mark(mark_at(trace_.next));
     if (way_out.is_exit) {
       put_translation_exit(way_out, trace_.next);
@@ -336,7 +344,7 @@ class Translator {
       return;
     }
     const uint8_t refund = to_refund(leaving);
-    const TranslationExit way_out = translation_exit_at(leaving.target);
+    const TranslationExit way_out = way_out_at(leaving.target);
     Mark mark = mark_at(leaving.target);
     Exit exit{leaving.target & 0xffffffffffff, refund, 0, place_of(code_.size())};
     const bool joins = refund > 0 && !way_out.is_exit;
@@ -354,10 +362,14 @@ class Translator {
       put_translation_exit(way_out, leaving.target);
       return;
     }
-    exit.link = place_of(leaving.from);
+    if (!is_single_) exit.link = place_of(leaving.from);
     __builtin_memcpy(out_ + record, &exit, sizeof exit);
     code_.put_word(kExit, place_of(record));
     put_jump(kCountCode + kMissThunk);
+  }
+
+  TranslationExit way_out_at(uint64_t target) const {
+    return is_single_ ? TranslationExit{} : translation_exit_at(target);
   }
 
   uint32_t place_of(uint32_t offset) const {
@@ -402,7 +414,7 @@ class Translator {
   }
 
   const Trace& trace_;
-  const bool counts_;
+  const bool counts_, is_single_;
   uint32_t number_;
   uint64_t address_;
   uint8_t* out_;
@@ -469,8 +481,8 @@ void write_joint(const Exit& exit, const Block& block) {
 }
 
 void translate(const Trace& trace, bool counts, uint32_t number, uint64_t address, uint8_t* out,
-               Mark* marks, Translation& made) {
-  Translator(trace, counts, number, address, out, marks).run(made);
+               Mark* marks, Translation& made, bool is_single) {
+  Translator(trace, counts, number, address, out, marks, is_single).run(made);
 }
 
 }  // namespace weir::translate

@@ -30,6 +30,9 @@ uint64_t steps_of(const void* function, int64_t a, int64_t b);
 // The cache is emptied wherever a count ends.
 extern bool flushes;
 
+// Each instruction is entered for itself (enter_single); the budget does not matter.
+extern bool singly;
+
 // Faults in the cache are mapped back before this sees them.
 extern bool (*on_fault)(int signal, ucontext_t& context);
 

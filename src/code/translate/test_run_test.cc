@@ -72,7 +72,7 @@ WEIR_TEST_ENTRY("weir_test_count_entry", "weir_test_count_on_site");
 namespace weir::translate::test {
 
 bool (*on_fault)(int, ucontext_t&) = nullptr;
-bool flushes = false;
+bool flushes = false, singly = false;
 
 namespace {
 
@@ -92,7 +92,9 @@ WEIR_TEST_HANDLER uint64_t digest(const Frame& frame) {
 }
 
 WEIR_TEST_HANDLER void go_on(Frame& frame, uint64_t budget) {
-  const uint64_t to = budget == 0 ? 0 : enter(g_task, frame.rip, budget);
+  const uint64_t to = budget == 0 ? 0
+                      : singly    ? enter_single(g_task, frame.rip, budget)
+                                  : enter(g_task, frame.rip, budget);
   if (to == 0) {
     g_native = true;
   } else {
@@ -208,6 +210,12 @@ extern "C" WEIR_TEST_HANDLER void weir_test_count_on_site(weir::Frame* frame) {
     go_on(*frame, g_budget);
   } else if (frame->site == kCountMiss) {
     g_misses++;
+    if (is_single()) {
+      if (!on_single(*frame)) sys::raw(SYS_exit_group, 75);
+      g_executed += executed();
+      if (frame->rip != reinterpret_cast<uint64_t>(&weir_test_count_stop)) go_on(*frame, g_budget);
+      return;
+    }
     on_miss(*frame);
     if (is_inside(frame->rip)) return;
     g_executed += executed();
