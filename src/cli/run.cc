@@ -23,6 +23,10 @@ void add_schedule(CLI::App& command, RunOptions& options) {
                   "With --order serial: which schedule, such as w1:random:seed=7")
       ->type_name("SCHEDULE");
   command
+      .add_option("--memory", options.memory,
+                  "With --order serial: sc, or tso: stores may become visible late, as on x86")
+      ->transform(CLI::IsMember({"sc", "tso"}));
+  command
       .add_option("--schedule-log", options.schedule_log,
                   "With --order serial: at the end, write to FILE what the schedule did")
       ->type_name("FILE");

@@ -194,6 +194,10 @@ static void come_in(weir::Frame* frame) {
   WEIR_DEBUG_CHECK(self().in_runtime &&
                    trap::on_runtime_stack(self(), reinterpret_cast<uint64_t>(frame)));
   if (frame->site != kNotified && view::checked::replay::is_on()) view::checked::replay::publish();
+  if (frame->site == translate::kCountMiss && translate::is_single()) {
+    serial::on_single(self(), *frame);
+    return;
+  }
   if (frame->site == translate::kCountMiss) {
     // Where it goes on natively the rest of the turn is not counted, and ends with the next event
     // that ends one or where a spin is proved, as in a gap that is not counted at all. That follows

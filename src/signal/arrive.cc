@@ -82,6 +82,8 @@ void redirect(Task& task, ucontext_t& context) {
   // Invariant 2 of signals.cc.
   WEIR_DEBUG_CHECK(!g_tasks_active || !in_runtime(task, *context));
   WEIR_CHECK(!runtime::g_is_in_place_process);  // invariant 3 of in_place_process.h
+  if (plan().is_serial() && g_tasks_active)
+    serial::before_handler(task, static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]));
   KernelSigaction action = shared().signals.actions[signal];
   if (action.flags & SA_RESETHAND) {
     KernelSigaction reset{};

@@ -12,6 +12,7 @@
 #include "signal/raised_again.h"
 #include "signal/signals.h"
 #include "sync/event.h"
+#include "sync/serial_code.h"
 #include "sync/turn.h"
 #include "sys/futex.h"
 #include "sys/signal.h"
@@ -43,6 +44,7 @@ extern "C" {
 // nothing of the program's stack is written.
 __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
   weir::translate::leave(*frame);
+  if (weir::plan().is_serial()) weir::serial::before_handler(weir::self(), frame->rip);
   weir::release_turn(weir::self(), weir::ReleaseReason::kHandlerBegins);
   if (weir::input::is_on())
     weir::trap::settle_pending(weir::self());  // where the task's own mask is

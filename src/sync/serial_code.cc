@@ -17,12 +17,15 @@
 #include "control/process.h"
 #include "memory/program_memory.h"
 #include "order/serial/serial.h"
+#include "order/serial/stores/store_buffer.h"
 #include "sync/event.h"
 #include "sync/turn.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::serial {
+
+namespace stores = order::serial::stores;
 
 namespace {
 
@@ -72,6 +75,8 @@ class Change {
 bool part(Task& task, Frame& frame, bool is_kept) {
   Change change(frame);
   if (!change.read()) return false;
+  // Its store is not delayed, so that those before it cannot be.
+  if (stores::is_on()) stores::drain(task, stores::Cause::kCode, frame.rip);
   order::serial::note_steps(task, 1);
   while (order::serial::steps_to_go(task) == 0)
     order::serial::pass_point(task, order::Reason::kWithin, frame.rip);
@@ -81,50 +86,112 @@ bool part(Task& task, Frame& frame, bool is_kept) {
   return true;
 }
 
-}  // namespace
-
-void come_in(Task& task) {
-  order::serial::note_entry(task);
-  count_executed(task);
-}
-
-void on_counted(Task& task) { count_executed(task); }
-
-void go_out(Task& task, Frame& frame) {
-  if (!is_in_program_turn(task)) return;
+// How many steps the task is to be given where it stands, at least what the next instruction counts;
+// before that, it waits for the turn if it has none left.
+uint64_t steps_from(Task& task, Frame& frame) {
   using translate::kMaxWeight;
   frame.shown = frame.rip;
-  uint64_t steps;
   for (;;) {
     order::serial::watch(task, frame);
     const bool is_watched = order::serial::looks_at_each_step(task);
-    steps = order::serial::steps_to_go(task);
+    const uint64_t steps = order::serial::steps_to_go(task);
     const uint64_t until_look = order::serial::steps_to_look(task);
     const uint64_t least = steps < until_look ? steps : until_look;
     const bool is_kept = order::serial::keeps_steps();
-    if (least >= kMaxWeight && !is_watched && !is_kept) {
-      steps = least;
-      break;
-    }
+    if (least >= kMaxWeight && !is_watched && !is_kept) return least;
     const unsigned weight = translate::weight_at(frame.rip);
-    if (weight == 0) {
-      steps = is_watched || is_kept ? 0 : least;
-      break;
-    }
+    if (weight == 0) return is_watched || is_kept ? 0 : least;
     if (steps == 0) {
       order::serial::pass_point(task, order::Reason::kStep, frame.rip);
       continue;
     }
     if (is_kept) order::serial::keep_step(task, frame, true, weight <= steps);
     if (is_watched) order::serial::look_at_next_step(task, frame);
-    if (weight <= steps) {
-      steps = weight;
-      break;
+    if (weight <= steps) return weight;
+    if (!part(task, frame, is_kept)) return kMaxWeight;
+  }
+}
+
+// Stores are delayed (memory=tso).
+enum class Delaying : uint8_t {
+  kGoesOn,    // for `steps`, which are fewer than before if a delay begins on the way
+  kLeaves,    // frame.rip is set, to one instruction
+  kLooksAgain,  // the turn was another task's: `steps` is over
+};
+// `weight`: of the instruction at frame.rip; no more than `steps`. `has_stopped`: before it the turn
+// could go to another task already.
+Delaying go_out_delaying(Task& task, Frame& frame, uint64_t& steps, bool& has_stopped) {
+  const unsigned weight = translate::weight_at(frame.rip);
+  for (;;) {
+    if (!stores::is_delaying(task)) {
+      const uint64_t before = stores::steps_before(task);
+      if (before > 0 && before >= weight) {
+        if (before < steps) steps = before;
+        return Delaying::kGoesOn;
+      }
+      if (!stores::begin(task, before)) return Delaying::kGoesOn;
     }
-    if (!part(task, frame, is_kept)) {
-      steps = kMaxWeight;
-      break;
+    stores::Cause cause{};
+    switch (stores::look(task, frame, weight > 0, cause)) {
+      case stores::Next::kOver: break;
+      case stores::Next::kNothing: steps = weight; return Delaying::kGoesOn;
+      case stores::Next::kSingle:
+        if (const uint64_t at = translate::enter_single(task, frame.rip, steps)) {
+          frame.rip = at;
+          task.turn.counted = 1;
+          return Delaying::kLeaves;
+        }
+        stores::forget_look(task);
+        stores::drain(task, stores::Cause::kCode, frame.rip);
+        return Delaying::kGoesOn;
+      case stores::Next::kDrain:
+        // Here, too, the turn may go to another task, who does not see the stores yet; but not
+        // within the runtime's own functions.
+        if (!has_stopped && cause != stores::Cause::kEvent &&
+            order::serial::steps_to_go(task) == 0) {
+          has_stopped = true;
+          order::serial::pass_point(task, order::Reason::kStep, frame.rip);
+          return Delaying::kLooksAgain;
+        }
+        stores::drain(task, cause, frame.rip);
+        break;
     }
+  }
+}
+
+}  // namespace
+
+void come_in(Task& task) {
+  order::serial::note_entry(task);
+  count_executed(task);
+  if (stores::is_on())
+    stores::drain(task, stores::Cause::kEvent, task.frame ? task.frame->shown : 0);
+}
+
+void on_counted(Task& task) { count_executed(task); }
+
+void on_single(Task& task, Frame& frame) {
+  const bool goes_on = translate::on_single(frame);
+  frame.shown = frame.rip;
+  count_executed(task);
+  if (goes_on) go_out(task, frame);
+  else stores::drain(task, stores::Cause::kSignal, frame.rip);
+}
+
+void before_handler(Task& task, uint64_t code) {
+  if (stores::is_on()) stores::drain(task, stores::Cause::kSignal, code);
+}
+
+void go_out(Task& task, Frame& frame) {
+  if (!is_in_program_turn(task)) return;
+  uint64_t steps;
+  bool has_stopped = false;
+  for (;;) {
+    steps = steps_from(task, frame);
+    if (!stores::is_on()) break;
+    const Delaying how = go_out_delaying(task, frame, steps, has_stopped);
+    if (how == Delaying::kLeaves) return;
+    if (how == Delaying::kGoesOn) break;
   }
   if (const uint64_t at = translate::enter_exactly(task, frame.rip, steps)) {
     frame.rip = at;

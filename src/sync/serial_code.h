@@ -14,11 +14,15 @@
 namespace weir::serial {
 
 // The task has come in from program code, for another reason than on_counted(): what it has
-// executed is counted.
+// executed is counted, and its stores are visible.
 void come_in(Task& task);
 // It has come in by translate::kCounted: because the next block has more steps than are left, or
 // for a signal.
 void on_counted(Task& task);
+// It has come in behind one instruction (translate::enter_single), while its stores are delayed.
+void on_single(Task& task, Frame& frame);
+// It is about to execute a handler, and stands at `code`.
+void before_handler(Task& task, uint64_t code);
 // On the way out: program code goes on at frame.rip, counted.
 void go_out(Task& task, Frame& frame);
 // A new task, before its first instruction: waits for the turn, and has it from here on.

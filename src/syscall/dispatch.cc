@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
@@ -22,6 +24,7 @@
 #include "heap/guard/guard.h"
 #include "memory/backing.h"
 #include "memory/closed_pages.h"
+#include "order/serial/stores/store_buffer.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
 #include "signal/heap_misuse.h"
@@ -42,6 +45,8 @@
 namespace weir::syscalls {
 
 namespace {
+
+namespace stores = order::serial::stores;
 
 using Group = bool (*)(long);
 
@@ -110,6 +115,37 @@ bool makes_descriptors(long number) {
 
 bool notes_descriptors() { return plan().checks_races() || checking::is_replayed(); }
 
+// Under memory=tso: other processors are made to have no store left in their buffers
+// (membarrier), or the kernel interrupts them to have their page tables looked at again.
+bool may_drain_stores(long number) {
+  return number == SYS_membarrier || number == SYS_munmap || number == SYS_mremap ||
+         number == SYS_mprotect || number == SYS_pkey_mprotect || number == SYS_remap_file_pages ||
+         number == SYS_mmap || number == SYS_madvise || number == SYS_shmdt ||
+         number == SYS_fork || number == SYS_vfork || number == SYS_clone || number == SYS_clone3 ||
+         number == SYS_execve || number == SYS_execveat;
+}
+
+void drain_stores(const Call& call) {
+  if (!g_tasks_active || !stores::is_on() || !may_drain_stores(call.number)) return;
+  Range range{0, ~uint64_t{0}};
+  const auto start = static_cast<uint64_t>(call.a);
+  switch (call.number) {
+    case SYS_clone:
+      if (call.a & CLONE_THREAD) return;
+      break;
+    case SYS_clone3: return;  // by glibc, of a thread; a process comes by clone
+    case SYS_mprotect:
+      if (call.c & PROT_WRITE) return;  // what stores need they still have
+      break;
+    case SYS_mmap:
+      if (!(call.d & MAP_FIXED)) return;
+      [[fallthrough]];
+    case SYS_madvise: range = {start, start + static_cast<uint64_t>(call.b)}; break;
+    default: break;
+  }
+  stores::drain_others(self(), stores::Cause::kCall, range);
+}
+
 bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_waitv; }
 
 }  // namespace
@@ -128,6 +164,7 @@ void choose_handled(bool multi) {
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
   if (plan().is_serial()) mark(sends_signal, 1);
+  if (plan().is_serial() && stores::is_on()) mark(may_drain_stores, 1);
   if (served::g_watches && !multi) mark(served::may_last, 1);
   if (options().guards_heap) mark(is_descriptor, 1);  // EFAULT may be misuse of the heap
   if (!multi) return;
@@ -324,7 +361,10 @@ long make_call(Call& call) {
              is_same_anywhere(static_cast<uint64_t>(call.number)));
   long result;
   if (is_of_static_program(call.number) && on_static_program(call, result)) return result;
-  if (plan().is_serial()) note_deadly(call);
+  if (plan().is_serial()) {
+    note_deadly(call);
+    drain_stores(call);
+  }
   if (goes_through_memory(call)) {
     result = move_through_memory(call);
   } else if (call.number == SYS_execve || call.number == SYS_execveat) {

@@ -37,6 +37,7 @@ struct RunOptions {
   std::string schedule, schedule_log;  // of order serial: which; where it says what it did
   bool schedule_detail = false;        // that says, too, where tasks stood and what they touched
   uint64_t step_limit = 0;             // likewise; 0: none
+  std::string memory;                  // of order serial: sc or tso; empty: as the schedule says
   int schedule_memory = -1;            // descriptor of the memory that has them
   const ServedRun* served = nullptr;   // likewise: it is to be a fork server
   uint32_t processors = 0;             // likewise: that it is to count on; 0: those that it has

@@ -22,6 +22,7 @@
 
 #include "base/library_folders.h"
 #include "cli/common/failure.h"
+#include "cli/common/schedule_text.h"
 #include "cli/launch/addresses.h"
 #include "cli/launch/shared_memory.h"
 #include "cli/launch/start_tracer.h"
@@ -337,9 +338,9 @@ void pass_on(const SharedMemory& memory, int number) {
 std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
   if (options.order != "serial") {
     if (!options.schedule.empty() || !options.schedule_log.empty() || options.schedule_detail ||
-        options.step_limit)
+        options.step_limit || !options.memory.empty())
       throw Failure(kWeirFailed,
-                    "--schedule, --schedule-log and --step-limit go with --order serial");
+                    "--schedule, --schedule-log, --step-limit and --memory go with --order serial");
     if (options.heap == "guard")
       throw Failure(kWeirFailed,
                     "--heap guard goes with --order serial (weir hunt has it by itself)");
@@ -349,6 +350,7 @@ std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
     throw Failure(kWeirFailed,
                   "--order serial goes with --view direct: one task at a time has all "
                   "of the one memory");
+  options.schedule = with_memory(options.schedule, options.memory);
   options.schedule_memory = std::max(descriptor_number(), least);
   if (const ServedRun* const served = options.served) {
     auto& told = *reinterpret_cast<ScheduleMemory*>(served->memory.base());

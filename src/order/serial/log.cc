@@ -12,6 +12,7 @@
 #include "order/serial/conflicts.h"
 #include "order/serial/log_text.h"
 #include "order/serial/run.h"
+#include "order/serial/stores/store_buffer.h"
 #include "order/serial/tally.h"
 #include "order/serial/trail.h"
 #include "sys/memory.h"
@@ -52,11 +53,17 @@ void put_list(Text& text) {
   };
   if (schedule.fair != Schedule{}.fair) key("fair=").put(schedule.fair);
   if (schedule.has_all_points) key("points=all");
+  if (schedule.is_tso) key("memory=tso");
   any = false;
   for (uint32_t i = 0; i < g_run.changes; i++) {
     const Change& change = changes()[i];
     if (!change.is_listed) continue;
     text.put(any ? "+" : ":").put(change.at).put(">").put(uint64_t{change.target});
+    any = true;
+  }
+  for (uint32_t i = 0; i < stores::delayed_count(); i++) {
+    const stores::Delayed& delayed = stores::delayed(i);
+    text.put(any ? "+" : ":").put(delayed.at).put("~").put(delayed.steps);
     any = true;
   }
   text.put("\n");
@@ -77,6 +84,33 @@ void put_shared(Text& text) {
     uint64_t counts[kMaxCounts] = {};
     for (uint32_t task = 0; task < kTalliedTasks; task++) counts[task] = found[i].counts[task];
     put_counts(text.put("shared ").hex(found[i].address), counts);
+  }
+}
+
+const char* name_of(stores::Cause cause) {
+  switch (cause) {
+    case stores::Cause::kFence: return "fence";
+    case stores::Cause::kEvent: return "event";
+    case stores::Cause::kSteps: return "steps";
+    case stores::Cause::kSignal: return "signal";
+    case stores::Cause::kCall: return "call";
+    case stores::Cause::kCode: return "code";
+    case stores::Cause::kEnd: return "end";
+  }
+  return "?";
+}
+
+void put_delays(Text& text, const Modules& modules) {
+  for (uint32_t i = 0; i < stores::delayed_count(); i++) {
+    const stores::Delayed& one = stores::delayed(i);
+    text.put("delay ").put(uint64_t{i}).put(" ").put(one.at).put("~").put(one.steps).put(" ");
+    text.hex(one.address).put(" ").put(uint64_t{one.size}).put(" ").hex(one.value).put(" ");
+    text.put(uint64_t{one.stores}).put(" ").hex(one.code).put(" ");
+    modules.put(text, one.code);
+    text.put("\nvisible ").put(uint64_t{i}).put(" ").put(one.visible_at).put(" ");
+    text.put(name_of(one.cause)).put(" ").hex(one.visible_code).put(" ");
+    modules.put(text, one.visible_code);
+    text.put("\n");
   }
 }
 
@@ -214,13 +248,16 @@ void write_log(End how, int value) {
       modules.put(text, change.address);
       text.put("\n");
     }
+    put_delays(text, modules);
     text.put("steps ").put(g_run.contested).put("\nevents ").put(g_run.events);
     text.put("\ninstructions ").put(cost_so_far()).put("\ntasks ");
     text.put(g_run.tasks ? g_run.tasks : 1).put("\nswitches ").put(g_run.switches);
     put_counts(text.put("\ntask-steps"), g_run.contested_of);
     put_counts(text.put("task-events"), g_run.events_of);
     put_shared(text);
-    text.put("not-followed ").put(g_run.strategy ? g_run.strategy->not_followed() : 0).put("\n");
+    text.put("not-followed ")
+        .put((g_run.strategy ? g_run.strategy->not_followed() : 0) + stores::not_followed())
+        .put("\n");
     if (guard::g_is_on) {
       const guard::Counts& counts = guard::counts();
       text.put("heap ").put(counts.guarded).put(" ").put(counts.marked).put("\n");

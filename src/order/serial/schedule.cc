@@ -86,12 +86,20 @@ const char* read_key(Reader& reader, Schedule& schedule) {
   };
   static constexpr Key kKeys[] = {{"seed", &Schedule::seed},     {"depth", &Schedule::depth},
                                   {"length", &Schedule::length}, {"bound", &Schedule::bound},
-                                  {"fair", &Schedule::fair},     {"look", &Schedule::look}};
+                                  {"fair", &Schedule::fair},     {"look", &Schedule::look},
+                                  {"delays", &Schedule::delays}};
   if (reader.take("points")) {
     if (!reader.take('=')) return "a key is followed by =";
     if (reader.take("all")) schedule.has_all_points = true;
     else if (reader.take("shared")) schedule.has_all_points = false;
     else return "points is all or shared";
+    return nullptr;
+  }
+  if (reader.take("memory")) {
+    if (!reader.take('=')) return "a key is followed by =";
+    if (reader.take("tso")) schedule.is_tso = true;
+    else if (reader.take("sc")) schedule.is_tso = false;
+    else return "memory is sc or tso";
     return nullptr;
   }
   if (reader.take("p")) {
@@ -112,16 +120,24 @@ const char* read_key(Reader& reader, Schedule& schedule) {
     if (!reader.take('=')) return "a key is followed by =";
     return reader.number(schedule.*key.value) ? nullptr : "a number is expected";
   }
-  return "there is no such key: seed, depth, length, bound, p, fair, look, points, at, counts";
+  return "there is no such key: seed, depth, length, bound, p, fair, look, points, at, counts, "
+         "memory, delays";
 }
 
 const char* read_switch(Reader& reader, Switch& one) {
   uint64_t number = 0, target = 0;
   if (!reader.number(number) || !reader.take('.') || !reader.number(one.at.event) ||
-      !reader.take('.') || !reader.number(one.at.step) || !reader.take('>') ||
-      !reader.number(target) || number >= ~uint32_t{0} || target >= ~uint32_t{0})
+      !reader.take('.') || !reader.number(one.at.step) || number >= ~uint32_t{0})
     return "a switch is written TASK.EVENT.STEP>TASK";
   one.at.number = static_cast<uint32_t>(number);
+  one.delay = 0;
+  one.target = 0;
+  if (reader.take('~')) {
+    if (!reader.number(one.delay) || !one.delay) return "a delay is written TASK.EVENT.STEP~STEPS";
+    return nullptr;
+  }
+  if (!reader.take('>') || !reader.number(target) || target >= ~uint32_t{0})
+    return "a switch is written TASK.EVENT.STEP>TASK";
   one.target = static_cast<uint32_t>(target);
   return nullptr;
 }
@@ -170,7 +186,21 @@ const char* parse_schedule(const char* text, Schedule& schedule, Switch* room, u
   if (schedule.fair == 0) schedule.fair = 1;
   if (schedule.depth == 0) schedule.depth = 1;
   schedule.switches = room;
-  sort_by(room, schedule.switch_count, [](const Switch& one) { return one.at; });
+  struct Key {  // delays behind switches
+    bool is_delay;
+    Position at;
+    auto operator<=>(const Key&) const = default;
+  };
+  sort_by(room, schedule.switch_count, [](const Switch& one) {
+    return Key{one.delay != 0, one.at};
+  });
+  while (schedule.switch_count && room[schedule.switch_count - 1].delay) {
+    schedule.switch_count--;
+    schedule.listed_delay_count++;
+  }
+  schedule.listed_delays = room + schedule.switch_count;
+  if (schedule.listed_delay_count && !schedule.is_tso)
+    return fail("a delay goes with the key memory=tso");
   return nullptr;
 }
 

@@ -1,5 +1,5 @@
-// A schedule as text: `w1:NAME[:key=value[,key=value...]][:SWITCHES]`. SWITCHES: `T.E.I>U` joined
-// by `+`. docs/internals/serial.md says what each part means.
+// A schedule as text: `w1:NAME[:key=value[,key=value...]][:SWITCHES]`. SWITCHES: `T.E.I>U`, and
+// with memory=tso delays `T.E.I~N`, joined by `+`. docs/internals/serial.md says what each part means.
 #pragma once
 
 #include <stdint.h>
@@ -15,10 +15,12 @@ struct Position {
   auto operator<=>(const Position&) const = default;
 };
 
-// At that place the turn goes to `target`.
+// At that place the turn goes to `target`; or, if `delay` is not 0, a delay of stores begins, which
+// the task's next `delay` steps may see the end of (store_buffer.h).
 struct Switch {
   Position at;
   uint32_t target;
+  uint64_t delay = 0;
 };
 
 enum class StrategyName : uint8_t { kDefault, kList, kRandom, kPct, kPos, kPb, kRace, kSurw };
@@ -35,12 +37,16 @@ struct Schedule {
   uint64_t fair = 20'000;       // steps that a task makes in a row while others could
   uint64_t look = 0;            // steps of which the log tells what conflicts; it changes nothing
   bool has_all_points = false;  // points=all: accesses relative to the stack pointer count, too
+  bool is_tso = false;          // memory=tso: stores may be delayed
+  uint64_t delays = 2;          // tso: delays that are drawn, at most; of a list none is
   bool has_location = false;    // surw, at=: what counts are accesses to
   uint64_t location = 0;        // the eight bytes at this address, or, if it is 0, all events
   uint64_t counts[kMaxCounts] = {};  // surw: of each task by number, how often it does what counts
   uint32_t count_count = 0;
   Switch* switches = nullptr;  // sorted by place
   uint32_t switch_count = 0;
+  Switch* listed_delays = nullptr;  // likewise
+  uint32_t listed_delay_count = 0;
 };
 
 const char* name_of(StrategyName name);

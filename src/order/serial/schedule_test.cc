@@ -67,6 +67,22 @@ TEST(Schedule, SortsSwitches) {
   EXPECT_EQ(parsed.room[2].target, 1u);
 }
 
+TEST(Schedule, PartsDelaysFromSwitches) {
+  const Parsed parsed("w1:list:memory=tso:2.0.7~40+1.2.3>0+0.3.0~9+0.2.5>1");
+  EXPECT_EQ(parsed.why(), "");
+  EXPECT_TRUE(parsed.schedule.is_tso);
+  ASSERT_EQ(parsed.schedule.switch_count, 2u);
+  EXPECT_EQ(parsed.schedule.switches[0].at, (Position{0, 2, 5}));
+  ASSERT_EQ(parsed.schedule.listed_delay_count, 2u);
+  EXPECT_EQ(parsed.schedule.listed_delays[0].at, (Position{0, 3, 0}));
+  EXPECT_EQ(parsed.schedule.listed_delays[0].delay, 9u);
+  EXPECT_EQ(parsed.schedule.listed_delays[1].at, (Position{2, 0, 7}));
+  EXPECT_EQ(Parsed("w1:list:0.1.2~3").why(), "a delay goes with the key memory=tso");
+  EXPECT_EQ(Parsed("w1:list:memory=tso:0.1.2~0").why(),
+            "a delay is written TASK.EVENT.STEP~STEPS");
+  EXPECT_EQ(Parsed("w1:pct:memory=pso").why(), "memory is sc or tso");
+}
+
 TEST(Schedule, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(Parsed("random").why(), "a schedule begins with w1:");
   EXPECT_EQ(Parsed("w7:random").why(), "this version of Weir knows w1 only");

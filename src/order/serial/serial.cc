@@ -13,12 +13,12 @@
 
 #include <errno.h>
 
-#include "code/decode/decoder.h"
 #include "control/phase_timer.h"
 #include "control/process.h"
 #include "order/serial/conflicts.h"
 #include "order/serial/ready.h"
 #include "order/serial/run.h"
+#include "order/serial/stores/store_buffer.h"
 #include "order/serial/tally.h"
 #include "order/serial/trail.h"
 #include "order/sleep.h"
@@ -76,9 +76,9 @@ void give(Shared& s, Task& task) {
 }
 
 // Who goes on, of those that can; `from` stands at its position for `reason`, and cannot itself if
-// `current` is kNoTask.
+// `current` is kNoTask. `is_other`: not the current one, if another is ready.
 TaskId choose(Shared& s, const Task& from, TaskId current, Reason reason, uint64_t address,
-              const Touch& next = {}) {
+              const Touch& next = {}, bool is_other = false) {
   TaskId ready[kMaxTasks], sleeping[kMaxTasks];
   Moment moment{reason, position_of(from),    current,  g_run.contested,
                 ready,  find_ready(s, ready), sleeping, find_sleeping(s, sleeping),
@@ -86,7 +86,8 @@ TaskId choose(Shared& s, const Task& from, TaskId current, Reason reason, uint64
   g_run.ready = moment.count;
   if (!moment.count) return kNoTask;
   if (current != kNoTask && !moment.is_ready(current)) moment.current = current = kNoTask;
-  const TaskId chosen = g_run.strategy->choose(moment);
+  const TaskId chosen =
+      is_other && moment.count > 1 ? stores::other(moment) : g_run.strategy->choose(moment);
   WEIR_CHECK(moment.is_ready(chosen) || moment.is_asleep(chosen));
   if (moment.is_asleep(chosen)) hold_up_for(s, s.tasks[chosen]);
   const bool is_listed = chosen != default_choice(moment);
@@ -173,33 +174,11 @@ void add_track(const Task& task) {
   track.spin.begin();
   track.number = static_cast<uint32_t>(task.identity.creation);
   g_run.tasks++;
+  serial::stores::forget(task);
   g_run.strategy->begin(task.id, track.number);
 }
 
 uint64_t place_of(const Task& task) { return task.frame ? task.frame->shown : 0; }
-
-// What the task is about to do to memory.
-Touch touch_of(const Task& task, Reason reason, uint64_t rip) {
-  constexpr uint32_t kObject = 8;  // bytes: the word by which a lock is known
-  if (!task.frame) return {};
-  if (reason == Reason::kEvent)
-    return task.frame->site == kUpcall ? Touch{task.frame->rsi, kObject, true} : Touch{};
-  Instruction instruction;
-  const bool is_within = reason == Reason::kWithin;
-  if (!is_step(reason) || !decode(rip, instruction)) return {};
-  Registers registers = registers_of(*task.frame);
-  registers.rip = rip;
-  const AccessList list = accesses_of(instruction, registers, sys::fs_base(), 0);
-  Touch touch;
-  for (size_t i = 0; i < list.count; i++) {  // of two, what is written
-    const Access& access = list.accesses[i];
-    if (touch.address && !access.written) continue;
-    const bool changes = access.read && access.written && !instruction.is_locked;
-    touch = {access.address, static_cast<uint32_t>(access.size),
-             access.written && (is_within || !changes)};
-  }
-  return touch;
-}
 
 [[noreturn]] void end_at_limit() {
   Shared& s = shared();
@@ -247,6 +226,7 @@ void Serial::start(Task& task) {
   g_run.steps = g_run.contested = g_run.events = g_run.switches = g_run.tasks = 0;
   for (uint32_t i = 0; i < kMaxCounts; i++) g_run.contested_of[i] = g_run.events_of[i] = 0;
   serial::clear_tallies();
+  serial::stores::start(g_run.schedule);
   g_run.ready = 1;
   g_run.jumped = 0;
   g_run.standstill = 0;
@@ -273,6 +253,7 @@ void Serial::pass_turn(Task& task, TaskState next) {
   SpinGuard guard(s.order.lock);
   count_event(task);
   track_of(task).is_asked = track_of(task).is_at_step = false;
+  if (next == TaskState::kFree) serial::stores::forget(task);
   task.order.state = next == TaskState::kServed ? TaskState::kArrived : next;
   s.order.turn = kNoTask;
   decide(s, task,
@@ -361,10 +342,12 @@ void note_steps(Task& task, uint64_t steps) {
     if (track.number < kMaxCounts) g_run.contested_of[track.number] += steps;
   }
   shared().order.virtual_now += steps * kStepNs;
+  if (stores::is_on()) stores::note_steps(task, steps);
 }
 
 void pass_point(Task& task, Reason reason, uint64_t rip) {
   Shared& s = shared();
+  const bool is_other = stores::takes_other(task);
   const bool is_looked_at = g_run.strategy->looks_at_memory() || looks_at_steps();
   const Touch touch = is_looked_at ? touch_of(task, reason, rip) : Touch{};
   Track& track = track_of(task);
@@ -403,19 +386,24 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
     SpinGuard guard(s.order.lock);
     expire(s);
     const bool asks_for_others = reason == Reason::kForced || reason == Reason::kSpins;
+    // What all wait for may be a delayed store.
+    if (reason == Reason::kSpins && stores::is_on() && !has_ready(s, &task))
+      stores::drain_all(task, rip);
     if (asks_for_others && !has_ready(s, &task) && has_deadline(s) && !has_outside(s)) jump(s);
     if (reason == Reason::kSpins) {
       g_run.standstill = has_outside(s) || has_deadline(s) ? 0 : g_run.standstill + 1;
       if (!has_ready(s)) reason = Reason::kForced;  // all do
     }
-    const TaskId next = choose(s, task, task.id, reason, rip, touch);
+    const TaskId next = choose(s, task, task.id, reason, rip, touch, is_other);
     if (next == task.id) return;
+    stores::hide(task);
     task.order.state = TaskState::kArrived;
     s.order.turn = kNoTask;
     give(s, s.tasks[next]);
     wake_sleeper(s.tasks[next]);
   }
   wait_for_turn(task);
+  stores::show(task);
 }
 
 uint64_t steps_to_go(Task& task) {
@@ -481,7 +469,11 @@ bool is_scheduled_process() { return g_run.process == sys::raw(SYS_getpid); }
 
 void end(End how, int value, const Registers* registers) {
   if (g_run.is_ended || !is_scheduled_process()) return;  // a forked child has no log
-  g_run.is_ended = how != End::kSignal;                   // which the program may yet survive
+  if (g_tasks_active && stores::is_on()) {
+    stores::drain(self(), stores::Cause::kEnd, place_of(self()));
+    stores::drain_others(self(), stores::Cause::kEnd);
+  }
+  g_run.is_ended = how != End::kSignal;  // which the program may yet survive
   keep_end(registers);
   write_log(how, value);
   if (g_run.made_blocks) translate::hand_over(*g_run.made_blocks);

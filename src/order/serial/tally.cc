@@ -1,6 +1,7 @@
 #include "order/serial/tally.h"
 
 #include "base/hash.h"
+#include "code/decode/decoder.h"
 
 namespace weir::order::serial {
 
@@ -12,6 +13,28 @@ Tallied g_tallies[kCapacity];
 bool g_any = false;
 
 }  // namespace
+
+Touch touch_of(const Task& task, Reason reason, uint64_t rip) {
+  constexpr uint32_t kObject = 8;  // bytes: the word by which a lock is known
+  if (!task.frame) return {};
+  if (reason == Reason::kEvent)
+    return task.frame->site == kUpcall ? Touch{task.frame->rsi, kObject, true} : Touch{};
+  Instruction instruction;
+  const bool is_within = reason == Reason::kWithin;
+  if (!is_step(reason) || !decode(rip, instruction)) return {};
+  Registers registers = registers_of(*task.frame);
+  registers.rip = rip;
+  const AccessList list = accesses_of(instruction, registers, sys::fs_base(), 0);
+  Touch touch;
+  for (size_t i = 0; i < list.count; i++) {  // of two, what is written
+    const Access& access = list.accesses[i];
+    if (touch.address && !access.written) continue;
+    const bool changes = access.read && access.written && !instruction.is_locked;
+    touch = {access.address, static_cast<uint32_t>(access.size),
+             access.written && (is_within || !changes)};
+  }
+  return touch;
+}
 
 uint32_t Tallied::shared() const {
   uint32_t sum = 0, most = 0;

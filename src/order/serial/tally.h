@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "control/task.h"
 #include "order/serial/schedule.h"
 #include "order/serial/strategy.h"
 
@@ -22,6 +23,8 @@ struct Tallied {
   uint32_t shared() const;
 };
 
+// What the task is about to do to memory, at `rip`.
+Touch touch_of(const Task& task, Reason reason, uint64_t rip);
 void clear_tallies();
 void tally(const Touch& touch, uint32_t number);
 // The `capacity` that were shared most, of those that somebody wrote, most first. Returns how many.
