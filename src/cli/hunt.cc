@@ -109,6 +109,9 @@ class Hunting {
   int run() {
     for (const std::string& path : options_.suppressions) known_.add_file(path);
     if (!options_.pursuit.only.empty()) hunt::parsed_schedule(options_.pursuit.only);
+    if (options_.pursuit.strategies.strategy == "delay" &&
+        options_.pursuit.strategies.memory != "tso")
+      throw Failure(kWeirFailed, "--strategy delay goes with --memory tso");
     const Program program = locate_program(words_);
     library_path();
     RunOptions serial;
@@ -204,6 +207,12 @@ void add_search_options(CLI::App& command, HuntOptions& options) {
                   "How schedules are chosen; auto: all strategies take turns, and those that find "
                   "new behaviour get more of them")
       ->transform(CLI::IsMember(hunt::kStrategies))
+      ->capture_default_str();
+  command
+      .add_option("--memory", pursuit.strategies.memory,
+                  "sc, or tso: as on x86, a store may become visible to other threads later than "
+                  "the loads behind it")
+      ->transform(CLI::IsMember({"sc", "tso"}))
       ->capture_default_str();
   command
       .add_option("--depth", pursuit.strategies.depth,

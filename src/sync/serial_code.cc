@@ -15,6 +15,7 @@
 #include "control/control.h"
 #include "control/phase_timer.h"
 #include "control/process.h"
+#include "memory/backing.h"
 #include "memory/program_memory.h"
 #include "order/serial/serial.h"
 #include "order/serial/stores/store_buffer.h"
@@ -112,6 +113,15 @@ uint64_t steps_from(Task& task, Frame& frame) {
   }
 }
 
+// Where the program stands: in a function of the runtime's, at its beginning, where that was
+// called.
+uint64_t place_of(const Frame& frame) {
+  uint64_t called_from = 0;
+  const bool is_called = page::own_image().contains(frame.rip) &&
+                         trap::from_program(called_from, static_cast<long>(frame.rsp)) == 0;
+  return is_called ? called_from : frame.rip;
+}
+
 // Stores are delayed (memory=tso).
 enum class Delaying : uint8_t {
   kGoesOn,    // for `steps`, which are fewer than before if a delay begins on the way
@@ -153,7 +163,7 @@ Delaying go_out_delaying(Task& task, Frame& frame, uint64_t& steps, bool& has_st
           order::serial::pass_point(task, order::Reason::kStep, frame.rip);
           return Delaying::kLooksAgain;
         }
-        stores::drain(task, cause, frame.rip);
+        stores::drain(task, cause, place_of(frame));
         break;
     }
   }

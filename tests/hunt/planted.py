@@ -9,6 +9,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 class Program:
     def __init__(self, name, kind, depth):
         self.name, self.kind, self.depth = name, kind, int(depth)
+        self.options = ["--memory", "tso"] if kind == "store buffer" else []
         found = [HERE / "programs" / (name + suffix) for suffix in (".c", ".cc")]
         self.source = next(path for path in found if path.exists())
 
@@ -16,7 +17,8 @@ class Program:
         """Compiles it into `folder`, unless it is there and newer than its sources."""
         folder.mkdir(parents=True, exist_ok=True)
         target = folder / (self.name + (".fixed" if fixed else ""))
-        newest = max(path.stat().st_mtime for path in (self.source, HERE / "programs/planted.h"))
+        newest = max(path.stat().st_mtime for path in (self.source, HERE / "programs/planted.h",
+                                                      HERE / "programs/fence.h"))
         if target.exists() and target.stat().st_mtime > newest:
             return target
         cxx = self.source.suffix == ".cc"

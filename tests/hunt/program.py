@@ -30,7 +30,7 @@ def main():
     program = next(one for one in planted.manifest() if one.name == options.name)
     folder = options.build.resolve() / "tests/hunt"
 
-    done, report = hunt(weir, program.build(folder), options.bug, "--shrink-time", "10")
+    done, report = hunt(weir, program.build(folder), options.bug, "--shrink-time", "10", *program.options)
     if not report["failures"]:
         sys.exit(f"{program.name}: not found in {report['schedules']} schedules")
     failure = report["failures"][0]
@@ -49,7 +49,7 @@ def main():
     if again.returncode not in expected[failure["kind"]]:
         sys.exit(f"{program.name}: the command ends with {again.returncode}: {command}\n{again.stderr}")
 
-    done, report = hunt(weir, program.build(folder, fixed=True), options.fixed)
+    done, report = hunt(weir, program.build(folder, fixed=True), options.fixed, *program.options)
     if report["failures"]:
         sys.exit(f"{program.name}, without its bug, is reported:\n{done.stderr}")
     print(f"{program.name}, without its bug: nothing in {report['schedules']} schedules")

@@ -103,11 +103,12 @@ const char* name_of(stores::Cause cause) {
 void put_delays(Text& text, const Modules& modules) {
   for (uint32_t i = 0; i < stores::delayed_count(); i++) {
     const stores::Delayed& one = stores::delayed(i);
-    text.put("delay ").put(uint64_t{i}).put(" ").put(one.at).put("~").put(one.steps).put(" ");
+    text.put("delay ").put(uint64_t{i}).put(" ").put(uint64_t{one.after}).put(" ").put(one.at).put("~").put(one.steps).put(" ");
     text.hex(one.address).put(" ").put(uint64_t{one.size}).put(" ").hex(one.value).put(" ");
     text.put(uint64_t{one.stores}).put(" ").hex(one.code).put(" ");
     modules.put(text, one.code);
-    text.put("\nvisible ").put(uint64_t{i}).put(" ").put(one.visible_at).put(" ");
+    text.put("\nvisible ").put(uint64_t{i}).put(" ").put(uint64_t{one.visible_after}).put(" ");
+    text.put(one.visible_at).put(" ");
     text.put(name_of(one.cause)).put(" ").hex(one.visible_code).put(" ");
     modules.put(text, one.visible_code);
     text.put("\n");

@@ -106,9 +106,30 @@ ordered_json wait_of(const ToldWait& told) {
   return one;
 }
 
+ordered_json delay_of(const ToldDelay& one) {
+  ordered_json frames = ordered_json::array();
+  for (const Frame& frame : one.at) frames.push_back(frame_of(frame));
+  ordered_json told = {{"delay", one.logged.at.text()},
+                       {"thread", one.task},
+                       {"number", one.logged.at.task},
+                       {"after", one.logged.after},
+                       {"stores", one.logged.stores},
+                       {"address", fmt::format("{:#x}", one.logged.address)},
+                       {"bytes", one.logged.size},
+                       {"value", fmt::format("{:#x}", one.logged.value)},
+                       {"frames", frames},
+                       {"visible_by", one.logged.cause},
+                       {"visible_after", one.logged.visible_after},
+                       {"visible_at", frame_of(one.visible)}};
+  if (!one.variable.empty()) told["variable"] = one.variable;
+  if (!one.source.empty()) told["source"] = one.source;
+  return told;
+}
+
 ordered_json failure_of(const ReportedFailure& failure) {
   ordered_json switches = ordered_json::array(), waits = ordered_json::array(),
-               tasks = ordered_json::array();
+               tasks = ordered_json::array(), delays = ordered_json::array();
+  for (const ToldDelay& one : failure.story.delays) delays.push_back(delay_of(one));
   for (const ToldSwitch& one : failure.story.switches) switches.push_back(switch_of(one));
   for (const ToldWait& one : failure.story.waits) waits.push_back(wait_of(one));
   for (const ToldTask& one : failure.story.tasks) tasks.push_back(task_of(one));
@@ -138,6 +159,7 @@ ordered_json failure_of(const ReportedFailure& failure) {
           {"stderr", failure.run.err},
           {"threads", tasks},
           {"switches", switches},
+          {"delays", delays},
           {"waits", waits},
           {"heap", heap},
           {"end", end},

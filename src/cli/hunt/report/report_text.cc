@@ -103,6 +103,53 @@ std::string switch_text(const ToldSwitch& one, size_t number, const auto& strong
   return text;
 }
 
+// The switches that matter and the delays, in the order in which they came.
+class Steps {
+ public:
+  Steps(const Story& story, bool has_colours) : has_colours_(has_colours) {
+    size_t delay = 0;
+    for (size_t i = 0; i <= story.switches.size(); i++) {
+      while (delay < story.delays.size() &&
+             (story.delays[delay].logged.after <= i || i == story.switches.size()))
+        add(story.delays[delay++]);
+      if (i < story.switches.size() && story.switches[i].is_chosen) add(story.switches[i]);
+    }
+  }
+  std::string text() const {
+    return number_ > kMostTold ? text_ + fmt::format("\n  ... and {} more", number_ - kMostTold)
+                               : text_;
+  }
+
+ private:
+  std::string strong(const std::string& text) const {
+    return painted(Paint::kStrong, text, has_colours_);
+  }
+  void add(const ToldSwitch& one) {
+    if (++number_ > kMostTold) return;
+    text_ += switch_text(one, number_, [&](const std::string& text) { return strong(text); });
+  }
+  void add(const ToldDelay& one) {
+    if (++number_ <= kMostTold) text_ += delay_text(one, number_, has_colours_);
+  }
+
+  const bool has_colours_;
+  size_t number_ = 0;
+  std::string text_;
+};
+
+// "2 of its 7 switches matter"
+std::string matter_words(const ReportedFailure& failure) {
+  const size_t delays = failure.story.delays.size();
+  const size_t switches = failure.story.chosen().size();
+  const size_t before = failure.shrunk.before;
+  if (delays == 0)
+    return fmt::format("{} of its {} {}", switches, before,
+                       before == 1 ? "switches matters" : "switches matter");
+  return fmt::format("{} {} and {} {} matter, of {} of both", switches,
+                     switches == 1 ? "switch" : "switches", delays,
+                     delays == 1 ? "delayed store" : "delayed stores", before);
+}
+
 }  // namespace
 
 std::string quoted(const std::vector<std::string>& words) {
@@ -126,19 +173,14 @@ std::string failure_text(const ReportedFailure& failure, bool has_colours) {
                         found.strategy);
     if (found.times > 1) text += fmt::format("; {} schedules failed alike", found.times);
   }
-  const std::vector<const ToldSwitch*> chosen = failure.story.chosen();
   if (!failure.is_default && failure.shrunk.refusal.empty()) {
     text += fmt::format(
-        "\n  {} of its {} {}{}:", chosen.size(), failure.shrunk.before,
-        failure.shrunk.before == 1 ? "switch matters" : "switches matter",
+        "\n  {}{}:", matter_words(failure),
         failure.shrunk.is_whole ? "" : " (more may go: the time to shrink it was over)");
   } else if (!failure.shrunk.refusal.empty()) {
     text += fmt::format("\n  not shrunk: {}", failure.shrunk.refusal);
   }
-  for (size_t i = 0; i < std::min(chosen.size(), kMostTold); i++)
-    text += switch_text(*chosen[i], i + 1, strong);
-  if (chosen.size() > kMostTold)
-    text += fmt::format("\n  ... and {} more", chosen.size() - kMostTold);
+  text += Steps(failure.story, has_colours).text();
   text += waits_text(failure.story);
   if (const auto& end = failure.story.end) {
     text += fmt::format("\n  it ends: {}", end_words(*end));

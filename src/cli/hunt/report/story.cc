@@ -59,6 +59,7 @@ class Telling {
 
   Story tell() {
     tell_switches();
+    tell_delays();
     tell_waits();
     tell_heap();
     tell_end();
@@ -151,6 +152,21 @@ class Telling {
       told.is_chosen = chosen != list_.end();
       if (told.is_chosen) tell_chosen(told, i, static_cast<size_t>(chosen - list_.begin()));
       story_.switches.push_back(std::move(told));
+    }
+  }
+
+  void tell_delays() {
+    for (const LoggedDelay& logged : log_.delays) {
+      ToldDelay told;
+      told.logged = logged;
+      told.task = name(logged.at.task);
+      const ToldPlace place = places_.at(logged.place, nullptr);
+      told.at = place.frames;
+      told.shown = place.shown;
+      told.source = place.source;
+      told.visible = places_.at(logged.visible_at, nullptr).shown;
+      told.variable = places_.variable_at(logged.address, log_.switches.size(), nullptr);
+      story_.delays.push_back(std::move(told));
     }
   }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/hunt/report/delays.h"
 #include "cli/hunt/report/places.h"
 #include "cli/hunt/run/judge.h"
 #include "cli/hunt/run/runner.h"
@@ -63,6 +64,7 @@ struct ToldStack {
 
 struct Story {
   std::vector<ToldSwitch> switches;  // all, in order
+  std::vector<ToldDelay> delays;     // likewise
   std::vector<ToldWait> waits;
   std::vector<ToldStack> heap;     // empty: nothing was misused
   std::vector<ToldTask> tasks;     // that occur, by number

@@ -36,20 +36,23 @@ bool read_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// "2.14.350>1"
+// "2.14.350>1", "2.14.350~40"
 bool read_switch(std::string_view text, Switch& one) {
-  const size_t arrow = text.find('>');
+  const size_t arrow = text.find_first_of(">~");
   if (arrow == std::string_view::npos) return false;
+  const bool is_delay = text[arrow] == '~';
   const std::vector<std::string_view> place = parts(text.substr(0, arrow), '.');
   return place.size() == 3 && read_number(place[0], one.task) &&
          read_number(place[1], one.events) && read_number(place[2], one.instructions) &&
-         read_number(text.substr(arrow + 1), one.to);
+         (is_delay ? read_number(text.substr(arrow + 1), one.delay) && one.delay > 0
+                   : read_number(text.substr(arrow + 1), one.to));
 }
 
 }  // namespace
 
 std::string Switch::text() const {
-  return fmt::format("{}.{}.{}>{}", task, events, instructions, to);
+  return is_delay() ? fmt::format("{}.{}.{}~{}", task, events, instructions, delay)
+                    : fmt::format("{}.{}.{}>{}", task, events, instructions, to);
 }
 
 std::string Schedule::text() const {
@@ -84,12 +87,12 @@ Schedule parsed_schedule(std::string_view text) {
   if (std::ranges::find(kNames, schedule.name) == kNames.end())
     refuse(text, fmt::format("there is no strategy '{}'", schedule.name));
   for (size_t i = 2; i < fields.size(); i++) {
-    const bool has_switches = fields[i].find('>') != std::string_view::npos;
+    const bool has_switches = fields[i].find_first_of(">~") != std::string_view::npos;
     if (fields[i].empty()) continue;
     for (const std::string_view word : parts(fields[i], has_switches ? '+' : ',')) {
       if (has_switches) {
         Switch one;
-        if (!read_switch(word, one)) refuse(text, fmt::format("'{}' is not T.E.I>U", word));
+        if (!read_switch(word, one)) refuse(text, fmt::format("'{}' is not T.E.I>U or T.E.I~N", word));
         schedule.switches.push_back(one);
         continue;
       }

@@ -13,14 +13,17 @@
 namespace weir::cli::hunt {
 
 // Task `task` stands after its own event number `events` and `instructions` counted instructions
-// more: the turn goes to task `to`.
+// more: the turn goes to task `to`. Or, if `delay` is not 0, the stores that it makes from there on
+// become visible to others so many of its steps later, or when something makes them (memory=tso).
 struct Switch {
   uint32_t task = 0;
   uint64_t events = 0, instructions = 0;
   uint32_t to = 0;
+  uint64_t delay = 0;
 
   auto operator<=>(const Switch&) const = default;
-  std::string text() const;  // 2.14.350>1
+  bool is_delay() const { return delay > 0; }
+  std::string text() const;  // 2.14.350>1, 2.14.350~40
 };
 using Switches = std::vector<Switch>;
 

@@ -139,6 +139,32 @@ LoggedAccess read_access(std::istream& words) {
   return one;
 }
 
+// delay N AFTER T.E.I~STEPS DATA SIZE VALUE STORES ADDRESS MODULE+OFFSET
+LoggedDelay read_delay(std::istream& words) {
+  LoggedDelay one;
+  uint64_t number;
+  char dot;
+  std::string address, value;
+  words >> number >> one.after >> one.at.task >> dot >> one.at.events >> dot >>
+      one.at.instructions >> dot >> one.at.delay >> address >> one.size >> value >> one.stores;
+  one.address = strtoull(address.c_str(), nullptr, 0);
+  one.value = strtoull(value.c_str(), nullptr, 0);
+  one.place = read_place(words);
+  return one;
+}
+
+// visible N AFTER T.E.I CAUSE ADDRESS MODULE+OFFSET
+void read_visible(std::istream& words, std::vector<LoggedDelay>& delays) {
+  uint64_t number = 0, after = 0;
+  std::string place;
+  words >> number >> after >> place;
+  if (number >= delays.size()) return;
+  LoggedDelay& one = delays[number];
+  one.visible_after = after;
+  words >> one.cause;
+  one.visible_at = read_place(words);
+}
+
 // waits T WHAT ADDRESS for U, where what holds it is known
 Wait read_wait(std::istream& words) {
   Wait wait;
@@ -196,6 +222,10 @@ ScheduleLog parsed_log(std::string_view text) {
       if (log.list == "-") log.list.clear();  // too many switches
     } else if (word == "switch") {
       log.switches.push_back(read_switch(words));
+    } else if (word == "delay") {
+      log.delays.push_back(read_delay(words));
+    } else if (word == "visible") {
+      read_visible(words, log.delays);
     } else if (word == "task") {  // task T CREATOR ADDRESS MODULE+OFFSET
       uint32_t number = 0, creator = 0;
       if (!(words >> number >> creator)) continue;

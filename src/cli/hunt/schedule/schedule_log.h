@@ -25,6 +25,20 @@ struct LoggedSwitch {
   Place place;         // where at.task stands
 };
 
+// Stores that became visible to other tasks later than they were made.
+struct LoggedDelay {
+  Switch at;
+  uint64_t after = 0;    // switches that came before it
+  uint64_t address = 0;  // of the first store: where to,
+  uint64_t size = 0;     // how many bytes,
+  uint64_t value = 0;    // and the first 8 of them
+  uint64_t stores = 0;   // in all
+  Place place;           // the first store
+  std::string cause;     // what made them visible: fence, event, steps, signal, call, code, end
+  uint64_t visible_after = 0;
+  Place visible_at;  // where at.task stood then
+};
+
 // Of a deadlock: who waits for what, and who has it.
 struct Wait {
   uint32_t task = 0;
@@ -87,6 +101,7 @@ struct ScheduleLog {
 
   std::string schedule, list;
   std::vector<LoggedSwitch> switches;
+  std::vector<LoggedDelay> delays;
   std::map<uint32_t, LoggedTask> named;
   uint64_t steps = 0, events = 0, instructions = 0, tasks = 0, not_followed = 0;
   End end = End::kMissing;  // missing: the run was killed, or ended before it began

@@ -18,12 +18,16 @@ std::string refusal(const std::string& text) {
 TEST(Schedule, ReadsWhatItWrites) {
   for (const char* text : {"w1:default", "w1:pct:seed=7,depth=3,length=1000",
                            "w1:random:seed=1,p=0.01", "w1:list", "w1:list:2.14.350>1",
-                           "w1:list:2.14.350>1+1.20.0>2", "w1:list:fair=500,points=all:1.2.3>4"}) {
+                           "w1:list:2.14.350>1+1.20.0>2", "w1:list:fair=500,points=all:1.2.3>4",
+                           "w1:list:memory=tso:1.2.3>4+0.1.0~40", "w1:surw:at=0x40,counts=1.2"}) {
     EXPECT_EQ(parsed_schedule(text).text(), text);
   }
   const Schedule schedule = parsed_schedule("w1:list:2.14.350>1+1.20.0>2");
   EXPECT_EQ(schedule.switches.front(), (Switch{2, 14, 350, 1}));
   EXPECT_EQ(listed(schedule.switches), schedule);
+  const Switches delayed = parsed_schedule("w1:list:memory=tso:0.1.2~40").switches;
+  EXPECT_EQ(delayed.front(), (Switch{0, 1, 2, 0, 40}));
+  EXPECT_TRUE(delayed.front().is_delay());
 }
 
 TEST(Schedule, WhatIsNoneIsRefusedWithTheReason) {
@@ -33,6 +37,7 @@ TEST(Schedule, WhatIsNoneIsRefusedWithTheReason) {
   EXPECT_NE(refusal("w1:best").find("no strategy 'best'"), std::string::npos);
   EXPECT_NE(refusal("w1:list:1.2>3").find("not T.E.I>U"), std::string::npos);
   EXPECT_NE(refusal("w1:list:1.2.3>4+1.2.x>4").find("'1.2.x>4'"), std::string::npos);
+  EXPECT_NE(refusal("w1:list:1.2.3~0").find("T.E.I~N"), std::string::npos);
   EXPECT_NE(refusal("w1:pct:seed").find("not key=value"), std::string::npos);
   EXPECT_NE(refusal("w1:pct:seed=1:1.1.1>1:x").find("w1:NAME"), std::string::npos);
 }
@@ -46,6 +51,8 @@ constexpr const char* kText =
     "switch 1 1.5.0 2 block 0x7ffff7c81234 /lib/libc.so.6+0x81234\n"
     "switch 2 2.14.350 1 preempt 0x5555555551a0 /tmp/a b/program+0x11a0\n"
     "switch 3 1.9.3 2 end 0 -\n"
+    "delay 0 1 2.14.349~40 0x404060 4 0x1 3 0x5555555551a0 /tmp/a b/program+0x11a0\n"
+    "visible 0 2 2.14.352 fence 0x5555555551c0 /tmp/a b/program+0x11c0\n"
     "task-steps 7.30.3\ntask-events 2.3.4\nshared 0x404040 1.0.5\n"
     "steps 40\nevents 30\ninstructions 20000\ntasks 2\nswitches 3\nnot-followed 1\n"
     "something new\n"
@@ -63,6 +70,16 @@ TEST(ScheduleLog, HoldsSwitchesCountsAndTheEnd) {
   EXPECT_EQ(log.switches[1].place.module, "/tmp/a b/program");
   EXPECT_EQ(log.switches[1].place.offset, 0x11a0u);
   EXPECT_TRUE(log.switches[2].place.module.empty());
+  ASSERT_EQ(log.delays.size(), 1u);
+  EXPECT_EQ(log.delays[0].at, (Switch{2, 14, 349, 0, 40}));
+  EXPECT_EQ(log.delays[0].after, 1u);
+  EXPECT_EQ(log.delays[0].address, 0x404060u);
+  EXPECT_EQ(log.delays[0].size, 4u);
+  EXPECT_EQ(log.delays[0].value, 1u);
+  EXPECT_EQ(log.delays[0].place.offset, 0x11a0u);
+  EXPECT_EQ(log.delays[0].cause, "fence");
+  EXPECT_EQ(log.delays[0].visible_after, 2u);
+  EXPECT_EQ(log.delays[0].visible_at.offset, 0x11c0u);
   EXPECT_EQ(log.task_steps, "7.30.3");
   EXPECT_EQ(log.task_events, "2.3.4");
   ASSERT_EQ(log.shared.size(), 1u);

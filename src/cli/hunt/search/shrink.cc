@@ -116,7 +116,7 @@ class Shrinking {
     std::set<uint32_t> targets;
     std::set<Switch> near;
     for (const Switch& one : shrunk_.switches) {
-      targets.insert(one.to);
+      if (!one.is_delay()) targets.insert(one.to);
       targets.insert(one.task);
     }
     for (const Switch& one : shrunk_.switches) {

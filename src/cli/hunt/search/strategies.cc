@@ -56,7 +56,8 @@ Strategies::Strategies(const StrategyOptions& options, const Outcome& first)
   }
   if (wants("sweep") && open_ > 0 && (open_ <= kMaxSweep || options.strategy == "sweep"))
     add_arm("sweep", "sweep");
-  const uint64_t length = std::max<uint64_t>(first.log.steps, 1);
+  const uint64_t length = length_ = std::max<uint64_t>(first.log.steps, 1);
+  if (is_tso() && wants("delay")) add_arm("delay", "default");
   if (wants("pos")) add_arm("pos", "pos");
   if (wants("surw")) add_arm("surw", "surw");
   if (wants("pct")) {
@@ -193,7 +194,7 @@ std::string Strategies::counted() {
 uint32_t Strategies::some_task() { return numbers_[random_.below(numbers_.size())]; }
 
 // Where some task is known to have been, mostly.
-Switch Strategies::random_switch() {
+Switch Strategies::random_place() {
   Switch one;
   one.to = some_task();
   const Switches& places = conflicts_.places();
@@ -217,7 +218,9 @@ std::string Strategies::directed() {
   const Switches& places = conflicts_.places();
   if (tried_ < places.size() && (tried_ < kEnoughAlone || random_.below(2)))
     return listed({places[tried_++]}).text();
-  return listed(conflicts_.some(random_, 2 + random_.below(kMost - 1))).text();
+  Switches some = conflicts_.some(random_, 2 + random_.below(kMost - 1));
+  if (is_tso() && random_.below(2)) some.push_back(delayed(places[random_.below(places.size())]));
+  return listed(std::move(some), of_memory()).text();
 }
 
 // Change points at places that matter.
@@ -228,7 +231,29 @@ std::string Strategies::prioritized(uint64_t seed) {
   schedule.name = "pct";
   schedule.keys = {{"seed", std::to_string(seed)}};
   schedule.switches = conflicts_.some(random_, changes);
+  if (is_tso())
+    schedule.keys.insert(schedule.keys.end(), {{"length", std::to_string(length_)},
+                                               {"memory", "tso"},
+                                               {"delays", std::to_string(1 + random_.below(4))}});
   return schedule.text();
+}
+
+Switch Strategies::random_switch() {
+  const Switch one = random_place();
+  return is_tso() && random_.below(3) == 0 ? delayed(one) : one;
+}
+
+// A store behind that place is delayed.
+Switch Strategies::delayed(Switch place) {
+  place.to = 0;
+  place.delay = uint64_t{8} << random_.below(8);
+  return place;
+}
+
+Schedule Strategies::of_memory() const {
+  Schedule schedule;
+  if (is_tso()) schedule.keys.emplace_back("memory", "tso");
+  return schedule;
 }
 
 std::string Strategies::mutated() {
@@ -246,7 +271,10 @@ std::string Strategies::mutated() {
     switch (switches.empty() ? 0 : random_.below(5)) {
       case 0: switches.insert(switches.begin() + static_cast<long>(at), random_switch()); break;
       case 1: switches.erase(switches.begin() + static_cast<long>(at)); break;
-      case 2: switches[at].to = some_task(); break;
+      case 2:
+        if (switches[at].is_delay()) switches[at] = delayed(switches[at]);
+        else switches[at].to = some_task();
+        break;
       case 3:
         switches[at].events += random_.below(2) ? 1 : switches[at].events ? uint64_t(-1) : 0;
         switches[at].instructions = 0;
@@ -260,7 +288,7 @@ std::string Strategies::mutated() {
                 switches.begin() + static_cast<long>(start + kMaxSwitches)};
   }
   if (switches.empty()) switches.push_back(random_switch());
-  return listed(std::move(switches)).text();
+  return listed(std::move(switches), of_memory()).text();
 }
 
 Strategies::Proposal Strategies::next() {
@@ -282,6 +310,11 @@ Strategies::Proposal Strategies::next() {
     proposal.schedule = fmt::format("w1:{}:seed={}", arm.kind, seed);
     if (!arm.more.empty()) proposal.schedule += "," + arm.more;
     if (arm.kind == "surw") proposal.schedule += counted();
+    if (is_tso()) {
+      if (arm.more.find("length=") == std::string::npos)
+        proposal.schedule += fmt::format(",length={}", length_);
+      proposal.schedule += fmt::format(",memory=tso,delays={}", 1 + random_.below(4));
+    }
   }
   return proposal;
 }

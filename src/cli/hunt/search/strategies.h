@@ -9,6 +9,8 @@
 //   sweep    after each event of each task of the default run, and after each step from there on,
 //            to each other task: all schedules with one switch. Complete for what one switch shows
 //            where steps are few; first those at events, then those a step behind, and so on.
+//   delay    with tso: the default schedule, in which stores are delayed, and the turn goes to
+//            another task right behind a load that follows.
 //   mutate   the switches of a run that did something new, one of them dropped, moved, doubled or
 //            given to another task (as RFF and other fuzzers do; ASPLOS 2024).
 #pragma once
@@ -29,9 +31,11 @@ struct StrategyOptions {
   uint64_t depth = 0;             // of pct; 0: 1 to 5
   uint64_t bound = 0;             // of pb; 0: 1 to 3
   uint64_t seed = 1;
+  std::string memory = "sc";  // or tso: runs have delays of stores, too
 };
-inline const std::vector<std::string> kStrategies = {
-    "auto", "directed", "random", "pct", "pos", "pb", "race", "surw", "sweep", "mutate"};
+inline const std::vector<std::string> kStrategies = {"auto",  "directed", "random", "pct",
+                                                     "pos",   "pb",       "race",   "surw",
+                                                     "sweep", "mutate",   "delay"};
 
 class Strategies {
  public:
@@ -93,13 +97,17 @@ class Strategies {
   std::string directed();
   std::string prioritized(uint64_t seed);
   uint32_t some_task();
+  bool is_tso() const { return options_.memory == "tso"; }
   Switch random_switch();
+  Switch random_place();
+  Switch delayed(Switch place);
+  Schedule of_memory() const;  // with the key for it, if it needs one
 
   const StrategyOptions options_;
   Random random_;
   uint64_t number_ = 0;            // of proposals
   std::vector<uint32_t> numbers_;  // of tasks
-  uint64_t events_ = 0;
+  uint64_t events_ = 0, length_ = 1;
   const Conflicts conflicts_;
   size_t tried_ = 0;  // of conflicts_.places(), alone
   std::vector<Arm> arms_;

@@ -107,6 +107,7 @@ void close(Window& window, Cause cause, uint64_t code) {
     Delayed& delayed = g.delayed[window.record];
     delayed.visible_at = position_of(window.task);
     delayed.visible_code = code;
+    delayed.visible_after = g_run.changes;
     delayed.cause = cause;
   }
   window.is_open = false;
@@ -123,6 +124,7 @@ void note_first(Window& window, uint64_t code, const Store& store) {
   delayed = {};
   delayed.at = position_of(window.task);
   delayed.steps = window.left;
+  delayed.after = g_run.changes;
   delayed.code = code;
   delayed.address = store.address;
   delayed.size = store.size;

@@ -37,6 +37,7 @@ struct Delayed {
   uint32_t size;    // how many bytes,
   uint32_t stores;  // how many stores there were in all
   uint64_t value;   // and what, the first 8 bytes
+  uint32_t after, visible_after;  // changes of the turn that were noted before
   Position visible_at;
   uint64_t visible_code;  // where the task was when they became visible
   Cause cause;
