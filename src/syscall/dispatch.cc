@@ -120,8 +120,8 @@ bool notes_descriptors() { return plan().checks_races() || checking::is_replayed
 bool may_drain_stores(long number) {
   return number == SYS_membarrier || number == SYS_munmap || number == SYS_mremap ||
          number == SYS_mprotect || number == SYS_pkey_mprotect || number == SYS_remap_file_pages ||
-         number == SYS_mmap || number == SYS_madvise || number == SYS_shmdt ||
-         number == SYS_fork || number == SYS_vfork || number == SYS_clone || number == SYS_clone3 ||
+         number == SYS_mmap || number == SYS_madvise || number == SYS_shmdt || number == SYS_fork ||
+         number == SYS_vfork || number == SYS_clone || number == SYS_clone3 ||
          number == SYS_execve || number == SYS_execveat;
 }
 

@@ -22,8 +22,8 @@ struct Block {
                       // stands in front of it
   uint32_t next;      // in its bucket; 0 is the end
   uint16_t size;
-  uint8_t count;       // instructions; or steps (step.h)
-  uint8_t cut;         // its path was cut off behind so many instructions; 0: it was not; or kSingle
+  uint8_t count;  // instructions; or steps (step.h)
+  uint8_t cut;    // its path was cut off behind so many instructions; 0: it was not; or kSingle
   uint16_t body : 15;  // offset behind its counting, or where that keeps the flags, of the look at
                        // its result
   uint16_t is_live : 1;  // it keeps them

@@ -53,8 +53,8 @@ bool start(uint64_t site_entry, uint64_t upcall);
 // the instruction counts.
 [[nodiscard]] uint64_t enter_single(Task& task, uint64_t rip, uint64_t budget);
 [[nodiscard]] bool is_single();
-// Instead of on_miss(): frame.rip is the program's own address. Returns false if the task was called
-// in for a signal.
+// Instead of on_miss(): frame.rip is the program's own address. Returns false if the task was
+// called in for a signal.
 [[nodiscard]] bool on_single(Frame& frame);
 // What the instruction at `rip` counts: a task that has less of its budget left does not execute
 // it.

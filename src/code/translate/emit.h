@@ -24,9 +24,8 @@ struct Translation {
 // Writes the block of `trace`, to run at `address`, to `out`, with its number and, if `marks` is
 // not null, what its places stand for. `counts`: the block counts its instructions; else it never
 // ends for want of them. `is_single`: see kSingle; the path has one instruction. The same arguments
-// give the same code, so the marks need not be kept: a
-// caller that needs them makes the block again. REQUIRES: trace.count > 0; kMaxBlockSize bytes at
-// `out`, kMaxMarks marks.
+// give the same code, so the marks need not be kept: a caller that needs them makes the block
+// again. REQUIRES: trace.count > 0; kMaxBlockSize bytes at `out`, kMaxMarks marks.
 void translate(const Trace& trace, bool counts, uint32_t number, uint64_t address, uint8_t* out,
                Mark* marks, Translation& made, bool is_single = false);
 

@@ -103,7 +103,15 @@ const char* name_of(stores::Cause cause) {
 void put_delays(Text& text, const Modules& modules) {
   for (uint32_t i = 0; i < stores::delayed_count(); i++) {
     const stores::Delayed& one = stores::delayed(i);
-    text.put("delay ").put(uint64_t{i}).put(" ").put(uint64_t{one.after}).put(" ").put(one.at).put("~").put(one.steps).put(" ");
+    text.put("delay ")
+        .put(uint64_t{i})
+        .put(" ")
+        .put(uint64_t{one.after})
+        .put(" ")
+        .put(one.at)
+        .put("~")
+        .put(one.steps)
+        .put(" ");
     text.hex(one.address).put(" ").put(uint64_t{one.size}).put(" ").hex(one.value).put(" ");
     text.put(uint64_t{one.stores}).put(" ").hex(one.code).put(" ");
     modules.put(text, one.code);

@@ -1,5 +1,6 @@
 // A schedule as text: `w1:NAME[:key=value[,key=value...]][:SWITCHES]`. SWITCHES: `T.E.I>U`, and
-// with memory=tso delays `T.E.I~N`, joined by `+`. docs/internals/serial.md says what each part means.
+// with memory=tso delays `T.E.I~N`, joined by `+`. docs/internals/serial.md says what each part
+// means.
 #pragma once
 
 #include <stdint.h>

@@ -78,8 +78,7 @@ TEST(Schedule, PartsDelaysFromSwitches) {
   EXPECT_EQ(parsed.schedule.listed_delays[0].delay, 9u);
   EXPECT_EQ(parsed.schedule.listed_delays[1].at, (Position{2, 0, 7}));
   EXPECT_EQ(Parsed("w1:list:0.1.2~3").why(), "a delay goes with the key memory=tso");
-  EXPECT_EQ(Parsed("w1:list:memory=tso:0.1.2~0").why(),
-            "a delay is written TASK.EVENT.STEP~STEPS");
+  EXPECT_EQ(Parsed("w1:list:memory=tso:0.1.2~0").why(), "a delay is written TASK.EVENT.STEP~STEPS");
   EXPECT_EQ(Parsed("w1:pct:memory=pso").why(), "memory is sc or tso");
 }
 

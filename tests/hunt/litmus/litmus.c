@@ -36,7 +36,9 @@ static inline void exchange(volatile int* at, int value) {
   __asm__ volatile("xchgl %1,%0" : "+m"(*at), "+r"(value) : : "memory");
 }
 static inline void mfence(void) { __asm__ volatile("mfence" : : : "memory"); }
-static inline void locked(void) { __asm__ volatile("lock; addl $0,-64(%%rsp)" : : : "memory", "cc"); }
+static inline void locked(void) {
+  __asm__ volatile("lock; addl $0,-64(%%rsp)" : : : "memory", "cc");
+}
 static inline void store_wide(volatile char* at) {
   __asm__ volatile("pcmpeqd %%xmm0,%%xmm0; movups %%xmm0,%0" : "=m"(*at) : : "xmm0", "memory");
 }
@@ -55,9 +57,17 @@ static __attribute__((noinline)) int load_in_a_call(volatile int* at) { return l
 // --- what each thread does, and whether the outcome is the one in question
 typedef void (*Body)(Round*);
 
-#define SB(name, between)                                                    \
-  static void name##_0(Round* m) { store(&m->x, 1); between; m->r[0] = load(&m->y); } \
-  static void name##_1(Round* m) { store(&m->y, 1); between; m->r[1] = load(&m->x); }
+#define SB(name, between)          \
+  static void name##_0(Round* m) { \
+    store(&m->x, 1);               \
+    between;                       \
+    m->r[0] = load(&m->y);         \
+  }                                \
+  static void name##_1(Round* m) { \
+    store(&m->y, 1);               \
+    between;                       \
+    m->r[1] = load(&m->x);         \
+  }
 SB(sb, )
 SB(sb_mfence, mfence())
 SB(sb_locked, locked())
@@ -100,8 +110,7 @@ static void partial_0(Round* m) {
 }
 static void partial_1(Round* m) { store(&m->y, 1), m->r[2] = load(&m->x); }
 static int is_torn(Round* m) {
-  return m->r[0] != 0x01020305 ||
-         (m->r[2] != 0 && m->r[2] != 0x01020304 && m->r[2] != 0x01020305);
+  return m->r[0] != 0x01020305 || (m->r[2] != 0 && m->r[2] != 0x01020304 && m->r[2] != 0x01020305);
 }
 
 static void mp_0(Round* m) { store(&m->x, 1), store(&m->y, 1); }

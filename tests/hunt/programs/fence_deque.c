@@ -6,9 +6,7 @@ enum { kItems = 3 };
 static long top, bottom;
 static int items[kItems], taken[kItems];
 
-static void use(int item) {
-  REQUIRE(__atomic_add_fetch(&taken[item], 1, __ATOMIC_RELAXED) == 1);
-}
+static void use(int item) { REQUIRE(__atomic_add_fetch(&taken[item], 1, __ATOMIC_RELAXED) == 1); }
 
 static int take(int* item) {
   const long last = LOAD(bottom) - 1;

@@ -92,7 +92,8 @@ Schedule parsed_schedule(std::string_view text) {
     for (const std::string_view word : parts(fields[i], has_switches ? '+' : ',')) {
       if (has_switches) {
         Switch one;
-        if (!read_switch(word, one)) refuse(text, fmt::format("'{}' is not T.E.I>U or T.E.I~N", word));
+        if (!read_switch(word, one))
+          refuse(text, fmt::format("'{}' is not T.E.I>U or T.E.I~N", word));
         schedule.switches.push_back(one);
         continue;
       }

@@ -16,10 +16,10 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(Schedule, ReadsWhatItWrites) {
-  for (const char* text : {"w1:default", "w1:pct:seed=7,depth=3,length=1000",
-                           "w1:random:seed=1,p=0.01", "w1:list", "w1:list:2.14.350>1",
-                           "w1:list:2.14.350>1+1.20.0>2", "w1:list:fair=500,points=all:1.2.3>4",
-                           "w1:list:memory=tso:1.2.3>4+0.1.0~40", "w1:surw:at=0x40,counts=1.2"}) {
+  for (const char* text :
+       {"w1:default", "w1:pct:seed=7,depth=3,length=1000", "w1:random:seed=1,p=0.01", "w1:list",
+        "w1:list:2.14.350>1", "w1:list:2.14.350>1+1.20.0>2", "w1:list:fair=500,points=all:1.2.3>4",
+        "w1:list:memory=tso:1.2.3>4+0.1.0~40", "w1:surw:at=0x40,counts=1.2"}) {
     EXPECT_EQ(parsed_schedule(text).text(), text);
   }
   const Schedule schedule = parsed_schedule("w1:list:2.14.350>1+1.20.0>2");

@@ -7,8 +7,7 @@ void Delays::start(const Schedule& schedule) {
   listed_ = schedule.listed_delays;
   listed_count_ = schedule.listed_delay_count;
   count_ = 0;
-  const bool is_listed =
-      schedule.name == StrategyName::kList || schedule.listed_delay_count > 0;
+  const bool is_listed = schedule.name == StrategyName::kList || schedule.listed_delay_count > 0;
   if (!is_on_ || is_listed) return;
   constexpr uint64_t kOfDelays = 0x6465'6c61'7973;  // other numbers than the strategy's
   random_ = Random(schedule.seed ^ kOfDelays);

@@ -12,8 +12,8 @@ namespace weir::order {
 // A delay that begins.
 struct Delay {
   uint64_t steps = 0;  // of the task, until what is left of it becomes visible
-  // After so many loads of memory that the task has no store for, the turn goes to another task: the
-  // order of a store and a later load is what a store buffer changes. 0: after none.
+  // After so many loads of memory that the task has no store for, the turn goes to another task:
+  // the order of a store and a later load is what a store buffer changes. 0: after none.
   uint32_t loads = 0;
 };
 

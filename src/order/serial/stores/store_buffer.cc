@@ -19,7 +19,8 @@
 // 3. No task is in the runtime for an event with a store in its buffer. (checked in drain_others)
 //
 // What is less than x86-TSO allows, so that nothing is found that cannot be: all that is buffered
-// becomes visible at one moment, which comes while the task itself has the turn.
+// becomes visible at one moment, which comes while the task itself has the turn. Stores to memory
+// that other processes may see are not delayed, since these would see them made and taken back.
 
 #include "order/serial/stores/store_buffer.h"
 
@@ -29,17 +30,18 @@
 #include "memory/program_memory.h"
 #include "order/serial/stores/delays.h"
 #include "order/serial/run.h"
+#include "sys/maps.h"
 #include "sys/report.h"
 
 namespace weir::order::serial::stores {
 
 namespace {
 
-constexpr uint32_t kWindows = 16;    // tasks that delay at a time
-constexpr uint32_t kStores = 64;     // in a buffer; processors have as many
-constexpr uint32_t kLargest = 64;    // bytes of a store: the widest vector
+constexpr uint32_t kWindows = 16;  // tasks that delay at a time
+constexpr uint32_t kStores = 64;   // in a buffer; processors have as many
+constexpr uint32_t kLargest = 64;  // bytes of a store: the widest vector
 constexpr uint32_t kMaxDelayed = 1u << 12;
-constexpr uint8_t kNone = 0xff;
+constexpr uint32_t kRanges = 8;
 
 struct Store {
   uint64_t address;
@@ -75,6 +77,8 @@ struct {
   Delayed delayed[kMaxDelayed];
   uint32_t delayed_count;
   uint64_t listed, followed;
+  Range private_memory[kRanges];  // mappings that are known to be private
+  uint32_t next_range;
 } g;
 
 Window* window_of(const Task& task) {
@@ -130,6 +134,19 @@ void note_first(Window& window, uint64_t code, const Store& store) {
   delayed.size = store.size;
 }
 
+bool is_private(uint64_t address) {
+  for (const Range& range : g.private_memory)
+    if (range.contains(address)) return true;
+  sys::MapLine line;
+  if (!sys::find_map_line(address, &line) || line.shared) return false;
+  g.private_memory[g.next_range++ % kRanges] = line.range;
+  return true;
+}
+
+void forget_mappings() {
+  for (Range& range : g.private_memory) range = {};
+}
+
 bool overlaps(Window& window, const Access& access) {
   for (uint32_t i = 0; i < window.count; i++) {
     const Store& store = window.at(i);
@@ -175,6 +192,7 @@ void start(const Schedule& schedule) {
     g.has_begun[i] = false;
   }
   for (Window& window : g.windows) window.is_open = false;
+  forget_mappings();
   g.delayed_count = 0;
   g.listed = schedule.listed_delay_count;
   g.followed = 0;
@@ -257,6 +275,7 @@ Next look(const Task& task, const Frame& frame, bool is_counted, Cause& cause) {
     if (!access.written || !access.size) continue;
     if (!access.exact || access.size > kLargest) return drains(Cause::kCode);
     if (!window.count && !is_counted) continue;  // not where a delay begins
+    if (!is_private(access.address)) return drains(Cause::kCode);
     Store& store = window.looked[window.looked_count++];
     store.address = access.address;
     store.size = static_cast<uint32_t>(access.size);
@@ -301,6 +320,7 @@ void drain(const Task& task, Cause cause, uint64_t code) {
 
 void drain_others(const Task& task, Cause cause, Range range) {
   if (!g.is_on) return;
+  forget_mappings();
   for (Window& window : g.windows) {
     if (!window.is_open || window.task == task.id) continue;
     if (!window.count || !reaches_into(window, range)) continue;
@@ -329,13 +349,12 @@ void hide(const Task& task) {
 void show(const Task& task) {
   if (!g.is_on) return;
   Window* window = window_of(task);
-  if (!window) return;  // others have drained it
+  if (!window) return;            // others have drained it
   WEIR_CHECK(window->is_hidden);  // invariant 1 of store_buffer.cc
   window->is_hidden = false;
   for (uint32_t i = 0; i < window->count; i++) {
     Store& store = window->at(i);
-    if (read(store.before, store.address, store.size))
-      write(store.address, store.now, store.size);
+    if (read(store.before, store.address, store.size)) write(store.address, store.now, store.size);
   }
 }
 
@@ -351,8 +370,6 @@ TaskId other(const Moment& moment) { return g.delays.other(moment); }
 
 uint32_t delayed_count() { return g.is_on ? g.delayed_count : 0; }
 const Delayed& delayed(uint32_t index) { return g.delayed[index]; }
-uint64_t not_followed() {
-  return g.is_on && g.listed > g.followed ? g.listed - g.followed : 0;
-}
+uint64_t not_followed() { return g.is_on && g.listed > g.followed ? g.listed - g.followed : 0; }
 
 }  // namespace weir::order::serial::stores

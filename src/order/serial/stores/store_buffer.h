@@ -1,7 +1,7 @@
 // memory=tso: stores of a task may become visible to others later than its next loads are made, as
-// on x86: Owens, Sarkar, Sewell: A better x86 memory model: x86-TSO, TPHOLs 2009. Each processor has
-// a first-in first-out buffer of stores. Its own loads see what is in there, other processors do
-// not. A fence, a locked instruction and whatever Weir knows as an event empty it.
+// on x86: Owens, Sarkar, Sewell: A better x86 memory model: x86-TSO, TPHOLs 2009. Each processor
+// has a first-in first-out buffer of stores. Its own loads see what is in there, other processors
+// do not. A fence, a locked instruction and whatever Weir knows as an event empty it.
 //
 // Guarded by: the turn. `task` has it, if nothing else is said.
 // Implemented in store_buffer.cc.
@@ -24,19 +24,20 @@ enum class Cause : uint8_t {
   kSteps,   // the schedule says so
   kSignal,  // a signal
   kCall,    // another task makes a system call that has this effect
-  kCode,    // what Weir does not delay: code that is not translated, stores of unknown extent
-  kEnd,     // the program ends
+  kCode,  // what Weir does not delay: code that is not translated, stores of unknown extent, or to
+          // memory that other processes may share
+  kEnd,   // the program ends
 };
 
 // What is known of one delay, for the log.
 struct Delayed {
-  Position at;      // of the task, before the first store
-  uint64_t steps;   // that the schedule gave it from there
-  uint64_t code;    // the first store's instruction,
-  uint64_t address;  // where it stored to,
-  uint32_t size;    // how many bytes,
-  uint32_t stores;  // how many stores there were in all
-  uint64_t value;   // and what, the first 8 bytes
+  Position at;                    // of the task, before the first store
+  uint64_t steps;                 // that the schedule gave it from there
+  uint64_t code;                  // the first store's instruction,
+  uint64_t address;               // where it stored to,
+  uint32_t size;                  // how many bytes,
+  uint32_t stores;                // how many stores there were in all
+  uint64_t value;                 // and what, the first 8 bytes
   uint32_t after, visible_after;  // changes of the turn that were noted before
   Position visible_at;
   uint64_t visible_code;  // where the task was when they became visible
@@ -74,7 +75,8 @@ void forget_look(const Task& task);
 // All that the buffer holds is visible from here on, and the delay is over. `code`: where the task
 // stands. REQUIRES: nothing of drain_others().
 void drain(const Task& task, Cause cause, uint64_t code);
-// Those of tasks that do not have the turn, if they have a store within `range`.
+// The task makes a system call that changes mappings, or has this effect in itself: those of tasks
+// that do not have the turn, if they have a store within `range`.
 void drain_others(const Task& task, Cause cause, Range range = {0, ~uint64_t{0}});
 // All that is in any buffer is visible from here on. `code` as above.
 void drain_all(const Task& task, uint64_t code);

@@ -3,6 +3,7 @@
 #include "order/serial/stores/store_buffer.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -43,16 +44,16 @@ class Code {
  private:
   std::vector<uint8_t> bytes_;
 };
-const Code kStore{0x89, 0x07};             // mov %eax,(%rdi)
-const Code kLoad{0x8b, 0x06};              // mov (%rsi),%eax
-const Code kStoreByte{0x88, 0x07};         // mov %al,(%rdi)
-const Code kExchange{0x87, 0x07};          // xchg %eax,(%rdi)
-const Code kFence{0x0f, 0xae, 0xf0};       // mfence
-const Code kStoreWide{0x0f, 0x11, 0x07};   // movups %xmm0,(%rdi)
-const Code kPush{0x50};                    // push %rax
-const Code kNop{0x90};                     // nop
-const Code kStoreString{0xf3, 0xaa};       // rep stosb
-const Code kAdd{0x01, 0x07};               // add %eax,(%rdi)
+const Code kStore{0x89, 0x07};            // mov %eax,(%rdi)
+const Code kLoad{0x8b, 0x06};             // mov (%rsi),%eax
+const Code kStoreByte{0x88, 0x07};        // mov %al,(%rdi)
+const Code kExchange{0x87, 0x07};         // xchg %eax,(%rdi)
+const Code kFence{0x0f, 0xae, 0xf0};      // mfence
+const Code kStoreWide{0x0f, 0x11, 0x07};  // movups %xmm0,(%rdi)
+const Code kPush{0x50};                   // push %rax
+const Code kNop{0x90};                    // nop
+const Code kStoreString{0xf3, 0xaa};      // rep stosb
+const Code kAdd{0x01, 0x07};              // add %eax,(%rdi)
 
 class StoreBuffer : public testing::Test {
  protected:
@@ -244,6 +245,17 @@ TEST_F(StoreBuffer, SystemCallsOfOthersDrainWhatTheyReach) {
   stores::drain_others(other_, Cause::kCall, {at + 3, at + 4});
   EXPECT_EQ(x_, 1);
   EXPECT_EQ(stores::delayed(0).cause, Cause::kCall);
+}
+
+TEST_F(StoreBuffer, WhatOtherProcessesMaySeeIsNotDelayed) {
+  void* const shared =
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  ASSERT_TRUE(stores::begin(task_));
+  EXPECT_EQ(look(kStore, shared), Next::kNothing);
+  store(x_, 1);
+  EXPECT_EQ(look(kStore, shared), Next::kDrain);
+  munmap(shared, 4096);
 }
 
 TEST_F(StoreBuffer, MemoryThatIsGoneIsPassedOver) {
