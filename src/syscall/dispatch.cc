@@ -164,7 +164,7 @@ void choose_handled(bool multi) {
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
   if (plan().is_serial()) mark(sends_signal, 1);
-  if (plan().is_serial() && stores::is_on()) mark(may_drain_stores, 1);
+  if (plan().is_serial()) mark(may_drain_stores, 1);
   if (served::g_watches && !multi) mark(served::may_last, 1);
   if (options().guards_heap) mark(is_descriptor, 1);  // EFAULT may be misuse of the heap
   if (!multi) return;
