@@ -87,8 +87,8 @@ bool part(Task& task, Frame& frame, bool is_kept) {
   return true;
 }
 
-// How many steps the task is to be given where it stands, at least what the next instruction counts;
-// before that, it waits for the turn if it has none left.
+// How many steps the task is to be given where it stands, at least what the next instruction
+// counts; before that, it waits for the turn if it has none left.
 uint64_t steps_from(Task& task, Frame& frame) {
   using translate::kMaxWeight;
   frame.shown = frame.rip;
@@ -124,12 +124,12 @@ uint64_t place_of(const Frame& frame) {
 
 // Stores are delayed (memory=tso).
 enum class Delaying : uint8_t {
-  kGoesOn,    // for `steps`, which are fewer than before if a delay begins on the way
-  kLeaves,    // frame.rip is set, to one instruction
+  kGoesOn,      // for `steps`, which are fewer than before if a delay begins on the way
+  kLeaves,      // frame.rip is set, to one instruction
   kLooksAgain,  // the turn was another task's: `steps` is over
 };
-// `weight`: of the instruction at frame.rip; no more than `steps`. `has_stopped`: before it the turn
-// could go to another task already.
+// `weight`: of the instruction at frame.rip; no more than `steps`. `has_stopped`: before it the
+// turn could go to another task already.
 Delaying go_out_delaying(Task& task, Frame& frame, uint64_t& steps, bool& has_stopped) {
   const unsigned weight = translate::weight_at(frame.rip);
   for (;;) {

@@ -35,6 +35,9 @@ static inline int load(volatile int* at) {
 static inline void exchange(volatile int* at, int value) {
   __asm__ volatile("xchgl %1,%0" : "+m"(*at), "+r"(value) : : "memory");
 }
+static inline void add(volatile int* at) {
+  __asm__ volatile("addl $1,%0" : "+m"(*at) : : "memory", "cc");
+}
 static inline void mfence(void) { __asm__ volatile("mfence" : : : "memory"); }
 static inline void locked(void) {
   __asm__ volatile("lock; addl $0,-64(%%rsp)" : : : "memory", "cc");
@@ -78,6 +81,8 @@ static void sb_wide_0(Round* m) { store_wide(m->wide_x), m->r[0] = load_byte(m->
 static void sb_wide_1(Round* m) { store_wide(m->wide_y), m->r[1] = load_byte(m->wide_x + 15); }
 static void sb_string_0(Round* m) { store_string(m->wide_x), m->r[0] = load_byte(m->wide_y + 3); }
 static void sb_string_1(Round* m) { store_string(m->wide_y), m->r[1] = load_byte(m->wide_x + 3); }
+static void sb_add_0(Round* m) { add(&m->x), m->r[0] = load(&m->y); }
+static void sb_add_1(Round* m) { add(&m->y), m->r[1] = load(&m->x); }
 static void sb_membarrier_1(Round* m) {
   store(&m->y, 1);
   syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
@@ -116,6 +121,16 @@ static int is_torn(Round* m) {
 static void mp_0(Round* m) { store(&m->x, 1), store(&m->y, 1); }
 static void mp_1(Round* m) { m->r[0] = load(&m->y), m->r[1] = load(&m->x); }
 static int mp(Round* m) { return m->r[0] == 1 && m->r[1] == 0; }
+// An unlocked instruction that reads and writes is made in two steps, or as a whole.
+static void mp_add_0(Round* m) { store(&m->x, 1), add(&m->y); }
+static void own_add_0(Round* m) {
+  store(&m->x, 1);
+  add(&m->x);
+  m->r[0] = load(&m->x);
+  m->r[1] = load(&m->y);
+}
+static void own_add_1(Round* m) { add(&m->y), m->r[2] = load(&m->x); }
+static int lost_own_add(Round* m) { return m->r[0] != 2 || m->x != 2 || m->y != 1; }
 // The flag lies on the writer's stack.
 static volatile int* volatile on_stack[kRounds];
 static void mp_stack_0(Round* m) {
@@ -164,6 +179,7 @@ static const struct Test {
     {"sb_one_fence", both_zero, {sb_0, sb_mfence_1}},
     {"sb_membarrier", both_zero, {sb_0, sb_membarrier_1}},
     {"sb_call", both_zero, {sb_call_0, sb_mfence_1}},
+    {"sb_add", both_zero, {sb_add_0, sb_add_1}},
     {"sb_wide", both_zero, {sb_wide_0, sb_wide_1}},
     {"sb_string", both_zero, {sb_string_0, sb_string_1}},
     {"forward", forwarded, {forward_0, forward_1}},
@@ -173,6 +189,8 @@ static const struct Test {
     {"n5", n5, {n5_0, n5_1}},
     {"n6", n6, {n6_0, n6_1}},
     {"mp", mp, {mp_0, mp_1}},
+    {"mp_add", mp, {mp_add_0, mp_1}},
+    {"own_add", lost_own_add, {own_add_0, own_add_1}},
     {"mp_stack", mp, {mp_stack_0, mp_stack_1}},
     {"lb", lb, {lb_0, lb_1}},
     {"s", s, {s_0, s_1}},

@@ -12,21 +12,21 @@ std::string store_words(const ToldDelay& one) {
       one.variable.empty() ? fmt::format("{:#x}", one.logged.address) : one.variable;
   std::string text = "store";
   if (one.logged.size <= 8)
-    text += fmt::format(" of {}{}", one.logged.value > 9 ? fmt::format("{:#x}", one.logged.value)
-                                                         : std::to_string(one.logged.value),
+    text += fmt::format(" of {}{}",
+                        one.logged.value > 9 ? fmt::format("{:#x}", one.logged.value)
+                                             : std::to_string(one.logged.value),
                         one.logged.size == 1 ? " (a byte)" : "");
   text += fmt::format(" to {} at {}", variable, place_words(one.shown));
   if (!one.shown.function.empty())
-    text += fmt::format(" in {}{}", one.shown.function,
-                        one.shown.function.ends_with(')') ? "" : "()");
+    text +=
+        fmt::format(" in {}{}", one.shown.function, one.shown.function.ends_with(')') ? "" : "()");
   return text;
 }
 
 std::string until_words(const ToldDelay& one) {
   const std::string& cause = one.logged.cause;
-  const std::string where = one.logged.visible_at.address
-                                ? " at " + place_words(one.visible)
-                                : std::string();
+  const std::string where =
+      one.logged.visible_at.address ? " at " + place_words(one.visible) : std::string();
   if (cause == "fence") return "until its fence or locked instruction" + where;
   if (cause == "event") return "until its next event" + where;
   if (cause == "signal") return "until a signal comes" + where;

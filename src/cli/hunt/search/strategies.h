@@ -33,9 +33,8 @@ struct StrategyOptions {
   uint64_t seed = 1;
   std::string memory = "sc";  // or tso: runs have delays of stores, too
 };
-inline const std::vector<std::string> kStrategies = {"auto",  "directed", "random", "pct",
-                                                     "pos",   "pb",       "race",   "surw",
-                                                     "sweep", "mutate",   "delay"};
+inline const std::vector<std::string> kStrategies = {
+    "auto", "directed", "random", "pct", "pos", "pb", "race", "surw", "sweep", "mutate", "delay"};
 
 class Strategies {
  public:

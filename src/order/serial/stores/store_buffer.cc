@@ -28,8 +28,8 @@
 #include "code/decode/decoder.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
-#include "order/serial/stores/delays.h"
 #include "order/serial/run.h"
+#include "order/serial/stores/delays.h"
 #include "sys/maps.h"
 #include "sys/report.h"
 

@@ -251,7 +251,7 @@ TEST_F(StoreBuffer, WhatOtherProcessesMaySeeIsNotDelayed) {
   void* const shared =
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(shared, MAP_FAILED);
-  ASSERT_TRUE(stores::begin(task_));
+  ASSERT_TRUE(stores::begin(task_, 0));
   EXPECT_EQ(look(kStore, shared), Next::kNothing);
   store(x_, 1);
   EXPECT_EQ(look(kStore, shared), Next::kDrain);
