@@ -77,7 +77,7 @@ inline constexpr uint64_t kDeclaredSize = uint64_t{512} << 20;
 inline constexpr uint64_t kConstants = 0x30fe50000000;  // constant/layout.h: the command's memory
 inline constexpr uint64_t kSchedule = 0x30ff00000000;   // control/schedule_memory.h: the command's
 inline constexpr uint64_t kScheduleLog = 0x30ff10000000;  // order/serial/run.h
-inline constexpr uint64_t kScheduleLogSize = uint64_t{128} << 20;
+inline constexpr uint64_t kScheduleLogSize = uint64_t{192} << 20;
 inline constexpr uint64_t kMadeBlocks = 0x30ff20000000;  // code/translate/made_blocks.h
 inline constexpr uint64_t kSpinnerKey = uint64_t{3}
                                         << 62;  // + a task: what it waits for that spins on pages

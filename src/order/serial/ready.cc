@@ -44,18 +44,6 @@ uint32_t find_ready(const Shared& s, TaskId* ready) {
   return count;
 }
 
-bool may_be_signalled(const Shared& s) {
-  // Two signals are the C library's own, which threads of the program send each other, and all of
-  // them wait.
-  constexpr int kCancel = 32, kSetUser = 33;
-  for (int i = 1; i <= sys::kSignals; i++) {
-    if (i == kCancel || i == kSetUser) continue;
-    const uint64_t handler = reinterpret_cast<uint64_t>(s.signals.actions[i].handler);
-    if (handler > 1) return true;
-  }
-  return false;
-}
-
 bool has_outside(const Shared& s) {
   for (TaskId i = 0; i < s.order.high_task; i++)
     if (s.tasks[i].order.state == TaskState::kOutside) return true;

@@ -16,8 +16,6 @@ void wake_loops(const Shared& s);
 
 bool has_outside(const Shared& s);
 bool has_deadline(const Shared& s);
-// Whether a signal from outside may reach a handler of the program's.
-bool may_be_signalled(const Shared& s);
 
 // Who sleeps, and would be awake if the others were held up for a while.
 uint32_t find_sleeping(const Shared& s, TaskId* sleeping);

@@ -5,7 +5,7 @@
 // The unit of counting is the step: an instruction by which a task may be seen by another, or may
 // see one (code/translate/block.h). A task is stopped before a step, at an event, and where it
 // cannot go on. The strategy (strategy.h) then says who goes on.
-// Implemented in log.cc and serial.cc.
+// Implemented in log.cc, serial.cc and trail.cc.
 #pragma once
 
 #include "code/decode/registers.h"

@@ -137,7 +137,7 @@ KeptPlace& place_of_change(uint32_t change) {
   return room().places[change < kFirst ? change : kFirst + (change - kFirst) % kLast];
 }
 
-void note_touch(const Task& task, uint64_t rip, const Access& access) {
+void note_touch(const Task& task, uint64_t rip, const Access& access, bool is_write) {
   const uint32_t most = g_trail.is_after ? kTouches : kTouchesBefore;
   uint32_t at = g_trail.touches++;
   if (at >= most) {
@@ -153,7 +153,7 @@ void note_touch(const Task& task, uint64_t rip, const Access& access) {
                         g_run.changes,
                         g_run.tracks[task.id].number,
                         static_cast<uint32_t>(access.size),
-                        access.written};
+                        is_write};
 }
 
 // From here on the schedule is another than the default one.
@@ -365,8 +365,9 @@ void keep_step(const Task& task, const Frame& frame, bool reads, bool writes) {
   const AccessList list = accesses_of(instruction, registers_of(frame), sys::fs_base(), 0);
   for (size_t i = 0; i < list.count; i++) {
     const Access& access = list.accesses[i];
-    if (access.address && access.size && (access.written ? writes : reads))
-      note_touch(task, frame.rip, access);
+    if (!access.address || !access.size) continue;
+    if (access.read && reads) note_touch(task, frame.rip, access, false);
+    if (access.written && writes) note_touch(task, frame.rip, access, true);
   }
 }
 

@@ -98,12 +98,7 @@ class Telling {
     told.is_write = touch.is_write;
     told.turn = touch.changes;
     told.place = places_.at_instruction(touch.rip);
-    if (touch.is_write) {
-      told.updates = std::ranges::any_of(log_.touches, [&](const LoggedTouch& other) {
-        return !other.is_write && other.rip == touch.rip && other.task == touch.task &&
-               other.changes == touch.changes && other.address == touch.address;
-      });
-    }
+    told.updates = touch.is_update;
     return told;
   }
 
@@ -132,7 +127,10 @@ class Telling {
     if (chosen >= kMostConflicts) return;
     if (const auto next = next_touch(log_, index)) {
       told.next =
-          fmt::format("{} {}", next->is_write ? "writes" : "reads",
+          fmt::format("{} {}",
+                      next->is_update  ? "updates"
+                      : next->is_write ? "writes"
+                                       : "reads",
                       places_.memory_words(next->address, next->size, index + 1, stack_of(index)));
     }
     const bool is_whole =

@@ -104,7 +104,14 @@ void read_touch(std::istream& words, ScheduleLog& log) {
   touch.is_write = kind == 'w';
   touch.address = read_hex(words);
   touch.rip = read_hex(words);
-  if (words && touch.size > 0) log.touches.push_back(touch);
+  if (!words || touch.size == 0) return;
+  if (touch.is_write && !log.touches.empty()) {
+    LoggedTouch& last = log.touches.back();
+    touch.is_update = !last.is_write && last.changes == touch.changes && last.task == touch.task &&
+                      last.rip == touch.rip && last.address == touch.address;
+    if (touch.is_update) last.is_update = true;
+  }
+  log.touches.push_back(touch);
 }
 
 // map START LIMIT OFFSET PATH

@@ -72,6 +72,7 @@ struct LoggedTouch {
   uint32_t task = 0;
   bool is_write = false;
   uint64_t size = 0, address = 0, rip = 0;
+  bool is_update = false;  // the reading or the writing of a step that does both
 
   bool overlaps(const LoggedTouch& other) const {
     return address < other.address + other.size && other.address < address + size;

@@ -145,6 +145,18 @@ TEST(ScheduleLog, DetailSaysStacksTouchesAndFiles) {
   EXPECT_TRUE(log.has_detail());
 }
 
+TEST(ScheduleLog, AStepThatReadsAndWritesUpdates) {
+  const ScheduleLog log = parsed_log(
+      "weir-schedule 1\n"
+      "touch 0 1 r 4 0x404040 0x401136\ntouch 0 1 w 4 0x404040 0x401136\n"
+      "touch 0 1 r 4 0x404040 0x401136\ntouch 1 2 w 4 0x404040 0x401136\n"
+      "touch 2 1 w 4 0x404040 0x401136\n"
+      "end exit 0\n");
+  std::vector<bool> updates;
+  for (const LoggedTouch& touch : log.touches) updates.push_back(touch.is_update);
+  EXPECT_EQ(updates, (std::vector<bool>{true, true, false, false, false}));
+}
+
 TEST(ScheduleLog, LinesThatMakeNoSenseArePassedOver) {
   for (const char* const line : {"place",
                                  "place switch",
