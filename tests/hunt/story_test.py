@@ -133,7 +133,7 @@ int main(void) {
 
 CRASH = ("cc", """#include <stdlib.h>
 #include <thread>
-struct Node { int* value; long weight; };
+struct Node { int* volatile value; long weight; };
 static int one = 1;
 static void clear(Node* node) { node->value = nullptr; }  // CLEARS
 int main() {
