@@ -186,7 +186,8 @@ std::string failure_text(const ReportedFailure& failure, bool has_colours) {
     text += fmt::format("\n  it ends: {}", end_words(*end));
     text += source_text(end->place.source, end->place.line, "         ");
   }
-  if (!failure.story.chosen().empty() || !failure.story.waits.empty()) text += tasks_text(failure.story);
+  if (!failure.story.chosen().empty() || !failure.story.waits.empty())
+    text += tasks_text(failure.story);
   for (const std::string& note : failure.story.notes) text += "\n  " + note;
   if (failure.repeated.runs > 0) {
     if (failure.repeated.is_same()) {
