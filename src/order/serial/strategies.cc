@@ -84,7 +84,8 @@ class List final : public Strategy {
 // Uniform random walk: at each event, and at each step with a probability, the turn goes to any
 // task that can go on, each as likely. A schedule with n tasks that switches at d given places of k
 // is found with a probability of at least (p/n)^d (1-p)^(k-d); so p follows from the seed where
-// none is given, and long runs are tried with few switches, short ones with many.
+// none is given, and long runs are tried with few switches, short ones with many. To yield is a
+// hint, which the kernel may not take: with half of the seeds each second one is not taken.
 class RandomWalk final : public Strategy {
  public:
   void start(const Schedule& schedule) override {
@@ -93,6 +94,8 @@ class RandomWalk final : public Strategy {
     const uint64_t level = random_.below(sizeof kLevels / sizeof kLevels[0]);
     per_million_ = schedule.per_million ? schedule.per_million : kLevels[level];
     at_event_ = per_million_ < 500'000 ? 500'000 : per_million_;
+    constexpr uint64_t kOther = 0x9e3779b97f4a7c15;
+    leaves_hints_ = Random(schedule.seed ^ kOther).below(2) == 0;
     if (per_million_ < 10'000) at_event_ = 200'000;
     halves_ = !schedule.per_million;
     stops_ = 0;
@@ -108,6 +111,8 @@ class RandomWalk final : public Strategy {
     // Right after an event is right before a step.
     if (moment.reason == Reason::kAfter && !random_.happens(per_million_)) return moment.current;
     if (moment.reason == Reason::kEvent && !random_.happens(at_event_)) return moment.current;
+    if (moment.reason == Reason::kYields && leaves_hints_ && random_.happens(500'000))
+      return moment.current;
     if (moment.sleeping_count && random_.below(kSeldom) == 0)
       return moment.sleeping[random_.below(moment.sleeping_count)];
     const Candidates candidates(moment);
@@ -118,7 +123,7 @@ class RandomWalk final : public Strategy {
   static constexpr uint64_t kFarthest = 4096;  // that many draws at once
   static constexpr uint64_t kSeldom = 4;       // a sleeper is chosen
   static constexpr uint64_t kStops = 10'000;
-  bool halves_ = false;
+  bool halves_ = false, leaves_hints_ = false;
   uint64_t stops_ = 0;
   Random random_;
   uint64_t per_million_ = 0, at_event_ = 0;

@@ -83,7 +83,7 @@ class Strategy {
     return kNoStop;
   }
   // One of moment.ready or moment.sleeping. Where moment.goes_on() is false, and another is ready,
-  // not the current one.
+  // not the current one; but to yield is a hint, which need not be taken.
   virtual TaskId choose(const Moment& moment) { return default_choice(moment); }
   // It wants Moment::next.
   virtual bool looks_at_memory() const { return false; }
