@@ -191,12 +191,15 @@ done
 cat >two.c <<'C'
 #include <pthread.h>
 struct { long done, bytes; } s;
+static pthread_barrier_t both;  // on a busy machine one would have ended before the other begins
 static void* work(void* unused) {
+  pthread_barrier_wait(&both);
   for (int i = 0; i < 2000; i++) { s.done++; s.bytes += 3; }
   return unused;
 }
 int main(void) {
   pthread_t one, two;
+  pthread_barrier_init(&both, 0, 2);
   pthread_create(&one, 0, work, 0);
   pthread_create(&two, 0, work, 0);
   pthread_join(one, 0);
