@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/ioprio.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -230,7 +229,7 @@ RealIds::RealIds(Call& call) : a_(call.a), b_(call.b), c_(call.c), d_(call.d) {
       return;
     case SYS_ioprio_get:
     case SYS_ioprio_set:
-      if (a_ == IOPRIO_WHO_PGRP) call.b = process_in(b_);
+      if (a_ == effects::kIoprioGroup) call.b = process_in(b_);
       return;
     case SYS_ptrace: call.b = process_in(b_); return;
     case SYS_prctl:

@@ -1,11 +1,13 @@
 // Calls that name a thread by its id. Of a thread of the program the kernel may know another id.
 #pragma once
 
-#include <linux/ioprio.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
 namespace weir::effects {
+
+// Of linux/ioprio.h, which is not C++ in each version: whom ioprio_get and ioprio_set are about.
+inline constexpr int kIoprioProcess = 1, kIoprioGroup = 2;
 
 // Which argument names it, 0 or 1; -1: none does. `first`: the call's first argument.
 inline int named_thread(long number, long first) {
@@ -22,14 +24,14 @@ inline int named_thread(long number, long first) {
     case SYS_setpriority:
     case SYS_getpriority: return static_cast<int>(first) == PRIO_PROCESS ? 1 : -1;
     case SYS_ioprio_set:
-    case SYS_ioprio_get: return static_cast<int>(first) == IOPRIO_WHO_PROCESS ? 1 : -1;
+    case SYS_ioprio_get: return static_cast<int>(first) == kIoprioProcess ? 1 : -1;
     default: return -1;
   }
 }
 
 // Whether it may name one.
 inline bool may_name_thread(long number) {
-  return named_thread(number, PRIO_PROCESS) >= 0 || named_thread(number, IOPRIO_WHO_PROCESS) >= 0;
+  return named_thread(number, PRIO_PROCESS) >= 0 || named_thread(number, kIoprioProcess) >= 0;
 }
 
 // Whether such a call changes what the kernel has of the thread.
