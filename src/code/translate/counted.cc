@@ -119,6 +119,18 @@ bool find_mark(uint64_t rip, Mark& found, const Block*& block) {
   return true;
 }
 
+// Before translated code is entered, with no budget yet; `way_out`: what lies at `rip`. False: none
+// is entered there.
+bool prepare(const Task& task, uint64_t rip, bool takes_gates, TranslationExit& way_out) {
+  if (!cache().ready || task.identity.in_vfork) return false;
+  count_state().left = count_state().given = 0;
+  way_out = translation_exit_at(rip);
+  if (way_out.is_exit && !(takes_gates && way_out.seek_gate)) return false;
+  if (!cache().flushes) flush_cache();
+  see_changes();
+  return true;
+}
+
 }  // namespace
 
 const Block* block_behind_gate(uint64_t address) { return block_for(address); }
@@ -132,13 +144,9 @@ bool start(uint64_t site_entry, uint64_t upcall) {
 }
 
 uint64_t enter(Task& task, uint64_t rip, uint64_t budget) {
-  if (!cache().ready || task.identity.in_vfork) return 0;
+  TranslationExit way_out;
+  if (!prepare(task, rip, true, way_out)) return 0;
   CountState& state = count_state();
-  state.left = state.given = 0;
-  const TranslationExit way_out = translation_exit_at(rip);
-  if (way_out.is_exit && !way_out.seek_gate) return 0;
-  if (!cache().flushes) flush_cache();
-  see_changes();
   if (budget > kMaxBudget) budget = kMaxBudget;
   if (way_out.seek_gate) {
     state.left = state.given = static_cast<int64_t>(budget);
@@ -153,12 +161,9 @@ uint64_t enter(Task& task, uint64_t rip, uint64_t budget) {
 }
 
 uint64_t enter_exactly(Task& task, uint64_t rip, uint64_t budget) {
-  if (!cache().ready || task.identity.in_vfork) return 0;
+  TranslationExit way_out;
+  if (!prepare(task, rip, false, way_out)) return 0;
   CountState& state = count_state();
-  state.left = state.given = 0;
-  if (translation_exit_at(rip).is_exit) return 0;
-  if (!cache().flushes) flush_cache();
-  see_changes();
   if (budget > kMaxBudget) budget = kMaxBudget;
   const Block* block = block_for(rip);
   if (block != nullptr && budget < block->count) {
@@ -176,12 +181,9 @@ uint64_t enter_exactly(Task& task, uint64_t rip, uint64_t budget) {
 }
 
 uint64_t enter_single(Task& task, uint64_t rip, uint64_t budget) {
-  if (!cache().ready || task.identity.in_vfork) return 0;
+  TranslationExit way_out;
+  if (!prepare(task, rip, false, way_out)) return 0;
   CountState& state = count_state();
-  state.left = state.given = 0;
-  if (translation_exit_at(rip).is_exit) return 0;
-  if (!cache().flushes) flush_cache();
-  see_changes();
   const Block* block = find_cut_block(rip, kSingle);
   if (block == nullptr) block = make_block(rip, kSingle);
   seen() = cache().generation;
