@@ -31,15 +31,6 @@ bool is_in(uint64_t set, int signal) {
   return has_short_turns() ? input::log_value(input::What::kFlags, ask) != 0 : ask();
 }
 
-bool is_signalfd(long descriptor) {
-  constexpr char kName[] = "anon_inode:[signalfd]";
-  char name[sizeof kName];
-  if (sys::name_of_descriptor(descriptor, name, sizeof name) != long{sizeof kName - 1})
-    return false;
-  name[sizeof kName - 1] = 0;
-  return equal_strings(name, kName);
-}
-
 }  // namespace
 
 Task* signalfd_reader() {
@@ -55,7 +46,7 @@ bool come_to_signalfd(long descriptor, bool is_epoll) {
   Task& task = self();
   if (!s.signals.signalfd_mask || !plan().has_processes() || !g_tasks_active) return false;
   const auto ask = [&] {
-    if (!is_epoll) return is_signalfd(descriptor);
+    if (!is_epoll) return sys::is_signalfd(descriptor);
     // What it watches is not known: the maker does, or who comes while none has come.
     const uint32_t reader = s.signals.signalfd_reader;
     return !reader || reader == task.id + 1 || s.signals.signalfd_task == task.id;

@@ -18,4 +18,12 @@ inline long name_of_descriptor(long descriptor, char* to, uint64_t room) {
              static_cast<long>(room));
 }
 
+inline bool is_signalfd(long descriptor) {
+  constexpr char kName[] = "anon_inode:[signalfd]";
+  char name[sizeof kName];
+  if (name_of_descriptor(descriptor, name, sizeof name) != long{sizeof kName - 1}) return false;
+  name[sizeof kName - 1] = 0;
+  return equal_strings(name, kName);
+}
+
 }  // namespace weir::sys

@@ -84,12 +84,6 @@ void show_credentials(long message) {
   }
 }
 
-bool is_signal_descriptor(long descriptor) {
-  char target[32] = {};
-  sys::name_of_descriptor(descriptor, target, sizeof target - 1);
-  return equal_strings(target, "anon_inode:[signalfd]");
-}
-
 void show_signals(long at, long size) {
   constexpr long kSize = sizeof(signalfd_siginfo);
   for (long done = 0; done + kSize <= size; done += kSize)
@@ -369,7 +363,7 @@ long RealIds::show_memory(const Call& call, long result) {
       break;
     case SYS_recvmsg: show_credentials(b_); break;
     case SYS_read:
-      if (result >= static_cast<long>(sizeof(signalfd_siginfo)) && is_signal_descriptor(a_))
+      if (result >= static_cast<long>(sizeof(signalfd_siginfo)) && sys::is_signalfd(a_))
         show_signals(b_, result);
       break;
     case SYS_shmctl:
