@@ -238,14 +238,22 @@ def check_nowhere(build):
 
 def check_registers(build):
     folder, objects = objects_of_library(build)
-    exempt = [pattern for rule in rules("registers") for pattern in rule.split()]
+    by_hand = [pattern for rule in rules("registers") for pattern in rule.split()]
     if not objects:
         yield f"no objects in {folder}"
     for object_file in objects:
         inside = object_file.relative_to(folder).as_posix()
-        if matches(inside, exempt):
+        # Those of interpose/ are entered by calls, whose callers save the registers.
+        is_vector = inside.endswith("_vector_x86_64.cc.o")
+        if matches(inside, by_hand) or (is_vector and inside.startswith("interpose/")):
             continue
         code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", object_file], capture_output=True, text=True, check=True).stdout
+        if is_vector:  # what others call may save and load them; what is local uses them
+            symbols = subprocess.run(["nm", object_file], capture_output=True, text=True, check=True).stdout
+            called = set(re.findall(r"^\S+ [TW] (\S+)$", symbols, re.M))
+            parts = re.split(r"^[0-9a-f]+ <(\S+)>:$", code, flags=re.M)[1:]
+            code = "".join(body for function, body in zip(parts[::2], parts[1::2]) if function in called)
+            code = re.sub(r"^.*\tmov(?:dqa|aps) .*$", "", code, flags=re.M)
         found = re.search(r"^.*%(?:[xyz]?mm\d|st\b|k[0-7]\b).*$", code, re.M)
         if found:
             yield f"{inside}: {' '.join(found.group(0).split())}"

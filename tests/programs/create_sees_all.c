@@ -68,7 +68,7 @@ int main(void) {
   CHECK_EQ(sem_init(&signalled, 0, 0), 0);
   signal(SIGUSR1, on_signal);
   CHECK_EQ(pthread_attr_init(&too_big), 0);
-  CHECK_EQ(pthread_attr_setstacksize(&too_big, (size_t)1 << 45), 0);
+  CHECK_EQ(pthread_attr_setstacksize(&too_big, (size_t)1 << 47), 0);
   for (int i = 0; i < 2; ++i)
     CHECK_EQ(pthread_create(&roots[i], NULL, tree, (void*)(long)kTree), 0);
   for (long round = 0; round < kRounds; ++round) {

@@ -5,6 +5,7 @@
 enum { kRounds = 25, kRounding = 0x6000, kDownward = 0x2000, kUpward = 0x4000 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long shared_count;
+static volatile uint64_t contended;  // registers_race: each publishes a part of this word
 
 static void* body(void* number) {
   double seed = (double)(long)number + 0.5;
@@ -15,6 +16,9 @@ static void* body(void* number) {
     long pid = SYS_getpid;
     in[0] = 0x1111111111111111u * (uint64_t)((long)number + 1);
     in[1] = in[0] ^ (uint64_t)round;
+#ifdef RACE
+    contended = (uint64_t)(round * 8 + (long)number + 1);
+#endif
     __asm__ volatile(
         "movups (%[in]), %%xmm0\n movaps %%xmm0, %%xmm1\n paddq %%xmm0, %%xmm1\n movaps %%xmm1, "
         "%%xmm7\n"

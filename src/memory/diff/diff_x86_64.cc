@@ -1,6 +1,6 @@
 // A page is compared 64 bytes at a time with SSE2, whose old encodings leave the upper parts of the
-// vector registers alone. The four registers used are saved by hand, because a caller may be in the
-// middle of the program's vector code.
+// vector registers alone. A caller may be in the middle of the program's vector code. So the four
+// registers used are saved by hand, and the compiler may use none (tests/layering.py registers).
 
 #include "memory/diff/diff.h"
 
