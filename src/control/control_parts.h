@@ -201,6 +201,7 @@ struct ProgramState {
   uint64_t stack_limit;          // end of the first thread's stack
   uint64_t left_out_calls[8];    // by number, one bit each: system calls that were answered as by a
                                  // kernel without them. Changed atomically
+  uint32_t told_device;          // 1: the user knows of a device that does not fit. Atomically
 };
 
 // Which task has the turn, and which comes next. Guarded by: `lock`, unless something else is said.

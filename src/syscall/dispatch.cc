@@ -158,6 +158,7 @@ void choose_handled(bool multi) {
   mark(is_of_static_program, 1);
   if (constant::is_on()) mark(is_constant, 1);
   if (plan().has_processes()) mark(is_memory, 1);
+  if (plan().has_processes()) mark(may_own_memory, 1);
   if (plan().checks_races()) mark(closes_descriptors, 1);
   if (plan().has_processes()) g_syscall_handled[SYS_timer_create] = 1;
   if (plan().checks_races()) mark(makes_descriptors, 1);
@@ -399,6 +400,8 @@ long make_call(Call& call) {
     result = call_kernel(call);
   }
   if (served::g_watches) served::note({call.number, call.a, call.b, call.c, call.d, result});
+  if (may_own_memory(call.number) && (plan().has_processes() || input::is_on()))
+    note_device(call, result);
   return result;
 }
 

@@ -32,7 +32,12 @@ struct Call {
   bool again = false;
 };
 long call_kernel(const Call& call);
-long on_memory(Call& call);       // mmap, munmap, mprotect, mremap, madvise, brk
+long on_memory(Call& call);  // mmap, munmap, mprotect, mremap, madvise, brk
+// Devices that do not fit a View with processes, or a recording (memory/device.cc).
+bool may_own_memory(long number);
+// The kernel has answered `result`. Tells the user, once a program, what a driver that works on the
+// memory of its process does not do here. REQUIRES: the View has processes, or a recording is made.
+void note_device(const Call& call, long result);
 long on_process(Call& call);      // clone, fork, exec, exit, wait, ids
 long on_signal_call(Call& call);  // sigaction, sigprocmask, kill, ...
 long on_futex(Call& call);
