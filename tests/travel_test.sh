@@ -146,9 +146,13 @@ chmod 755 "$work"
 if [ "$(id -u)" = 0 ]; then
   nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups env -u WEIR_CACHE HOME=/nowhere)
   cp -r kept other && chown -R 65534:65534 other
+  # The build may lie where only root can go.
+  mkdir -p elsewhere/bin elsewhere/lib && cp "$weir" elsewhere/bin && cp "$(dirname "$weir")/../lib/"{libweir.so,weir-host} elsewhere/lib
+  own=$weir weir=$work/elsewhere/bin/weir
   same other "${nobody[@]}"
   ends 125 'kept: it belongs to root, and only its owner may read a recording' "${nobody[@]}" "$weir" replay kept
   ends 125 'kept: it belongs to root' "${nobody[@]}" "$weir" verify kept
+  weir=$own
 fi
 
 # --- what does not fit is named before anything starts

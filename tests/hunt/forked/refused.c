@@ -1,5 +1,6 @@
 // What a program does before its first thread that a fork does not copy, or that two runs would
 // have together: refused WHAT.
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/ipc.h>
+#include <sys/stat.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
