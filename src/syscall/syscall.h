@@ -33,7 +33,7 @@ struct Call {
 };
 long call_kernel(const Call& call);
 long on_memory(Call& call);  // mmap, munmap, mprotect, mremap, madvise, brk
-// Devices that do not fit a View with processes, or a recording (memory/device.cc).
+// Devices that do not fit a View with processes, or a recording (syscall/memory/device.cc).
 bool may_own_memory(long number);
 // The kernel has answered `result`. Tells the user, once a program, what a driver that works on the
 // memory of its process does not do here. REQUIRES: the View has processes, or a recording is made.

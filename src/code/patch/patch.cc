@@ -82,7 +82,8 @@ class Patcher {
     taken_.use(reinterpret_cast<uint64_t*>(taken_memory_.address()));
     has_earlier_ = take_earlier();
     TextIdentity identity;
-    if (folder_ != nullptr && ((kinds_ & ~kKeptKinds) || !identify_text(text_, object_, identity)))
+    if (folder_ != nullptr &&
+        ((kinds_ & ~kKeptKinds) || !identify_text(text_, object_, has_earlier_, identity)))
       folder_ = nullptr;
     if (folder_ != nullptr && load_plan(folder_, identity, kept_) && fits(kept_)) {
       plan_ = &kept_;

@@ -18,8 +18,8 @@
 // Whoever can write such a file says which instructions are replaced, so a file is believed only if
 // 1. it is a regular file of this user's that nobody else can write to, no link,
 // 2. its digest is right: it is whole,
-// 3. it was made by this very build of the runtime, for an object with this build id, and this text
-//    in it,
+// 3. it was made by this very build of the runtime, for an object with this build id, or if it has
+//    none for a text with this digest, and this text in it,
 // 4. every window that is going to be replaced holds the bytes that it held then (Patcher looks at
 //    that).
 // Else the text is swept as if there were none, and the file is written anew.
@@ -32,7 +32,7 @@ namespace {
 
 constexpr char kMagic[8] = {'w', 'e', 'i', 'r', 's', 'i', 't', '1'};
 constexpr uint64_t kShortText = 64 << 10;
-constexpr uint64_t kLongestFile = 16 << 20;
+constexpr uint64_t kLongestFile = 128 << 20;  // of an object with 2.8 million sites
 
 uint64_t digest_of(const PlanHeader& header, uint64_t file_size) {
   const auto* from = reinterpret_cast<const uint8_t*>(&header.text);
@@ -43,6 +43,27 @@ uint64_t digest_of(const PlanHeader& header, uint64_t file_size) {
 bool same_text(const TextIdentity& a, const TextIdentity& b) {
   return __builtin_memcmp(&a, &b, sizeof a) == 0;
 }
+
+// Per process: digests of texts as they were before anything in them was replaced.
+class Digests {
+ public:
+  // 0: the text has changed, and is not known.
+  uint64_t of(Range text, bool is_changed) {
+    uint32_t at = 0;
+    while (at < kMax && (texts_[at].start != text.start || texts_[at].limit != text.limit)) at++;
+    if (is_changed) return at < kMax ? digests_[at] : 0;
+    if (at == kMax) at = next_++ % kMax;
+    texts_[at] = text;
+    return digests_[at] = digest_text(reinterpret_cast<const uint8_t*>(text.start), text.size());
+  }
+
+ private:
+  static constexpr uint32_t kMax = 256;
+  Range texts_[kMax];
+  uint64_t digests_[kMax];
+  uint32_t next_;
+};
+Digests g_digests;
 
 // The name of a plan's file.
 class Name {
@@ -136,12 +157,19 @@ bool Plan::take(uint64_t capacity) {
   return true;
 }
 
-bool identify_text(Range text, Range object, TextIdentity& identity) {
+bool identify_text(Range text, Range object, bool is_changed, TextIdentity& identity) {
   identity = TextIdentity{};
   if (text.size() < kShortText || text.start < object.start) return false;
   ElfObject image, own;
   if (!image.open(object)) return false;
   identity.id_size = image.build_id(identity.id, sizeof identity.id);
+  if (identity.id_size == 0) {  // as of many libraries in Python's wheels
+    const uint64_t digest = g_digests.of(text, is_changed);
+    constexpr char kByText[] = "text";
+    copy_bytes(identity.id, kByText, 4);
+    copy_bytes(identity.id + 4, &digest, sizeof digest);
+    identity.id_size = digest != 0 ? 4 + sizeof digest : 0;
+  }
   uint8_t own_id[sizeof identity.id] = {};
   const uint32_t own_size = own.open(page::own_image()) ? own.build_id(own_id, sizeof own_id) : 0;
   identity.runtime = digest_bytes(own_id, own_size);

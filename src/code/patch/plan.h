@@ -84,8 +84,10 @@ class Plan {
   Scratch memory_;
 };
 
-// Returns false if the object has no build id, or if the text is so short that nothing is gained.
-[[nodiscard]] bool identify_text(Range text, Range object, TextIdentity& identity);
+// By the object's build id, or by the text if the object has none. `is_changed`: the text is not as
+// in the file any more; it is known if this process has identified it before. Returns false if the
+// text is not known, or so short that nothing is gained.
+[[nodiscard]] bool identify_text(Range text, Range object, bool is_changed, TextIdentity& identity);
 
 // Reads the plan that was kept in `folder` for that text. Returns false if there is none that can
 // be trusted; `plan` is then as it was, or moved from. Does not check what the plan says of the

@@ -209,7 +209,7 @@ TEST_F(KeptPlan, OneThatOthersMayWriteToIsNotUsed) {
   ASSERT_EQ(files().size(), 1u);
   const std::string name = files()[0];
   TextIdentity identity;
-  ASSERT_TRUE(identify_text(library.text, library.object, identity));
+  ASSERT_TRUE(identify_text(library.text, library.object, false, identity));
   const auto is_loaded = [&] {
     Plan plan;
     return load_plan(folder_.c_str(), identity, plan);
@@ -245,7 +245,7 @@ TEST_F(KeptPlan, OneThatOthersMayWriteToIsNotUsed) {
 TEST_F(KeptPlan, WritersAtTheSameTimeLeaveAWholeOne) {
   const Library library = libc();
   TextIdentity identity;
-  ASSERT_TRUE(identify_text(library.text, library.object, identity));
+  ASSERT_TRUE(identify_text(library.text, library.object, false, identity));
   std::vector<pid_t> writers;
   fflush(stdout);
   for (int i = 0; i < 4; i++) {
