@@ -99,7 +99,7 @@ struct Plan {
       case 7: body.clear(); break;
       case 8: all.push_back(message); break;
       case 9:
-        message.header.kind = static_cast<uint8_t>(random() % 4 ? random() % 28 : random());
+        message.header.kind = static_cast<uint8_t>(random() % 4 ? random() % 30 : random());
         break;
       case 10:
         message.header.from = static_cast<uint16_t>(random() % 2 ? random() % kNodes : random());
@@ -242,6 +242,10 @@ void run_program(uint64_t seed) {
     while (words(1)[20] < kNodes) weir_dsm_wait(5, 4);
     weir_dsm_unlock(4);
     weir_dsm_signal(6);
+    const NodeId next = (worker + 1) % kNodes;
+    uint8_t few[100];
+    cluster.node(worker).peers.read(next, offsets[1], few, sizeof few, this_thread());
+    cluster.node(worker).peers.write(next, offsets[2] + 12000 + 8 * worker, few, 8, this_thread());
     double shared = worker;
     weir_dsm_share(&shared, sizeof shared, 1);
     void* small = weir_dsm_alloc(100);

@@ -143,6 +143,11 @@ void start_watch(Bootstrap& bootstrap) {
   take_terminate();
 }
 
+NodeId node_of_process(pid_t process) {
+  const Watch* watch = g_watch.load();
+  return watch ? watch->node_of_process(process) : kNoNode;
+}
+
 void finish_watch() {
   leave_terminate();
   Watch* watch = g_watch.exchange(nullptr);

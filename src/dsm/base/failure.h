@@ -2,6 +2,8 @@
 // on stderr, and ends with 125 within seconds.
 #pragma once
 
+#include <sys/types.h>
+
 #include "dsm/net/bootstrap.h"
 
 namespace weir::dsm {
@@ -26,6 +28,8 @@ bool claim_ending();
 // counts as gone; 0: never; default 10. WEIR_DSM_INTERFACE: names of network interfaces, with
 // commas between them, whose addresses are used; default: all.
 void start_watch(Bootstrap& bootstrap);
+// Which node that process of this machine is; kNoNode: none, or nobody watches.
+NodeId node_of_process(pid_t process);
 // The end of watching: from here on, nodes may go. REQUIRES: a barrier behind.
 void finish_watch();
 

@@ -47,6 +47,8 @@ enum class Kind : uint8_t {
   kCheckDiffs,
   kCheckSides,
   kRace,  // checker.cc
+  kPeerRead,
+  kPeerWrite,  // peers.cc
 };
 const char* name_of_kind(uint8_t kind);  // "page request"
 constexpr uint8_t kGroupLock = 0, kGroupBarrier = 1, kGroupFlush = 2, kGroupData = 3;

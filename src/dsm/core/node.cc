@@ -45,7 +45,9 @@ bool wants_reply(Kind kind) {
     case Kind::kDiffRequest:
     case Kind::kPageRequest:
     case Kind::kHomeFetch:
-    case Kind::kOwnerRequest: return true;
+    case Kind::kOwnerRequest:
+    case Kind::kPeerRead:
+    case Kind::kPeerWrite: return true;
     default: return false;
   }
 }
@@ -87,7 +89,8 @@ Node::Node(Transport& its_transport, const Settings& its_settings)
       collector(*this),
       conditions(*this),
       tapeworm(*this),
-      checker(*this) {
+      checker(*this),
+      peers(*this) {
   protocols[WEIR_DSM_SC] = std::make_unique<ScProtocol>(*this);
   protocols[WEIR_DSM_LRC] = std::make_unique<LrcProtocol>(*this);
   protocols[WEIR_DSM_HLRC] = std::make_unique<HlrcProtocol>(*this);
@@ -175,6 +178,8 @@ void Node::receive(Message&& message) {
     case Kind::kCheckDiffs:
     case Kind::kCheckSides:
     case Kind::kRace: return checker.on_message(std::move(message));
+    case Kind::kPeerRead:
+    case Kind::kPeerWrite: return peers.on_message(std::move(message));
     case Kind::kReply: break;
   }
   fail("a message of kind %u from node %u", message.header.kind, message.header.from);
@@ -208,8 +213,10 @@ const char* name_of_kind(uint8_t kind) {
                                            "report of waits",
                                            "request for diffs to check",
                                            "request for sides of a race",
-                                           "race"};
-  static_assert(std::size(kNames) == static_cast<size_t>(Kind::kRace) + 1);
+                                           "race",
+                                           "request to read memory",
+                                           "request to write memory"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Kind::kPeerWrite) + 1);
   return kind < std::size(kNames) ? kNames[kind] : "message";
 }
 

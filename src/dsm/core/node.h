@@ -38,6 +38,7 @@
 #include "dsm/sync/barrier.h"
 #include "dsm/sync/conditions.h"
 #include "dsm/sync/locks.h"
+#include "dsm/system_calls/peers.h"
 #include "dsm/tapeworm/tapeworm.h"
 
 namespace weir::dsm {
@@ -182,6 +183,7 @@ class Node {
   std::atomic<unsigned> known_threads{
       0};  // that have called, the program's own too, and have not ended
   bool closing_for_program = false;
+  Peers peers;  // last: its thread uses the others
 
  private:
   void receive(Message&& message);

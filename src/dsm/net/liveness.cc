@@ -110,6 +110,15 @@ std::string Watch::name_of(NodeId node) const {
   return "(" + nodes_[node].host + ", process " + std::to_string(nodes_[node].pid) + ")";
 }
 
+NodeId Watch::node_of_process(pid_t process) const {
+  for (NodeId node = 0; node < nodes_.size(); node++) {
+    if (nodes_[node].machine == nodes_[node_].machine &&
+        nodes_[node].pid == static_cast<uint32_t>(process))
+      return node;
+  }
+  return kNoNode;
+}
+
 // --- orders of other threads
 
 void Watch::finish() {

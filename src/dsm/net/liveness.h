@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <atomic>
 #include <string>
@@ -25,6 +26,8 @@ class Watch {
   [[noreturn]] void end(int status, int own_status, const char* reason);
   // In a signal's handler: SIGTERM has come.
   void on_terminate();
+  // Which node that process of this machine is; kNoNode: none.
+  NodeId node_of_process(pid_t process) const;
   // In a forked child: the connections are its parent's.
   void forget();
 

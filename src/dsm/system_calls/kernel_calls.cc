@@ -63,11 +63,6 @@ bool is_shared(const Node& node, uint64_t address) {
   return node.memory.segment.contains(reinterpret_cast<const void*>(address));
 }
 
-Node* node_of_this_process() {
-  Node* node = served.load(std::memory_order_acquire);
-  return node && getpid() == process ? node : nullptr;
-}
-
 // The part of a range that is shared; an empty one: none.
 CallRange shared_part(const Node& node, uint64_t address, uint64_t size, bool is_written) {
   const auto begin = reinterpret_cast<uint64_t>(node.memory.segment.program()),
@@ -111,7 +106,7 @@ bool copy_from_program(void* to, uint64_t from, uint64_t size) {
     return true;
   }
   const iovec mine = {to, size}, its = {reinterpret_cast<void*>(from), size};
-  return process_vm_readv(getpid(), &mine, 1, &its, 1, 0) == static_cast<ssize_t>(size);
+  return syscall(SYS_process_vm_readv, getpid(), &mine, 1, &its, 1, 0) == static_cast<long>(size);
 }
 
 // How the program has them while its call is in the kernel.
@@ -196,7 +191,7 @@ void each_range(const Node& node, const effects::Request& request, Visit visit) 
 }
 
 long make(const effects::Request& request, const Interruptible& program) {
-  Node* const node = node_of_this_process();
+  Node* const node = served_node();
   if (!node) return in_kernel(request, program);
   const int at = received_at(*node, request);
   if (at >= 0 && request.a[at + 1] > 0 && static_cast<uint64_t>(request.a[at + 1]) <= kAside)
@@ -271,10 +266,15 @@ void watch_calls(Node& node) {
   }
 }
 
+Node* served_node() {
+  Node* node = served.load(std::memory_order_acquire);
+  return node && getpid() == process ? node : nullptr;
+}
+
 void forget_calls() { served.store(nullptr, std::memory_order_release); }
 
 bool CallBuffers::add(const void* address, uint64_t size, bool is_written) {
-  const Node* const node = node_of_this_process();
+  const Node* const node = served_node();
   if (!node) return false;
   const CallRange part = shared_part(*node, reinterpret_cast<uint64_t>(address), size, is_written);
   if (part.size == 0) return false;
@@ -290,12 +290,12 @@ bool CallBuffers::add(const void* address, uint64_t size, bool is_written) {
 }
 
 void CallBuffers::make_accessible() const {
-  Node* const node = node_of_this_process();
+  Node* const node = served_node();
   for (uint32_t i = 0; i < count_ && node; i++) fetch_range(*node, ranges_[i]);
 }
 
 bool CallBuffers::was_taken_away() const {
-  Node* const node = node_of_this_process();
+  Node* const node = served_node();
   for (uint32_t i = 0; i < count_ && node; i++) {
     if (!is_accessible(*node, ranges_[i])) return true;
   }

@@ -1,7 +1,9 @@
 // System calls that read or write shared memory: it is made accessible for them.
 #pragma once
 
+#include <errno.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 namespace weir::dsm {
 
@@ -11,6 +13,8 @@ class Node;
 // stderr where that is not to be had.
 void watch_calls(Node& node);
 void forget_calls();
+// The node that is watched; NULL: none, or this is a child by fork.
+Node* served_node();
 
 // Program memory that a call reads or writes.
 struct CallRange {
@@ -28,6 +32,18 @@ class CallBuffers {
   // After one that failed by EFAULT: another thread's synchronization has taken something away, so
   // it is to be made again.
   bool was_taken_away() const;
+  // Makes the call, as often as it takes. A result below `size` is taken for an error too: of calls
+  // that may be made again from the start.
+  template <typename Call>
+  ssize_t make(Call call, uint64_t size = 0) const {
+    for (;;) {
+      make_accessible();
+      const ssize_t result = call();
+      if (result >= 0 ? static_cast<uint64_t>(result) >= size : errno != EFAULT) return result;
+      if (!was_taken_away()) return result;
+      errno = 0;
+    }
+  }
 
  private:
   // Ranges that are kept one by one; further ones extend the last of their kind.

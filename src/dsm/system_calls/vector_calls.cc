@@ -2,7 +2,6 @@
 // sees the list only, so these stand before libc's of the same names. Also the masks of signals: a
 // thread that blocks all signals may use shared memory, whose faults are SIGSEGV and whose system
 // calls are SIGSYS; blocked, the kernel would end the process.
-#include <aio.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -10,7 +9,6 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "dsm/base/failure.h"
 #include "dsm/system_calls/handlers.h"
 #include "dsm/system_calls/kernel_calls.h"
 
@@ -26,16 +24,6 @@ void add(CallBuffers& buffers, const msghdr* message, bool is_written) {
   add(buffers, message->msg_iov, message->msg_iovlen, is_written);
   buffers.add(message->msg_name, message->msg_namelen, is_written);
   buffers.add(message->msg_control, message->msg_controllen, is_written);
-}
-
-template <typename Make>
-auto make(const CallBuffers& buffers, Make call) {
-  for (;;) {
-    buffers.make_accessible();
-    const auto result = call();
-    if (result >= 0 || errno != EFAULT || !buffers.was_taken_away()) return result;
-    errno = 0;
-  }
 }
 
 template <typename Function>
@@ -54,7 +42,7 @@ using namespace weir::dsm;
     WEIR_NEXT(name);                                               \
     CallBuffers buffers;                                           \
     add(buffers, list, static_cast<size_t>(count), is_written);    \
-    return make(buffers, [&] { return libc arguments; });          \
+    return buffers.make([&] { return libc arguments; });           \
   }
 
 extern "C" {
@@ -78,28 +66,22 @@ WEIR_VECTOR_CALL(preadv64v2, true, (int file, const iovec* list, int count, off6
 WEIR_VECTOR_CALL(pwritev64v2, false,
                  (int file, const iovec* list, int count, off64_t at, int flags),
                  (file, list, count, at, flags))
-WEIR_VECTOR_CALL(process_vm_readv, true,
-                 (pid_t process, const iovec* list, unsigned long count, const iovec* its,
-                  unsigned long its_count, unsigned long flags),
-                 (process, list, count, its, its_count, flags))
-WEIR_VECTOR_CALL(process_vm_writev, false,
-                 (pid_t process, const iovec* list, unsigned long count, const iovec* its,
-                  unsigned long its_count, unsigned long flags),
-                 (process, list, count, its, its_count, flags))
+WEIR_VECTOR_CALL(vmsplice, false, (int file, const iovec* list, size_t count, unsigned flags),
+                 (file, list, count, flags))
 
 __attribute__((visibility("default"))) ssize_t sendmsg(int socket, const msghdr* message,
                                                        int flags) {
   WEIR_NEXT(sendmsg);
   CallBuffers buffers;
   add(buffers, message, false);
-  return make(buffers, [&] { return libc(socket, message, flags); });
+  return buffers.make([&] { return libc(socket, message, flags); });
 }
 
 __attribute__((visibility("default"))) ssize_t recvmsg(int socket, msghdr* message, int flags) {
   WEIR_NEXT(recvmsg);
   CallBuffers buffers;
   add(buffers, message, true);
-  return make(buffers, [&] { return libc(socket, message, flags); });
+  return buffers.make([&] { return libc(socket, message, flags); });
 }
 
 __attribute__((visibility("default"))) int sendmmsg(int socket, mmsghdr* messages, unsigned count,
@@ -107,7 +89,7 @@ __attribute__((visibility("default"))) int sendmmsg(int socket, mmsghdr* message
   WEIR_NEXT(sendmmsg);
   CallBuffers buffers;
   for (unsigned i = 0; i < count && i < 1024; i++) add(buffers, &messages[i].msg_hdr, false);
-  return make(buffers, [&] { return libc(socket, messages, count, flags); });
+  return static_cast<int>(buffers.make([&] { return libc(socket, messages, count, flags); }));
 }
 
 __attribute__((visibility("default"))) int recvmmsg(int socket, mmsghdr* messages, unsigned count,
@@ -115,21 +97,9 @@ __attribute__((visibility("default"))) int recvmmsg(int socket, mmsghdr* message
   WEIR_NEXT(recvmmsg);
   CallBuffers buffers;
   for (unsigned i = 0; i < count && i < 1024; i++) add(buffers, &messages[i].msg_hdr, true);
-  return make(buffers, [&] { return libc(socket, messages, count, flags, limit); });
+  return static_cast<int>(
+      buffers.make([&] { return libc(socket, messages, count, flags, limit); }));
 }
-
-// libc's threads for these block all signals, so there is nobody who could fetch.
-#define WEIR_ASYNCHRONOUS_CALL(name, control)                                          \
-  __attribute__((visibility("default"))) int name(control* block) {                    \
-    WEIR_NEXT(name);                                                                   \
-    if (CallBuffers().add(const_cast<void*>(block->aio_buf), block->aio_nbytes, true)) \
-      fail(#name " of shared memory does not work: read and write do");                \
-    return libc(block);                                                                \
-  }
-WEIR_ASYNCHRONOUS_CALL(aio_read, aiocb)
-WEIR_ASYNCHRONOUS_CALL(aio_write, aiocb)
-WEIR_ASYNCHRONOUS_CALL(aio_read64, aiocb64)
-WEIR_ASYNCHRONOUS_CALL(aio_write64, aiocb64)
 
 __attribute__((visibility("default"))) int pthread_sigmask(int how, const sigset_t* set,
                                                            sigset_t* before) {

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Shared memory as a buffer of MPI's, and of copies between processes, under each MPI that is here; a program of one MPI under the other's launcher is refused.
+# usage: buffers.sh BUILD
+set -uo pipefail
+
+build=$(realpath "$1")
+# shellcheck source=tests/dsm/launchers.sh
+. "$(dirname "$0")/launchers.sh"
+
+# run WELL COMMAND...
+run() {
+  local well=$1 status
+  shift
+  timeout -k 5 100 "$@" > out 2>&1
+  status=$?
+  [ "$status" = 0 ] && grep -q "^$well: well$" out && return
+  bad "$*: status $status"
+}
+
+mpiruns=$(mpirun_of_each) || exit
+for mpirun in $mpiruns; do
+  mpi=${mpirun##*.}
+  for protocol in lrc hlrc sc; do
+    WEIR_DSM_PROTOCOL=$protocol run peers "$mpirun" -n 3 "$build/bin/dsm_peers" 10 "$RANDOM"
+  done
+  WEIR_DSM_TAPES=auto WEIR_DSM_COLLECT=64K run peers "$mpirun" -n 2 "$build/bin/dsm_peers" 20 "$RANDOM"
+  for when in first after; do
+    run mpi_buffers "$mpirun" -n 2 "$build/bin/dsm_mpi_buffers_$mpi" "$when"
+  done
+  WEIR_DSM_PROTOCOL=hlrc run mpi_buffers "$mpirun" -n 3 "$build/bin/dsm_mpi_buffers_$mpi" after
+done
+
+# Of the other MPI: each process would be alone, and compute everything.
+for pair in "openmpi mpich MPICH's.mpirun" "mpich openmpi Open.MPI's.mpirun"; do
+  read -r program launcher name <<< "$pair"
+  for when in first after; do
+    timeout -k 5 60 "mpirun.$launcher" -n 2 "$build/bin/dsm_mpi_buffers_$program" "$when" > out 2>&1
+    [ $? != 0 ] && grep -qE "^weir-dsm: $name started 2 processes, but .* counts 1: the program's MPI is not the launcher's" out ||
+      bad "a program of $program by $launcher, $when"
+  done
+done
+exit "$failed"
