@@ -43,6 +43,10 @@ void weir_dsm_start(int* argc, char*** argv);
 void weir_dsm_finish(void);
 /* Ends the job: every node ends with `status`. */
 void weir_dsm_abort(int status, const char* why) __attribute__((noreturn));
+/* For weir/dsm.hpp: an exception of C++ is handled here, or on its way, and the calling thread will
+ * not come to the calls that the others wait in. Ends the job with 125; each node says the
+ * exception's type and text. */
+void weir_dsm_abort_by_exception(const char* where) __attribute__((noreturn));
 
 unsigned weir_dsm_node(void); /* 0 to weir_dsm_nodes() - 1 */
 unsigned weir_dsm_nodes(void);

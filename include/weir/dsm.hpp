@@ -9,7 +9,9 @@
 //    virtual functions may be shared where the program is loaded at one address everywhere (linked
 //    with -no-pie).
 // 3. "Collective" means: every node makes the call, one thread of each, in the same order.
-// 4. Nothing here throws: failures end the job, as in dsm.h.
+// 4. Nothing here throws: failures end the job, as in dsm.h. An exception of the program's that
+//    leaves a session of several nodes, or the body of run, ends the job with its text: the others
+//    would wait for this node for ever. So does one that nobody catches.
 //
 //   int main(int argc, char** argv) {
 //     weir::dsm::session session(argc, argv);
@@ -28,15 +30,33 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <new>
 #include <type_traits>
 #include <utility>
 
+#include <cxxabi.h>
+
 #include "weir/dsm.h"
 
 namespace weir {
 namespace dsm {
+
+namespace detail {
+inline bool is_unwinding() noexcept {
+#if defined(__cpp_lib_uncaught_exceptions)
+  return std::uncaught_exceptions() > 0;
+#else
+  return std::uncaught_exception();
+#endif
+}
+// Before what is collective in a destructor: an exception leaves this node alone, as far as anybody
+// knows.
+inline void end_if_unwinding(const char* where) noexcept {
+  if (is_unwinding() && weir_dsm_nodes() > 1) weir_dsm_abort_by_exception(where);
+}
+}  // namespace detail
 
 // --- Start and end
 
@@ -47,7 +67,10 @@ class session {
   session(int& argc, char**& argv) { weir_dsm_start(&argc, &argv); }
   session(const session&) = delete;
   session& operator=(const session&) = delete;
-  ~session() { weir_dsm_finish(); }
+  ~session() {
+    detail::end_if_unwinding("leaves the session");
+    weir_dsm_finish();
+  }
 
   unsigned node() const noexcept { return weir_dsm_node(); }
   unsigned nodes() const noexcept { return weir_dsm_nodes(); }
@@ -58,9 +81,15 @@ class session {
 template <typename Body>
 void run(Body&& body) {
   using plain = std::remove_reference_t<Body>;
-  weir_dsm_run([](unsigned worker, unsigned workers,
-                  void* context) { (*static_cast<plain*>(context))(worker, workers); },
-               const_cast<void*>(static_cast<const volatile void*>(std::addressof(body))));
+  weir_dsm_run(
+      [](unsigned worker, unsigned workers, void* context) {
+        try {
+          (*static_cast<plain*>(context))(worker, workers);
+        } catch (abi::__forced_unwind&) {
+          throw;  // the thread is cancelled
+        } catch (...) { weir_dsm_abort_by_exception("leaves the body of run"); }
+      },
+      const_cast<void*>(static_cast<const volatile void*>(std::addressof(body))));
 }
 
 // The worker's share of `count` things: [first, second).
@@ -185,7 +214,10 @@ class shared_vector {
     std::swap(size_, other.size_);
     return *this;
   }
-  ~shared_vector() { clear(); }
+  ~shared_vector() {
+    if (data_) detail::end_if_unwinding("leaves the scope of a shared_vector");
+    clear();
+  }
 
   // REQUIRES: the session lives.
   void clear() noexcept {

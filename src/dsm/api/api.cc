@@ -182,6 +182,7 @@ void weir_dsm_start(int* argc, char*** argv) {
   g_node = std::make_unique<Node>(*g_transport, settings);
   watch_faults(*g_node);
   watch_calls(*g_node);
+  if (g_node->nodes() > 1) watch_exceptions();
   g_bootstrap->barrier();
   g_node->diagnostics.start(this_thread());
   const InRuntime starts(this_thread());  // a recording's clock starts
@@ -215,6 +216,7 @@ void weir_dsm_finish(void) {
   finish_watch();
   forget_faults(*g_node);
   forget_calls();
+  forget_exceptions();
   g_node.reset();
   g_transport.reset();
   g_bootstrap->finish();

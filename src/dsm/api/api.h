@@ -1,5 +1,5 @@
 // The node of this process, and the calling thread's part of it.
-// Implemented in api.cc and dsm/core/fault.cc.
+// Implemented in api.cc, exceptions.cc and dsm/core/fault.cc.
 #pragma once
 
 #include "dsm/core/node.h"
@@ -18,5 +18,9 @@ void use_node(Node* node, unsigned worker);
 // handler.
 void watch_faults(Node& node);
 void forget_faults(Node& node);
+
+// From here on an exception that nobody catches is named to all nodes (exceptions.cc).
+void watch_exceptions();
+void forget_exceptions();
 
 }  // namespace weir::dsm
