@@ -108,18 +108,28 @@ struct Launcher {
   unsigned nodes = 0;          // 0: does not say
 };
 
-Launcher find_launcher() {
-  if (is_set("OMPI_COMM_WORLD_SIZE"))
+Launcher read_launcher() {
+  // One process of Open MPI's that no launcher of its own has started sets these variables itself:
+  // then who has started more is the launcher.
+  const bool is_set_by_itself = number_in("OMPI_COMM_WORLD_SIZE") == 1 && number_in("PMI_SIZE") > 1;
+  if (is_set("OMPI_COMM_WORLD_SIZE") && !is_set_by_itself)
     return {"openmpi", "Open MPI's mpirun", number_in("OMPI_COMM_WORLD_SIZE")};
   // What Slurm says holds for its own steps: the variable is not there in a batch script itself.
   const unsigned slurm = number_in("SLURM_STEP_NUM_TASKS");
-  if (is_set("PMIX_RANK")) return {"openmpi", slurm ? "srun (PMIx)" : "a PMIx launcher", slurm};
+  if (is_set("PMIX_RANK") && !is_set_by_itself)
+    return {"openmpi", slurm ? "srun (PMIx)" : "a PMIx launcher", slurm};
   if (is_set("PMI_RANK") || is_set("PMI_SIZE"))
     return {"mpich", slurm ? "srun (PMI)" : "MPICH's mpirun",
             std::max(number_in("PMI_SIZE"), slurm)};
   if (slurm > 1 && is_set("SLURM_PROCID")) return {nullptr, "srun", slurm};
   return {};
 }
+
+// As it was when this library was loaded, which mostly is before main: MPI_Init of a process that
+// has no launcher of its own MPI's changes the environment.
+const Launcher g_launcher_at_load = read_launcher();
+
+Launcher find_launcher() { return g_launcher_at_load.name ? g_launcher_at_load : read_launcher(); }
 
 // The MPI in the program; null: none.
 const char* find_loaded_mpi() {
