@@ -40,6 +40,7 @@
 
 #include "dsm/base/failure.h"
 #include "dsm/core/thread.h"
+#include "dsm/net/room.h"
 #include "dsm/net/ucx_channel.h"
 
 namespace weir::dsm {
@@ -83,6 +84,7 @@ class Ucx final : public Transport {
       : options_(options),
         node_(bootstrap.node()),
         nodes_(bootstrap.nodes()),
+        context_(options.uses_dev_shm),
         server_(context_, [this](Message&& message) { received_.push_back(std::move(message)); }),
         wake_descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (nodes_ > UINT16_MAX) fail("%u nodes are more than %u", nodes_, UINT16_MAX);
@@ -351,7 +353,7 @@ UcxOptions ucx_options_from_environment(UcxOptions options) {
 
 std::unique_ptr<Transport> make_ucx(Bootstrap& bootstrap, const UcxOptions& options) {
   raise_descriptor_limit();
-  return std::make_unique<Ucx>(bootstrap, options);
+  return std::make_unique<Ucx>(bootstrap, fit_in_dev_shm(bootstrap, options));
 }
 
 }  // namespace weir::dsm

@@ -15,6 +15,7 @@ struct UcxOptions {
   unsigned channels = 4;
   unsigned client_spin_microseconds = 20;  // looked for a reply before sleeping
   unsigned server_spin_microseconds = 0;   // the same for the server, between messages
+  bool uses_dev_shm = true;                // UCX's shared memory (posix), where UCX_TLS is not set
 };
 // With what WEIR_DSM_CHANNELS, WEIR_DSM_SPIN and WEIR_DSM_SERVER_SPIN say instead.
 UcxOptions ucx_options_from_environment(UcxOptions options = {});

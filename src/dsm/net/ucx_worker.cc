@@ -55,14 +55,19 @@ void give_back_signals() {
 
 }  // namespace
 
-UcxContext::UcxContext() {
+UcxContext::UcxContext(bool uses_dev_shm) {
   give_back_signals();
   ucp_config_t* config = nullptr;
   check(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
   check(ucp_config_modify(config, "RNDV_THRESH", "inf"), "ucp_config_modify");
   // System V shared memory has hung a kernel where many processes attach it; POSIX shared memory
   // does the same. Who wants it asks for it.
-  if (!getenv("UCX_TLS")) check(ucp_config_modify(config, "TLS", "^sysv"), "ucp_config_modify");
+  if (!getenv("UCX_TLS"))
+    check(ucp_config_modify(config, "TLS", uses_dev_shm ? "^sysv" : "^sysv,posix"),
+          "ucp_config_modify");
+  // UCX reserves places for 512 messages a worker, 4.3 MB; more are made as they are needed.
+  if (!getenv("UCX_MM_RX_BUFS_GROW"))
+    check(ucp_config_modify(config, "MM_RX_BUFS_GROW", "64"), "ucp_config_modify");
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;

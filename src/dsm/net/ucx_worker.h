@@ -16,7 +16,8 @@ namespace weir::dsm {
 // The library, once for a transport.
 class UcxContext {
  public:
-  UcxContext();
+  // `uses_dev_shm`: shared memory of files in /dev/shm, unless UCX_TLS says what is used.
+  explicit UcxContext(bool uses_dev_shm);
   ~UcxContext();
   UcxContext(const UcxContext&) = delete;
   ucp_context_h get() const { return context_; }
