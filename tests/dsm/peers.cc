@@ -187,6 +187,9 @@ void refused() {
   check(process_vm_readv(peer, &to, 1, &nowhere, 1, 0) == -1 && errno == EFAULT, "nowhere", 0);
   check(process_vm_readv(peer, &to, 1, &its, 1, 1) == -1 && errno == EINVAL, "flags", 0);
   check(process_vm_readv(0x3fffffff, &to, 1, &its, 1, 0) == -1 && errno == ESRCH, "nobody", 0);
+  check(process_vm_readv(peer, &nowhere, 1, &its, 1, 0) == -1 && errno == EFAULT, "to nowhere", 0);
+  check(process_vm_writev(peer, &nowhere, 1, &its, 1, 0) == -1 && errno == EFAULT, "from nowhere",
+        0);
   iovec two[] = {its, nowhere};
   unsigned char bytes[2];
   iovec room = {bytes, 2};

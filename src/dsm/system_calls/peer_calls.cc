@@ -13,10 +13,13 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "dsm/api/api.h"
 #include "dsm/base/failure.h"
@@ -26,6 +29,8 @@ namespace weir::dsm {
 namespace {
 
 using Copy = decltype(process_vm_readv);
+
+constexpr uint64_t kChunk = 128 << 10;  // bytes that lie in other memory on their way
 
 struct Lists {
   const iovec *mine, *its;
@@ -55,6 +60,16 @@ struct Place {
   uint64_t left() const { return list->iov_len - at; }
 };
 
+// Between memory of this process that may not be there, and the runtime's own. False: EFAULT.
+bool copy_own(const Segment& segment, void* to, const void* from, uint64_t size) {
+  if (segment.contains(to) || segment.contains(from)) {
+    memcpy(to, from, size);  // faults as the program would
+    return true;
+  }
+  const iovec one = {to, size}, other = {const_cast<void*>(from), size};
+  return syscall(SYS_process_vm_readv, getpid(), &one, 1, &other, 1, 0) == static_cast<long>(size);
+}
+
 // What lies behind `done` bytes, piece by piece. Returns how much of it has been copied altogether.
 ssize_t copy_pieces(Node& node, NodeId peer, pid_t process, const Lists& lists, uint64_t done,
                     bool is_written, Copy* libc) {
@@ -68,9 +83,15 @@ ssize_t copy_pieces(Node& node, NodeId peer, pid_t process, const Lists& lists, 
     uint64_t size = std::min(mine.left(), its.left());
     const auto address = reinterpret_cast<uint64_t>(its.address());
     if (address >= begin && address < end) {
-      size = std::min(size, end - address);
-      if (is_written) node.peers.write(peer, address - begin, mine.address(), size, thread);
-      else node.peers.read(peer, address - begin, mine.address(), size, thread);
+      size = std::min({size, end - address, kChunk});
+      std::vector<uint8_t> bytes(size);
+      if (!is_written) node.peers.read(peer, address - begin, bytes.data(), size, thread);
+      if (!(is_written ? copy_own(segment, bytes.data(), mine.address(), size)
+                       : copy_own(segment, mine.address(), bytes.data(), size))) {
+        errno = EFAULT;
+        return done > 0 ? static_cast<ssize_t>(done) : -1;
+      }
+      if (is_written) node.peers.write(peer, address - begin, bytes.data(), size, thread);
     } else {
       if (address < begin) size = std::min(size, begin - address);
       const iovec one = {mine.address(), size}, other = {its.address(), size};
