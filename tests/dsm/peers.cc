@@ -136,6 +136,20 @@ void write_to_others(unsigned seed, unsigned round) {
   }
 }
 
+// A file's calls move all, also if pages are taken away while the kernel is at them.
+void check_file(int file, unsigned round) {
+  check(pwrite(file, shared, kSize, 5) == static_cast<ssize_t>(kSize), "pwrite", round);
+  std::vector<unsigned char> got(kSize);
+  check(pread(file, got.data(), kSize, 5) == static_cast<ssize_t>(kSize) &&
+            is_as_modelled(got.data(), {0, kSize}),
+        "what pwrite wrote", round);
+  check(lseek(file, 0, SEEK_SET) == 0 && write(file, shared, kSize) == static_cast<ssize_t>(kSize),
+        "write", round);
+  check(pread(file, got.data(), kSize, 0) == static_cast<ssize_t>(kSize) &&
+            is_as_modelled(got.data(), {0, kSize}),
+        "what write wrote", round);
+}
+
 void copy_between(unsigned rounds, unsigned seed) {
   std::atomic<bool> stops{false};
   std::atomic<unsigned long> counted{0};
@@ -149,6 +163,7 @@ void copy_between(unsigned rounds, unsigned seed) {
     }
   });
   Random common(seed), own(seed * 64 + me);
+  const int file = memfd_create("peers", 0);
   for (unsigned round = 0; round < rounds; round++) {
     const unsigned writer = common() % nodes;
     for (unsigned i = 0; i < 6; i++) {
@@ -167,10 +182,12 @@ void copy_between(unsigned rounds, unsigned seed) {
     dsm::barrier(2).arrive_and_wait();
     dsm::barrier(9).arrive_and_wait();
     check(is_as_modelled(shared, {0, kSize}), "what was written", round);
+    check_file(file, round);
     dsm::barrier(3).arrive_and_wait();
   }
   stops = true;
   counts.join();
+  close(file);
   const unsigned long sum = dsm::reduce_sum(counted.load());
   unsigned long there = 0;
   for (size_t page = 0; page < kPages; page++)

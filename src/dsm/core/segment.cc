@@ -68,6 +68,7 @@ Segment::~Segment() {
 }
 
 void Segment::protect(uint64_t offset, uint64_t size, Right right) {
+  changes_.fetch_add(1, std::memory_order_release);
   const long result =
       sys::protect(reinterpret_cast<uint64_t>(program_) + offset, size, protection_of(right));
   if (result == 0) return;

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <atomic>
 #include <vector>
 
 #include "dsm/base/page.h"
@@ -26,6 +27,9 @@ class Segment {
     return reinterpret_cast<uint64_t>(address) - reinterpret_cast<uint64_t>(program_) < size_;
   }
   void protect(uint64_t offset, uint64_t size, Right right);
+  // How often protect() has been called: more than before means that a right may have gone in
+  // between, even if it is there now.
+  uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
   // Gives the physical memory back: zero afterwards.
   void clear(uint64_t offset, uint64_t size);
 
@@ -33,6 +37,7 @@ class Segment {
   uint8_t *program_ = nullptr, *open_ = nullptr;
   uint64_t size_;
   int file_ = -1;
+  std::atomic<uint64_t> changes_{0};  // counted before the change: who sees its effect sees it here
 };
 
 // Changes of right of many pages at once: neighbours by one system call. Applied by apply() or at

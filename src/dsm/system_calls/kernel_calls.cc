@@ -11,7 +11,8 @@
 // Invariants:
 //   1. A call is made when its ranges have been fetched. Another thread of the node may synchronize
 //      meanwhile and take some away. Then the kernel returns EFAULT, having done nothing, and the
-//      call is made again. (not checkable: the kernel's answer says it)
+//      call is made again if any right has changed since: those taken away may be there again. (not
+//      checkable: the kernel's answer says it)
 //   2. What a call consumes is not lost by that: what is received, up to kAside bytes, goes to
 //      other memory first, and from there as the program's own access. So a call that fails
 //      consumes no datagram, and what a blocked call will receive may come at any time. (not
@@ -34,6 +35,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <ucontext.h>
@@ -84,18 +86,6 @@ void fetch_range(Node& node, const CallRange& range) {
     if (page.kind == UnitKind::kPages)
       node.fetch(page, range.is_written, thread, held);  // others are always accessible
   }
-}
-
-bool is_accessible(Node& node, const CallRange& range) {
-  const std::lock_guard<std::mutex> held(node.mutex);
-  for (UnitId unit :
-       node.memory.extent_of(reinterpret_cast<const uint8_t*>(range.address), range.size)) {
-    const Page& page = node.memory.page(unit);
-    if (page.kind != UnitKind::kPages) continue;
-    if (page.right == Right::kNone || (range.is_written && page.right != Right::kWrite))
-      return false;
-  }
-  return true;
 }
 
 // For the table of effects, which looks into lists and messages.
@@ -190,13 +180,30 @@ void each_range(const Node& node, const effects::Request& request, Visit visit) 
       &context);
 }
 
-long make(const effects::Request& request, const Interruptible& program) {
+// A call that moves bytes between memory and a file, of which the kernel did a part: what is left
+// of it. Of a pipe or a connection a part is an answer like others.
+bool leave_rest(effects::Request& request, long done) {
+  const bool is_at_offset = request.number == SYS_pread64 || request.number == SYS_pwrite64;
+  if (!is_at_offset && request.number != SYS_read && request.number != SYS_write) return false;
+  struct stat file;
+  if (done <= 0 || done >= request.a[2] ||
+      syscall(SYS_fstat, static_cast<int>(request.a[0]), &file) || !S_ISREG(file.st_mode))
+    return false;
+  request.a[1] += done;
+  request.a[2] -= done;
+  if (is_at_offset) request.a[3] += done;
+  return true;
+}
+
+long make(effects::Request request, const Interruptible& program) {
   Node* const node = served_node();
   if (!node) return in_kernel(request, program);
   const int at = received_at(*node, request);
   if (at >= 0 && request.a[at + 1] > 0 && static_cast<uint64_t>(request.a[at + 1]) <= kAside)
     return receive_aside(request, at, program);
+  long done = 0;
   for (bool is_known = true;;) {
+    const uint64_t changes = node->memory.segment.changes();
     each_range(*node, request, [node](const CallRange& range) { fetch_range(*node, range); });
     if (!is_known) {
       for (const long argument : request.a) {
@@ -205,13 +212,14 @@ long make(const effects::Request& request, const Interruptible& program) {
       }
     }
     const long result = in_kernel(request, program);
-    if (result != -EFAULT) return result;
-    bool was_accessible = true;
-    each_range(*node, request, [&](const CallRange& range) {
-      was_accessible = was_accessible && is_accessible(*node, range);
-    });
-    if (!was_accessible) continue;  // another thread has taken it away
-    if (!is_known) return result;
+    const bool may_be_taken_away = node->memory.segment.changes() != changes;
+    if (may_be_taken_away && leave_rest(request, result)) {
+      done += result;
+      continue;
+    }
+    if (result != -EFAULT || (!is_known && !may_be_taken_away))
+      return result >= 0 ? done + result : done > 0 ? done : result;
+    if (may_be_taken_away) continue;
     is_known = false;  // more than the table says?
   }
 }
@@ -289,17 +297,16 @@ bool CallBuffers::add(const void* address, uint64_t size, bool is_written) {
   return true;
 }
 
-void CallBuffers::make_accessible() const {
+uint64_t CallBuffers::make_accessible() const {
   Node* const node = served_node();
+  const uint64_t changes = node ? node->memory.segment.changes() : 0;
   for (uint32_t i = 0; i < count_ && node; i++) fetch_range(*node, ranges_[i]);
+  return changes;
 }
 
-bool CallBuffers::was_taken_away() const {
+bool CallBuffers::may_be_taken_away(uint64_t changes) const {
   Node* const node = served_node();
-  for (uint32_t i = 0; i < count_ && node; i++) {
-    if (!is_accessible(*node, ranges_[i])) return true;
-  }
-  return false;
+  return count_ > 0 && node && node->memory.segment.changes() != changes;
 }
 
 }  // namespace weir::dsm

@@ -27,20 +27,20 @@ class CallBuffers {
  public:
   // Whether any lies in shared memory: else there is nothing to do.
   bool add(const void* address, uint64_t size, bool is_written);
-  // Before the call.
-  void make_accessible() const;
-  // After one that failed by EFAULT: another thread's synchronization has taken something away, so
-  // it is to be made again.
-  bool was_taken_away() const;
+  // Before the call. Returns what may_be_taken_away() asks for.
+  uint64_t make_accessible() const;
+  // After a call that failed by EFAULT: another thread's synchronization may have taken something
+  // away, so it is to be made again.
+  bool may_be_taken_away(uint64_t changes) const;
   // Makes the call, as often as it takes. A result below `size` is taken for an error too: of calls
   // that may be made again from the start.
   template <typename Call>
   ssize_t make(Call call, uint64_t size = 0) const {
     for (;;) {
-      make_accessible();
+      const uint64_t changes = make_accessible();
       const ssize_t result = call();
       if (result >= 0 ? static_cast<uint64_t>(result) >= size : errno != EFAULT) return result;
-      if (!was_taken_away()) return result;
+      if (!may_be_taken_away(changes)) return result;
       errno = 0;
     }
   }

@@ -41,7 +41,8 @@ TEST_P(PeersTest, WhatIsReadAndWrittenForAnotherNodeIsAsItsOwnAccess) {
         cluster.node(me).peers.write(peer, offset + at, bytes.data(), size, this_thread());
       }
       weir_dsm_barrier(1);
-      weir_dsm_barrier(3);  // behind which all know what was written for a node before it came here
+      weir_dsm_barrier(3);  // a node's release of what was written for it
+      weir_dsm_barrier(4);  // all are past that
       const size_t from = own() % kSize, length = 1 + own() % (kSize - from);
       const unsigned of = own() % kNodes;
       cluster.node(me).peers.read(of, offset + from, bytes.data(), length, this_thread());
