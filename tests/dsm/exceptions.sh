@@ -71,4 +71,8 @@ for mpirun in $mpiruns; do
 done
 LD_PRELOAD=$library timeout 60 python3 faults.py "$library" crash > out 2>&1
 [ $? = 139 ] && grep -q '^Fatal Python error: Segmentation fault' out || bad "a fault of Python's own"
+# Without LD_PRELOAD that is said.
+sed -i 's/^faulthandler.enable()$//' faults.py
+timeout 60 python3 faults.py "$library" > out 2>&1 && grep -q '^faults: well$' out &&
+  grep -q '^weir-dsm: libweir-dsm was loaded by dlopen: ' out || bad "loaded by dlopen"
 exit "$failed"

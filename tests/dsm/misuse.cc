@@ -1,6 +1,7 @@
 // What a program may get wrong with libweir-dsm, one thing at a time: the last node does it, the
 // others wait at barrier 90. usage: dsm_misuse WHAT Prints "node N: process P"; with "nothing" also
 // "well".
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,13 @@ const std::map<std::string, void (*)()> kByOne = {
     {"unlock-twice", [] { weir_dsm_lock(5), weir_dsm_unlock(5), weir_dsm_unlock(5); }},
     {"unlock-other", [] { weir_dsm_lock(5), std::thread([] { weir_dsm_unlock(5); }).join(); }},
     {"thread-ends", [] { std::thread([] { weir_dsm_lock(5); }).join(); }},
+    {"thread-exits", [] { std::thread([] { weir_dsm_lock(5), pthread_exit(nullptr); }).join(); }},
+    {"thread-cancelled",
+     [] {
+       std::thread thread([] { weir_dsm_lock(5), pause(); });
+       pthread_cancel(thread.native_handle());
+       thread.join();
+     }},
     {"lock-twice", [] { weir_dsm_lock(5), weir_dsm_lock(5); }},
     {"trylock-twice", [] { weir_dsm_lock(5), weir_dsm_trylock(5); }},
     {"wait", [] { weir_dsm_wait(2, 5); }},

@@ -29,6 +29,7 @@
 // that serves it.
 #include "dsm/system_calls/kernel_calls.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -246,6 +247,9 @@ void on_sigsys(int number, siginfo_t* info, void* context) {
   errno = saved;
 }
 
+// Whether this library's functions stand before libc's: not if the program has loaded it by dlopen.
+bool stands_before_libc() { return dlsym(RTLD_DEFAULT, "writev") != dlsym(RTLD_NEXT, "writev"); }
+
 }  // namespace
 
 void watch_calls(Node& node) {
@@ -271,6 +275,13 @@ void watch_calls(Node& node) {
             "weir-dsm: node %u: system calls on shared memory may fail (EFAULT), as no filter is "
             "to be had (%s): call weir_dsm_touch before\n",
             node.me(), strerror(error));
+  }
+  if (node.me() == 0 && !stands_before_libc()) {
+    fprintf(
+        stderr,
+        "weir-dsm: libweir-dsm was loaded by dlopen: lists of buffers in shared memory (writev, "
+        "MPI's copies between processes) may fail, and a handler of SIGSEGV that is installed "
+        "from now on takes its faults; start the program with LD_PRELOAD=libweir-dsm.so\n");
   }
 }
 
