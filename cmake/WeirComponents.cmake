@@ -4,6 +4,8 @@
 # goes untested unseen. Names of packages are Debian's.
 option(WEIR_REGION "Build libweir-region: traps on regions of a program's own choice" ON)
 option(WEIR_DSM "Build libweir-dsm: distributed shared memory over UCX and MPI; needs WEIR_REGION" ON)
+option(WEIR_PYTHON "Build the Python package weir_dsm; needs WEIR_DSM" ON)
+option(WEIR_FORTRAN "Build the Fortran module weir_dsm; needs WEIR_DSM" ON)
 option(WEIR_BENCH "Build the workloads and weir-bench, which measures them" ON)
 option(WEIR_TESTS "Build the tests" ON)
 option(WEIR_REQUIRE_COMPONENTS "Stop if a component that is switched on cannot be built" OFF)
@@ -87,6 +89,57 @@ if(WEIR_DSM)
     endif()
   endforeach()
   weir_component_needs(WEIR_DSM "an MPI (mpicc.openmpi or mpicc.mpich)" "libopenmpi-dev or libmpich-dev" WEIR_MPIS)
+endif()
+
+# --- languages for libweir-dsm; without it there is nothing to call
+foreach(language PYTHON FORTRAN)
+  if(WEIR_${language} AND NOT WEIR_DSM)
+    set(WEIR_${language} OFF)
+  endif()
+endforeach()
+if(WEIR_PYTHON)
+  # Debian's Python, since its numpy is a package too; a wheel is for the one that builds it. Another:
+  # -DWEIR_PYTHON_EXECUTABLE=...
+  if(SKBUILD)
+    set(WEIR_PYTHON_EXECUTABLE ${Python3_EXECUTABLE})
+  endif()
+  find_program(WEIR_PYTHON_EXECUTABLE python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  find_program(WEIR_PYTHON_EXECUTABLE python3)
+  weir_component_needs(WEIR_PYTHON "python3" "python3" WEIR_PYTHON_EXECUTABLE)
+endif()
+if(WEIR_PYTHON)
+  execute_process(COMMAND ${WEIR_PYTHON_EXECUTABLE} -c "if True:
+    import sys, sysconfig
+    print(sysconfig.get_path('include'), sysconfig.get_config_var('EXT_SUFFIX'), '%d.%d' % sys.version_info[:2])
+    try:
+        import pybind11
+        print(pybind11.get_include())
+    except ImportError:
+        print('')
+    try:
+        import numpy
+        print('yes')
+    except ImportError:
+        print('')"
+    OUTPUT_VARIABLE about COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCH "^([^ ]+) ([^ ]+) ([^\n]+)\n([^\n]*)\n([^\n]*)" about "${about}")
+  set(python_include ${CMAKE_MATCH_1})
+  set(WEIR_PYTHON_SUFFIX ${CMAKE_MATCH_2})
+  set(WEIR_PYTHON_VERSION ${CMAKE_MATCH_3})
+  set(pybind11_hint "${CMAKE_MATCH_4}")
+  set(WEIR_PYTHON_NUMPY "${CMAKE_MATCH_5}")
+  find_path(WEIR_PYTHON_INCLUDE Python.h PATHS ${python_include} NO_DEFAULT_PATH)
+  find_path(WEIR_PYBIND11_INCLUDE pybind11/pybind11.h HINTS ${pybind11_hint})
+  weir_component_needs(WEIR_PYTHON "Python.h of ${WEIR_PYTHON_EXECUTABLE}" python3-dev WEIR_PYTHON_INCLUDE)
+  weir_component_needs(WEIR_PYTHON "pybind11" pybind11-dev WEIR_PYBIND11_INCLUDE)
+  if(NOT SKBUILD)
+    weir_component_needs(WEIR_PYTHON "numpy of ${WEIR_PYTHON_EXECUTABLE}" python3-numpy WEIR_PYTHON_NUMPY)
+  endif()
+endif()
+if(WEIR_FORTRAN)
+  include(CheckLanguage)
+  check_language(Fortran)
+  weir_component_needs(WEIR_FORTRAN "a Fortran compiler" gfortran CMAKE_Fortran_COMPILER)
 endif()
 
 # --- weir-bench and its workloads

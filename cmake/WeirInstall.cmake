@@ -4,6 +4,8 @@
 #   devel     weir/weir.h, weir/weir.hpp, pkg-config's weir.pc, the CMake package Weir
 #   region    libweir-region and what a program is built with to use it
 #   dsm       libweir-dsm with its modules for MPIs, weir-dsm-predict, and the same
+#   python    the Python package weir_dsm
+#   fortran   the source of the Fortran module weir_dsm, which each compiler compiles for itself
 #   bench     weir-bench and its workloads
 #   debug     debug information, which is taken out of all of these: where gdb looks for it
 # The CMake package is in devel; each library adds its targets to it. Packages: WeirPackages.cmake.
@@ -22,6 +24,7 @@ set(weir_architecture [[${CMAKE_LIBRARY_ARCHITECTURE}]])
 set(weir_includedir [[${CMAKE_INSTALL_INCLUDEDIR}]])
 set(weir_bindir [[${CMAKE_INSTALL_BINDIR}]])
 set(weir_version [[${PROJECT_VERSION}]])
+set(weir_python_version [[${WEIR_PYTHON_VERSION}]])
 include([[${PROJECT_SOURCE_DIR}/cmake/install_steps.cmake]])
 " ALL_COMPONENTS)
 set(libdir "\${weir_libdir}")
@@ -149,6 +152,19 @@ if(WEIR_DSM)
     weir_stripped(dsm ${module} "${libdir}/${name}")
   endforeach()
   weir_install_programs(dsm ${CMAKE_INSTALL_BINDIR} ${out}/weir-dsm-predict)
+endif()
+
+if(WEIR_PYTHON)
+  # From lib/pythonVERSION/site-packages/weir_dsm, or Debian's lib/python3/dist-packages.
+  set_target_properties(weir_python PROPERTIES INSTALL_RPATH "$ORIGIN/../../../../${CMAKE_INSTALL_LIBDIR}")
+  if(NOT SKBUILD)
+    install(TARGETS weir_python LIBRARY DESTINATION "\${weir_pythondir}" COMPONENT python)
+    weir_stripped(python ${PROJECT_BINARY_DIR}/python/weir_dsm/_core${WEIR_PYTHON_SUFFIX} "\${weir_pythondir}/_core${WEIR_PYTHON_SUFFIX}")
+    install(DIRECTORY bindings/python/weir_dsm/ DESTINATION "\${weir_pythondir}" COMPONENT python FILES_MATCHING PATTERN "*.py")
+  endif()
+endif()
+if(WEIR_FORTRAN)
+  install(FILES bindings/fortran/weir_dsm.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weir COMPONENT fortran)
 endif()
 
 # --- weir-bench: a folder that has what it looks for in a build, and its Python

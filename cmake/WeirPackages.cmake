@@ -11,7 +11,7 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_RESOURCE_FILE_README ${PROJECT_SOURCE_DIR}/README.md)
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_COMPONENTS_ALL runtime devel debug)
-foreach(component region dsm bench)
+foreach(component region dsm python fortran bench)
   string(TOUPPER ${component} option)
   if(WEIR_${option})
     list(APPEND CPACK_COMPONENTS_ALL ${component})
@@ -77,6 +77,17 @@ and C++, what pkg-config and CMake need, and weir-dsm-predict, which tells what
 a recorded run would take on another network.")
 set(CPACK_DEBIAN_DSM_PACKAGE_DEPENDS "${same_version}, libweir-region-dev (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_DSM_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
+
+debian_package(PYTHON python3-weir-dsm python "numpy arrays that all nodes of an MPI job share"
+"The Python package weir_dsm: shared numpy arrays, locks, barriers and
+reductions over libweir-dsm, and python3 -m weir_dsm.run, which starts the
+nodes.")
+if(WEIR_PYTHON)
+  string(REGEX MATCH "^([0-9]+)\\.([0-9]+)" python "${WEIR_PYTHON_VERSION}")
+  math(EXPR next_python "${CMAKE_MATCH_2} + 1")  # a compiled module is for one release of Python
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "${same_version}, libweir-dsm-dev (= ${PROJECT_VERSION}), \
+python3 (>= ${WEIR_PYTHON_VERSION}~), python3 (<< ${CMAKE_MATCH_1}.${next_python}~), python3-numpy")
+endif()
 
 debian_package(BENCH weir-bench devel "measures what Weir costs programs"
 "weir-bench runs workloads, or a command of the user's own, natively and at

@@ -7,6 +7,11 @@ set(weir_libdir ${weir_configured_libdir})
 if(weir_libdir STREQUAL "lib" AND CMAKE_INSTALL_PREFIX MATCHES "(^|/)usr/?$" AND weir_architecture)
   set(weir_libdir lib/${weir_architecture})
 endif()
+# The Python package: where Debian's Python looks, or below the prefix as Python has it.
+set(weir_pythondir lib/python${weir_python_version}/site-packages/weir_dsm)
+if(CMAKE_INSTALL_PREFIX MATCHES "(^|/)usr/?$")
+  set(weir_pythondir lib/python3/dist-packages/weir_dsm)
+endif()
 set(weir_root "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
 
 # The debug information of a program or library that was built, in a file that gdb can read.

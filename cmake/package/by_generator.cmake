@@ -1,12 +1,12 @@
 # Read by cpack: which components are one package (DEB), or one archive (TGZ).
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
-set(groups runtime:weir devel:weir region:region dsm:dsm bench:bench debug:dbgsym)
+set(groups runtime:weir devel:weir region:region dsm:dsm python:python fortran:dsm bench:bench debug:dbgsym)
 if(CPACK_GENERATOR STREQUAL "DEB")
   set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
   unset(CPACK_PACKAGE_DESCRIPTION_SUMMARY)  # each package has one of its own
   set(SHLIBDEPS_EXECUTABLE ${CPACK_WEIR_PACKAGE_FILES}/shlibdeps)
 else()
-  list(TRANSFORM groups REPLACE ":(region|dsm|bench)$" ":weir")
+  list(TRANSFORM groups REPLACE ":(region|dsm|python|bench)$" ":weir")
   set(CPACK_PACKAGING_INSTALL_PREFIX /)
   set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
 endif()
