@@ -3,7 +3,8 @@
 #   runtime   weir, weir-cc, weir-c++, libweir.so, weir-host; manual, completions, documents
 #   devel     weir/weir.h, weir/weir.hpp, pkg-config's weir.pc, the CMake package Weir
 #   region    libweir-region and what a program is built with to use it
-#   dsm       libweir-dsm with its modules for MPIs, weir-dsm-predict, and the same
+#   dsm       libweir-dsm with its modules for MPIs, weir-dsm-run, weir-dsm-report, weir-dsm-predict,
+#             and the same
 #   python    the Python package weir_dsm
 #   fortran   the source of the Fortran module weir_dsm, which each compiler compiles for itself
 #   bench     weir-bench and its workloads
@@ -92,6 +93,8 @@ if(Python3_FOUND)
   endfunction()
   if(WEIR_DSM)
     weir_help_manual(dsm weir-dsm-predict weir-dsm-predict "what a recorded run would take on another network")
+    weir_help_manual(dsm weir-dsm-run weir-dsm-run "runs a program of libweir-dsm on several nodes")
+    weir_help_manual(dsm weir-dsm-report ${PROJECT_SOURCE_DIR}/src/dsm/commands/weir-dsm-report "makes a page of a run of libweir-dsm")
   endif()
   if(WEIR_BENCH)
     weir_help_manual(bench weir-bench ${PROJECT_SOURCE_DIR}/bench/weir_bench/command_line.py "measures what Weir costs programs")
@@ -151,7 +154,28 @@ if(WEIR_DSM)
     get_filename_component(name ${module} NAME)
     weir_stripped(dsm ${module} "${libdir}/${name}")
   endforeach()
-  weir_install_programs(dsm ${CMAKE_INSTALL_BINDIR} ${out}/weir-dsm-predict)
+  weir_install_programs(dsm ${CMAKE_INSTALL_BINDIR} ${out}/weir-dsm-predict ${out}/weir-dsm-run)
+  install(PROGRAMS src/dsm/commands/weir-dsm-report DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT dsm)
+  # Completions, which the commands write themselves.
+  set(completions)
+  foreach(command run report)
+    set(dependency ${PROJECT_SOURCE_DIR}/src/dsm/commands/weir-dsm-report)
+    if(command STREQUAL "run")
+      set(dependency weir-dsm-run)
+    endif()
+    foreach(place bash-completion/completions/weir-dsm-${command} zsh/site-functions/_weir-dsm-${command}
+            fish/vendor_completions.d/weir-dsm-${command}.fish)
+      string(REGEX MATCH "^[a-z]+" shell ${place})
+      get_filename_component(folder ${place} DIRECTORY)
+      add_custom_command(OUTPUT ${share}/dsm/${place}
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${share}/dsm/${folder}
+        COMMAND ${out}/weir-dsm-${command} --completion ${shell} > ${share}/dsm/${place}
+        DEPENDS ${dependency} VERBATIM)
+      list(APPEND completions ${share}/dsm/${place})
+      install(FILES ${share}/dsm/${place} DESTINATION ${datadir}/${folder} COMPONENT dsm)
+    endforeach()
+  endforeach()
+  add_custom_target(weir_dsm_completions ALL DEPENDS ${completions})
 endif()
 
 if(WEIR_PYTHON)

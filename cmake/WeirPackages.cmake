@@ -73,10 +73,12 @@ debian_package(DSM libweir-dsm-dev libdevel "distributed shared memory for the n
 "libweir-dsm gives the processes that mpirun starts one shared memory, over
 UCX, and sends data before it is asked for where a program says so. This
 package has the library, its modules for Open MPI and MPICH, its headers for C
-and C++, what pkg-config and CMake need, and weir-dsm-predict, which tells what
-a recorded run would take on another network.")
+and C++ and the source of the Fortran module, what pkg-config and CMake need;
+weir-dsm-run, which starts a program on several nodes, weir-dsm-report, which
+makes a page of a run, and weir-dsm-predict, which tells what a recorded run
+would take on another network.")
 set(CPACK_DEBIAN_DSM_PACKAGE_DEPENDS "${same_version}, libweir-region-dev (= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_DSM_PACKAGE_RECOMMENDS "openmpi-bin | mpich")
+set(CPACK_DEBIAN_DSM_PACKAGE_RECOMMENDS "openmpi-bin | mpich, python3")
 
 debian_package(PYTHON python3-weir-dsm python "numpy arrays that all nodes of an MPI job share"
 "The Python package weir_dsm: shared numpy arrays, locks, barriers and

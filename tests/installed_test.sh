@@ -84,7 +84,7 @@ moved)
   install_all "$work/first/place"
   mv first/place second
   prefix=$work/second
-  for command in weir weir-cc weir-c++ weir-bench weir-dsm-predict; do
+  for command in weir weir-cc weir-c++ weir-bench weir-dsm-predict weir-dsm-run weir-dsm-report; do
     [ -x "$prefix/bin/$command" ] || fail "bin/$command is not installed"
   done
   for header in weir.h weir.hpp region.h region.hpp dsm.h dsm.hpp tape.hpp; do
@@ -184,6 +184,14 @@ completion)
   cmp bash.text "$build/share/bash-completion/completions/weir" || fail "the installed completion is another"
   zsh -n zsh.text || fail "zsh"
   fish --no-execute fish.text || fail "fish"
+  for file in "$build"/share/dsm/*/*/*weir-dsm-*; do  # if libweir-dsm is built
+    [ -e "$file" ] || continue
+    case $file in
+      */bash-completion/*) bash -n "$file" ;;
+      */zsh/*) zsh -n "$file" ;;
+      *) fish --no-execute "$file" ;;
+    esac || fail "$file"
+  done
   "$weir" completion tcsh >/dev/null 2>&1 && fail "there is a completion for tcsh"
   gcc -x c - -o plain <<<'int main(void) { return 0; }'
   "$weir" record --quiet -- ./plain || fail "record"

@@ -19,7 +19,7 @@ install_packages() {
 files() { sudo find / -xdev \( -path /home -o -path /proc -o -path /var/cache -o -path /var/log -o -path /var/lib/apt -o -path /tmp \) -prune -o -print | sort; }
 
 apt_get update
-apt_get install gcc g++ make cmake pkg-config man-db bash-completion openmpi-bin mpich libucx0 python3 zlib1g libbz2-1.0
+apt_get install gcc g++ make cmake pkg-config man-db bash-completion openmpi-bin mpich libucx0 python3 python3-numpy zlib1g libbz2-1.0
 files >before
 
 # --- weir alone
@@ -141,6 +141,30 @@ quietly cmake --build build
 is "region, CMake" "$(build/uses_region)" 12
 is "dsm, CMake" "$(build/uses_dsm)" "1 workers, 10"
 quietly weir-dsm-predict networks
+is "weir-dsm-run" "$(timeout 60 weir-dsm-run -q -n 3 ./dsm 2>log || cat log)" "3 workers, 33"
+quietly timeout 60 weir-dsm-run -q -n 2 --report run.html ./dsm
+grep -q 'Misses by allocation' run.html || fail "weir-dsm-report"
+
+# --- the Python package, which is for one release of Python
+cat >shared.py <<'END'
+import weir_dsm as dsm
+dsm.start()
+cells = dsm.array(10, int)
+with dsm.Lock(0):
+    cells[0] += 1
+dsm.barrier()
+if dsm.node() == 0:
+    print(cells[0], "of", dsm.nodes())
+END
+built_for=$(dpkg-deb -f ~/packages/python3-weir-dsm_*.deb Depends | sed -n 's/.*python3 (>= \([0-9.]*\)~).*/\1/p')
+if [ "$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')" = "$built_for" ]; then
+  install_packages python3-weir-dsm
+  is "weir_dsm" "$(timeout 60 python3 -m weir_dsm.run -q -n 3 shared.py 2>log || cat log)" "3 of 3"
+  quietly sudo dpkg --purge python3-weir-dsm
+else
+  sudo apt-get install -s ~/packages/python3-weir-dsm_*.deb >log 2>&1 && fail "a package for Python $built_for can be installed"
+  echo "right: python3-weir-dsm is for Python $built_for"
+fi
 quietly weir-bench --pairs 1 --size small --threads 2 histogram
 echo "right: weir-bench"
 

@@ -2,7 +2,7 @@
 # --- libweir-dsm.so, over UCX; and for each MPI a module that starts it (src/dsm/net), which
 #     libweir-dsm loads as it finds itself started by that MPI
 file(GLOB_RECURSE dsm_sources CONFIGURE_DEPENDS dsm/*.cc tape/*.cc)
-list(FILTER dsm_sources EXCLUDE REGEX "_test\\.cc$|/dsm/api/library\\.cc$|/dsm/predict/")
+list(FILTER dsm_sources EXCLUDE REGEX "_test\\.cc$|/dsm/api/library\\.cc$|/dsm/(predict|commands)/")
 list(APPEND dsm_sources ${CMAKE_CURRENT_SOURCE_DIR}/region/diff.cc ${CMAKE_CURRENT_SOURCE_DIR}/region/diff_vector_x86_64.cc)
 file(GLOB effect_sources CONFIGURE_DEPENDS syscall/effects/*.cc)  # what system calls read and write
 list(FILTER effect_sources EXCLUDE REGEX "_test\\.cc$")
@@ -42,3 +42,4 @@ set(WEIR_DSM_MODULES ${dsm_modules} CACHE INTERNAL "What is installed beside lib
 add_custom_target(weir_dsm_modules ALL DEPENDS ${dsm_modules})
 add_dependencies(weir_dsm weir_dsm_modules)
 add_subdirectory(dsm/predict)
+add_subdirectory(dsm/commands)

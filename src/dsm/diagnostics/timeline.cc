@@ -64,6 +64,11 @@ class Writer {
     meta("process_sort_index", 0, "\"sort_index\":" + std::to_string(node));
   }
 
+  void dropped(uint64_t count) {
+    meta("process_labels", 0,
+         "\"labels\":" + quoted(std::to_string(count) + " later events were dropped"));
+  }
+
   void write(const Timeline::Event& event, uint64_t start) {
     if (tracks_.insert(event.track).second) {
       const bool is_server = event.track == Timeline::kServer;
@@ -253,6 +258,7 @@ std::string Timeline::write(const std::string& path, Thread& thread,
                             drift * static_cast<double>(static_cast<int64_t>(at - start.at))));
       };
       if (first == 0) writer.start_node(node, {host.begin(), host.end()}, process);
+      if (first == 0 && dropped) writer.dropped(dropped);
       for (const Event& event : reply.get_list<Event>())
         writer.write(event, corrected(event.start));
       if (first == 0 && dropped) {

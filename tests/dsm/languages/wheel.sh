@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A wheel of the Python package, built by pip from the source and installed in a venv, where nothing of the build is in sight.
+# A wheel of the Python package, built by pip from the source (in BUILD/wheel, which the next run goes on with) and installed in a venv, where nothing of the build is in sight.
 # usage: wheel.sh BUILD PYTHON
 set -uo pipefail
 here=$(realpath "$(dirname "$0")") build=$(realpath "$1") python=$2
@@ -9,7 +9,7 @@ fail() { echo "wheel: $*" >&2; [ ! -s log ] || tail -n 30 log >&2; exit 1; }
 command -v ccache >/dev/null && export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 
 "$python" -m venv venv >log 2>&1 || fail "no venv (tools/setup python)"
-venv/bin/python -m pip wheel --no-deps -w wheels "$here/../../../bindings/python" >log 2>&1 || fail "pip wheel"
+venv/bin/python -m pip wheel --no-deps -w wheels --config-settings=build-dir="$build/wheel" "$here/../../../bindings/python" >log 2>&1 || fail "pip wheel"
 wheel=$(ls wheels/weir_dsm-*.whl) || fail "no wheel"
 "$python" -m zipfile -l "$wheel" >names
 for name in __init__.py run.py lib/libweir-dsm.so.0 lib/libweir-region.so.0 lib/libweir-dsm-openmpi.so lib/libweir-dsm-mpich.so; do
