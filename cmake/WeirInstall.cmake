@@ -179,9 +179,9 @@ if(WEIR_DSM)
 endif()
 
 if(WEIR_PYTHON)
-  # From lib/pythonVERSION/site-packages/weir_dsm, or Debian's lib/python3/dist-packages.
-  set_target_properties(weir_python PROPERTIES INSTALL_RPATH "$ORIGIN/../../../../${CMAKE_INSTALL_LIBDIR}")
-  if(NOT SKBUILD)
+  if(NOT SKBUILD)  # else bindings/python says what goes where
+    # From lib/pythonVERSION/site-packages/weir_dsm, or Debian's lib/python3/dist-packages.
+    set_target_properties(weir_python PROPERTIES INSTALL_RPATH "$ORIGIN/../../../../${CMAKE_INSTALL_LIBDIR}")
     install(TARGETS weir_python LIBRARY DESTINATION "\${weir_pythondir}" COMPONENT python)
     weir_stripped(python ${PROJECT_BINARY_DIR}/python/weir_dsm/_core${WEIR_PYTHON_SUFFIX} "\${weir_pythondir}/_core${WEIR_PYTHON_SUFFIX}")
     install(DIRECTORY bindings/python/weir_dsm/ DESTINATION "\${weir_pythondir}" COMPONENT python FILES_MATCHING PATTERN "*.py")

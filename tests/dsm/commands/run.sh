@@ -65,8 +65,29 @@ grep -q 'weir-dsm-run' out && bad "--quiet speaks"
 mkdir slurm && printf '#!/bin/sh\necho "srun $*"\n' > slurm/srun && chmod +x slurm/srun
 PATH=$work/slurm:$PATH SLURM_JOB_ID=7 says 0 "^srun -n 5 --mpi=pmix .*dsm_cxx\$" -n 5 "$program"
 PATH=$work/slurm:$PATH says 0 "^srun -n 5 -w a,b --mpi=pmi2 .*of_mpich\$" -n 5 --hosts a,b --mpi slurm ./of_mpich
-# A signal reaches the nodes, and they end.
 printf '#!/bin/sh\necho begun >&2\nexec sleep 50\n' > sleeps && chmod +x sleeps
+# What shells offer. offers EXPECTED WORD...: bash, for the last word.
+offers() {
+  local expected=$1 offered
+  shift
+  offered=$(bash -c 'source <("$1" --completion bash); shift
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+    _weir_dsm_run
+    printf "%s\n" "${COMPREPLY[@]}" | sort | paste -sd " "' bash "$run" "$@")
+  echo "$offered" > out
+  [ "$offered" = "$expected" ] || bad "bash offers \"$offered\" for $*"
+}
+offers '--protocol' weir-dsm-run --pro
+offers 'hlrc lrc sc' weir-dsm-run --protocol ''
+offers 'hlrc' weir-dsm-run -n 4 --protocol h
+offers 'sleeps' weir-dsm-run -n 4 sleeps
+for command in run report; do
+  "$build/bin/weir-dsm-$command" --completion zsh > zsh.text && zsh -n zsh.text || bad "zsh, $command"
+  "$build/bin/weir-dsm-$command" --completion fish > fish.text && fish --no-execute fish.text || bad "fish, $command"
+  "$build/bin/weir-dsm-$command" --completion bash | bash -n || bad "bash, $command"
+done
+
+# A signal reaches the nodes, and they end.
 "$run" --mpi openmpi -n 2 ./sleeps 2> out &
 pid=$!
 for _ in $(seq 100); do grep -q begun out && break; sleep 0.1; done

@@ -43,4 +43,15 @@ if me == 1: sys.exit(3)'
 fails 'in freed, which was freed' 'a = dsm.local(4096, name="freed") if me == 0 else None
 if me == 0: dsm.free(a); a[7] = 1'
 fails 'no room for' 'dsm.array(1 << 38, "u1")'
+
+# What is installed finds its libraries, wherever it is moved.
+for component in region dsm python; do
+  cmake --install "$build" --prefix there --component "$component" > out 2>&1 || bad "cmake --install"
+done
+mv there moved
+package=$(find moved -name _core.\*.so)
+readelf -SW "$package" | grep -q ' \.debug_info ' && bad "$package is not stripped"
+PYTHONPATH=$(realpath "$(dirname "$package")/..")
+run 2 mpirun.openmpi -n 2 "$python" "$here/arrays.py"
+run 2 "$python" -m weir_dsm.run -n 2 "$here/arrays.py"
 exit "$failed"

@@ -12,7 +12,7 @@ command -v ccache >/dev/null && export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CX
 venv/bin/python -m pip wheel --no-deps -w wheels --config-settings=build-dir="$build/wheel" "$here/../../../bindings/python" >log 2>&1 || fail "pip wheel"
 wheel=$(ls wheels/weir_dsm-*.whl) || fail "no wheel"
 "$python" -m zipfile -l "$wheel" >names
-for name in __init__.py run.py lib/libweir-dsm.so.0 lib/libweir-region.so.0 lib/libweir-dsm-openmpi.so lib/libweir-dsm-mpich.so; do
+for name in __init__.py run.py lib/libweir-dsm.so.0 lib/libweir-region.so.0 lib/libweir-dsm-openmpi.so lib/libweir-dsm-mpich.so bin/weir-dsm-run bin/weir-dsm-report; do
   grep -q "weir_dsm/$name " names || fail "the wheel has no $name: $(cat names)"
 done
 venv/bin/python -m pip install "$wheel" >log 2>&1 || fail "pip install"
@@ -25,4 +25,5 @@ for start in "venv/bin/python" "mpirun.openmpi -n 2 venv/bin/python" "mpirun.mpi
   # shellcheck disable=SC2086
   timeout -k 5 60 $start arrays.py >out 2>&1 && grep -q "^python: .* well$" out || bad "$start: status $?"
 done
+timeout -k 5 60 venv/bin/python -m weir_dsm.run -n 2 --report page.html arrays.py >out 2>&1 && [ -s page.html ] || bad "no page"
 exit "$failed"
