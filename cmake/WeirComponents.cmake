@@ -121,14 +121,14 @@ if(WEIR_PYTHON)
         print('yes')
     except ImportError:
         print('')"
-    OUTPUT_VARIABLE about COMMAND_ERROR_IS_FATAL ANY)
+    OUTPUT_VARIABLE about ERROR_QUIET)  # one without its library says nothing, and is left out
   string(REGEX MATCH "^([^ ]+) ([^ ]+) ([^\n]+)\n([^\n]*)\n([^\n]*)" about "${about}")
   set(python_include ${CMAKE_MATCH_1})
   set(WEIR_PYTHON_SUFFIX ${CMAKE_MATCH_2})
   set(WEIR_PYTHON_VERSION ${CMAKE_MATCH_3})
   set(pybind11_hint "${CMAKE_MATCH_4}")
   set(WEIR_PYTHON_NUMPY "${CMAKE_MATCH_5}")
-  find_path(WEIR_PYTHON_INCLUDE Python.h PATHS ${python_include} NO_DEFAULT_PATH)
+  find_path(WEIR_PYTHON_INCLUDE Python.h PATHS "${python_include}" NO_DEFAULT_PATH)
   find_path(WEIR_PYBIND11_INCLUDE pybind11/pybind11.h HINTS ${pybind11_hint})
   weir_component_needs(WEIR_PYTHON "Python.h of ${WEIR_PYTHON_EXECUTABLE}" python3-dev WEIR_PYTHON_INCLUDE)
   weir_component_needs(WEIR_PYTHON "pybind11" pybind11-dev WEIR_PYBIND11_INCLUDE)
