@@ -8,7 +8,7 @@ function(gzip file)
   execute_process(COMMAND gzip -9nf ${file} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-set(names weir:weir region:libweir-region-dev dsm:libweir-dsm-dev bench:weir-bench dbgsym:weir-dbgsym)
+set(names weir:weir region:libweir-region-dev dsm:libweir-dsm-dev python:python3-weir-dsm bench:weir-bench dbgsym:weir-dbgsym)
 foreach(pair IN LISTS names)
   string(REPLACE ":" ";" pair ${pair})
   list(POP_FRONT pair group name)
@@ -37,8 +37,12 @@ foreach(pair IN LISTS names)
 endforeach()
 
 # zsh of a Debian looks for what packages bring in a folder of its own.
-set(zsh ${CPACK_TEMPORARY_DIRECTORY}/weir/usr/share/zsh)
-file(RENAME ${zsh}/site-functions ${zsh}/vendor-completions)
+foreach(group weir dsm)
+  set(zsh ${CPACK_TEMPORARY_DIRECTORY}/${group}/usr/share/zsh)
+  if(group STREQUAL "weir" OR EXISTS ${zsh})
+    file(RENAME ${zsh}/site-functions ${zsh}/vendor-completions)
+  endif()
+endforeach()
 
 # The documents of the package weir. Debian has the Apache license and the GPL in /usr/share/common-licenses.
 set(doc ${CPACK_TEMPORARY_DIRECTORY}/weir/usr/share/doc/weir)
