@@ -18,6 +18,8 @@ namespace {
 
 int record(const Words& words, const RecordOptions& options) {
   refuse_view(options.view, "record");
+  if (options.guards_heap && !options.schedule)
+    throw Failure(kWeirFailed, "--heap guard goes with --schedule");
   const Program program = locate_program(words);
   const std::string log = options.log.empty() ? "" : prepared_log(options.log);
   if (options.until_fail) return record_until_fail(program, options, log);
@@ -48,8 +50,20 @@ Command add_record(CLI::App& app) {
                    "Where the recording goes; default: a new folder in $WEIR_RECORDINGS, "
                    "$XDG_DATA_HOME/weir or ~/.local/share/weir")
       ->type_name("DIR");
-  command->add_option("--view", options->view, "What memory a task sees between events")
-      ->capture_default_str();
+  CLI::Option* const view =
+      command->add_option("--view", options->view, "What memory a task sees between events")
+          ->capture_default_str();
+  command
+      ->add_option("--schedule", options->schedule,
+                   "Run one task at a time, under this schedule (order serial; weir hunt prints "
+                   "schedules)")
+      ->excludes(view)
+      ->type_name("SCHEDULE");
+  command
+      ->add_option_function<std::string>(
+          "--heap", [options](const std::string& heap) { options->guards_heap = heap == "guard"; },
+          "With --schedule: guard ends the program where it misuses a heap block, and tells it")
+      ->check(CLI::IsMember({"guard", "plain"}));
   command
       ->add_option("--files", options->files,
                    "What becomes of the program, its libraries and what it executes: keep their "

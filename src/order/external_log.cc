@@ -27,10 +27,7 @@ void apply(Shared& s, Outside kind, Task& task) {
       task.order.state = TaskState::kArrived;
       break;
     case Outside::kSignal: finish_wait(task, EINTR); break;
-    case Outside::kStands:
-      s.order.deadlock_told = 1;
-      report_waits();
-      break;
+    case Outside::kStands: current().stand(s); break;
     default: jump(s);
   }
 }
@@ -77,9 +74,9 @@ void advance(Shared& s) {
     }
     if (entry.decisions != s.order.decisions || !fits(entry, s.tasks[entry.task].order.state))
       g_external_log.differs(entry, s.tasks[entry.task].order.state);
-    apply(s, entry.kind, s.tasks[entry.task]);
     g_external_log.take();
-    if (next_arrived(s, 0)) start_serial(s);
+    apply(s, entry.kind, s.tasks[entry.task]);
+    if (next_arrived(s, 0)) current().kick(s);
   }
 }
 

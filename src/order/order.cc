@@ -1,5 +1,7 @@
 #include "order/order.h"
 
+#include "order/waiting.h"
+
 namespace weir::order {
 
 namespace {
@@ -11,5 +13,10 @@ constinit None g_none;
 }  // namespace
 
 constinit Order* g_order = &g_none;
+
+void Order::stand(Shared& s) {
+  s.order.deadlock_told = 1;
+  report_waits();
+}
 
 }  // namespace weir::order

@@ -93,6 +93,8 @@ class Order {
 
   // A task has become kArrived while perhaps no task is active.
   virtual void kick(Shared&) {}
+  // No task can go on, ever: it is told once, now.
+  virtual void stand(Shared& s);
   // No task runs, or has the turn.
   virtual bool is_idle(const Shared& s) { return s.order.turn == kNoTask; }
 

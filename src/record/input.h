@@ -48,6 +48,7 @@ enum class What : uint16_t {
   kSignalBefore = 19,
   kUser = 20,
   kHosted = 21,
+  kSignalCame = 22,
 };
 
 // Makes a system call of the program. The recording has its result, and what it writes to memory.

@@ -144,9 +144,9 @@ std::vector<Identity> images_from(const std::string& text) {
 std::string Manifest::text() const {
   Json features = Json::array();
   for (const uint64_t word : processor.features) features.push_back(hex(word));
-  return sealed({{kFormatKey, kFormat},
-                 {"recording", hex(recording)},
-                 {"weir", weir},
+  Json json = {{kFormatKey, kFormat},
+               {"recording", hex(recording)},
+               {"weir", weir},
                  {"started", started},
                  {"order", order},
                  {"view", view},
@@ -162,7 +162,10 @@ std::string Manifest::text() const {
                  {"system", escaped(system)},
                  {"processor", escaped(processor.name)},
                  {"features", features},
-                 {"files", json_of(files)}});
+                 {"files", json_of(files)}};
+  if (scheduled)
+    json["scheduled"] = {{"schedule", scheduled->schedule}, {"step limit", scheduled->step_limit}};
+  return sealed(std::move(json));
 }
 
 Manifest Manifest::from_text(const std::string& text) {
@@ -173,6 +176,12 @@ Manifest Manifest::from_text(const std::string& text) {
     manifest.started = json.at("started").get<int64_t>();
     manifest.order = json.at("order").get<std::string>();
     manifest.view = json.at("view").get<std::string>();
+    if (const auto found = json.find("scheduled"); found != json.end()) {
+      manifest.scheduled = Scheduled{found->at("schedule").get<std::string>(),
+                                     found->at("step limit").get<uint64_t>()};
+    }
+    if (manifest.scheduled.has_value() != (manifest.order == "serial"))
+      throw Damage("a schedule goes with order serial, and with no other");
     manifest.fingerprint = json.at("fingerprint").get<bool>();
     manifest.program = bytes_at(json, "program");
     manifest.arguments = words_of(json.at("arguments"));

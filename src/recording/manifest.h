@@ -40,11 +40,19 @@ struct Processor {
   bool operator==(const Processor& other) const { return features == other.features; }
 };
 
+// What a run under order serial was told, but for the machine.
+struct Scheduled {
+  std::string schedule;  // empty: the default one
+  uint64_t step_limit = 0;
+  bool operator==(const Scheduled&) const = default;
+};
+
 struct Manifest {
   uint64_t recording = 0;  // random
   std::string weir;        // version of the command
   int64_t started = 0;     // nanoseconds of real time
   std::string order, view;
+  std::optional<Scheduled> scheduled;  // order serial
   bool fingerprint = false;
   std::string program;  // as given to execve
   std::vector<std::string> arguments;

@@ -331,11 +331,15 @@ void await_signal(Task& target, int signal, uint32_t pending_before) {
   if (!plan().is_serial() || &target == &self() || !trap::handled(signal) ||
       target.order.state == TaskState::kOutside || (target.signals.mask & sys::signal_bit(signal)))
     return;
-  const uint64_t begin = sys::monotonic_ns();
-  while (__atomic_load_n(&target.pending, __ATOMIC_ACQUIRE) == pending_before &&
-         sys::monotonic_ns() - begin < kLongest)
-    sys::raw(SYS_sched_yield);
-  if (target.pending != pending_before) order::wake_task(target, EINTR);
+  const auto has_come = [&] {
+    const uint64_t begin = sys::monotonic_ns();
+    while (__atomic_load_n(&target.pending, __ATOMIC_ACQUIRE) == pending_before &&
+           sys::monotonic_ns() - begin < kLongest)
+      sys::raw(SYS_sched_yield);
+    return target.pending != pending_before;
+  };
+  if (input::is_on() ? input::log_value(input::What::kSignalCame, has_come) : has_come())
+    order::wake_task(target, EINTR);
 }
 
 }  // namespace weir::syscalls

@@ -333,8 +333,8 @@ void pass_on(const SharedMemory& memory, int number) {
                 fmt::format("--schedule: no descriptor is left: {} (ulimit -n)", strerror(error)));
 }
 
-// What Order serial is told, in memory that the program inherits. `least`: the descriptor's number.
-// The result keeps it mapped; null: there is none of this process's own.
+// What Order serial is told, in memory that the program inherits. `least`: the descriptor's number,
+// where none is chosen yet. The result keeps it mapped; null: there is none of this process's own.
 std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
   if (options.order != "serial") {
     if (!options.schedule.empty() || !options.schedule_log.empty() || options.schedule_detail ||
@@ -351,7 +351,8 @@ std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
                   "--order serial goes with --view direct: one task at a time has all "
                   "of the one memory");
   options.schedule = with_memory(options.schedule, options.memory);
-  options.schedule_memory = std::max(descriptor_number(), least);
+  if (options.schedule_memory < 0)
+    options.schedule_memory = std::max(descriptor_number(), least);
   if (const ServedRun* const served = options.served) {
     auto& told = *reinterpret_cast<ScheduleMemory*>(served->memory.base());
     tell_schedule(told, options);
@@ -368,7 +369,36 @@ std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
   return memory;
 }
 
+// What the processes of a run with constant inputs have together; null: there are none.
+std::unique_ptr<SharedMemory> processes_memory(RunOptions& options) {
+  const ConstantInputs inputs = constant_inputs(options.constant);
+  if (!inputs.kinds) return nullptr;
+  if (options.constant_memory < 0) options.constant_memory = descriptor_number();
+  auto memory =
+      std::make_unique<SharedMemory>("weir-processes", sizeof(constant::Memory), "for --virtual");
+  reinterpret_cast<constant::Memory*>(memory->base())->magic = constant::kMagic;
+  if (!memory->pass_on(options.constant_memory)) {
+    const int error = errno;
+    throw Failure(kWeirFailed,
+                  fmt::format("--virtual: no descriptor is left: {} (ulimit -n)", strerror(error)));
+  }
+  return memory;
+}
+
 }  // namespace
+
+InheritedMemories inherit_memories(RunOptions& options) {
+  InheritedMemories memories;
+  memories.processes = processes_memory(options);
+  memories.schedule = schedule_memory(options, options.constant_memory + 1);
+  return memories;
+}
+
+void plan_recorded_schedule(RunOptions& options) {
+  options.constant = {"random", "time"};
+  options.constant_memory = options.trace + 1;
+  options.schedule_memory = options.trace + 2;
+}
 
 void tell_schedule(ScheduleMemory& told, const RunOptions& options) {
   if (options.schedule.size() >= ScheduleMemory::kMaxText)
@@ -422,19 +452,7 @@ void launch(const Program& program, const RunOptions& options) {
                               "it runs as it is, and nothing is counted",
                               program.path));
   }
-  std::unique_ptr<SharedMemory> processes;
-  if (inputs.kinds) {
-    passed.constant_memory = descriptor_number();
-    processes =
-        std::make_unique<SharedMemory>("weir-processes", sizeof(constant::Memory), "for --virtual");
-    reinterpret_cast<constant::Memory*>(processes->base())->magic = constant::kMagic;
-    if (!processes->pass_on(passed.constant_memory)) {
-      const int error = errno;
-      throw Failure(kWeirFailed, fmt::format("--virtual: no descriptor is left: {} (ulimit -n)",
-                                             strerror(error)));
-    }
-  }
-  const auto schedule = schedule_memory(passed, passed.constant_memory + 1);
+  const InheritedMemories memories = inherit_memories(passed);
   if (!passed.log.empty()) passed.log = prepared_log(passed.log);
   if (!passed.json.empty()) passed.json = prepared_json(passed.json);
   try {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,18 @@ struct ServedRun {
 
 // Of a run of order serial: what its memory tells it. Throws Failure.
 void tell_schedule(ScheduleMemory& told, const RunOptions& options);
+
+// Memories that a program inherits; this keeps them mapped.
+struct InheritedMemories {
+  std::unique_ptr<SharedMemory> processes, schedule;
+};
+// In the process that becomes the program: of a run with constant inputs, or under order serial,
+// makes them and passes them on. Where their descriptors' numbers are not set yet, chooses them.
+// Throws Failure.
+InheritedMemories inherit_memories(RunOptions& options);
+// Of a run under order serial that is recorded or replayed: inputs that are constant, and the
+// descriptors' numbers, which follow from that of the recording.
+void plan_recorded_schedule(RunOptions& options);
 
 // The library that belongs to this command: libweir.so in one of kLibraryFolders beside the
 // command's own folder. Throws Failure if it is missing, or if the loader could not be given its

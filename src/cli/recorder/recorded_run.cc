@@ -64,6 +64,7 @@ recording::Manifest manifest_of(const Program& program, const RecordOptions& opt
                          .count();
   manifest.order = run.order;
   manifest.view = run.view;
+  if (run.order == "serial") manifest.scheduled = {run.schedule, run.step_limit};
   manifest.fingerprint = options.fingerprint;
   manifest.program = program.path;
   manifest.arguments = program.argv;
@@ -231,12 +232,21 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
                          const std::string& log, Child::Signals signals,
                          const RunSurroundings& surroundings) {
   RunOptions run;
-  run.order = options.view == "isolated" ? "token" : "record";
-  run.view = options.view;
+  run.order = options.schedule             ? "serial"
+              : options.view == "isolated" ? "token"
+                                           : "record";
+  run.view = options.schedule ? "direct" : options.view;
   run.left_out = left_out(options);
   run.delay = options.delay;
   run.sparse_delays = options.delay != 0;
   run.trace = descriptor_number();
+  if (options.schedule) {
+    run.schedule = *options.schedule;
+    run.schedule_log = options.schedule_log;
+    run.step_limit = options.step_limit;
+    if (options.guards_heap) run.heap = "guard";
+    plan_recorded_schedule(run);
+  }
   require(run);  // before anything is made
   ChannelMemory memory(channel::Mode::kRecord);
   RecordedRun result;
@@ -261,6 +271,7 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
             throw Failure(kWeirFailed,
                           fmt::format("descriptor {}: {}", run.trace, strerror(errno)));
           if (surroundings.in_child) surroundings.in_child();
+          const InheritedMemories memories = inherit_memories(run);
           execute(program, manifest.environment, run);
         },
         signals);

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,11 @@ struct RecordOptions {
   std::string directory, log, view = "coherent",
                               files = "keep";  // or "name"
   std::vector<std::string> without;
+  // Order serial instead: under this schedule, and with --heap guard.
+  std::optional<std::string> schedule;
+  bool guards_heap = false;
+  uint64_t step_limit = 0;   // likewise; 0: none
+  std::string schedule_log;  // likewise; empty: none
   uint64_t delay = 0;       // seed of sparse delays at events; 0: none
   unsigned until_fail = 0;  // runs at most; 0: one run, however it ends
   bool stat = false, fingerprint = false, quiet = false, keep_failing = false;

@@ -47,10 +47,11 @@ void refuse_other_world(const recording::Recording& recording) {
                     "on that kernel",
                     manifest.system, manifest.vdso, vdso));
   }
-  if (manifest.order != "token" && manifest.order != "record")
+  if (manifest.order != "token" && manifest.order != "record" && manifest.order != "serial")
     refuse(fmt::format("order {}: this version does not replay it", manifest.order));
   refuse_view(manifest.view, "replay");
-  if ((manifest.order == "token") != (manifest.view == "isolated"))
+  if ((manifest.order == "token") != (manifest.view == "isolated") ||
+      (manifest.order == "serial" && manifest.view != "direct"))
     refuse(fmt::format("order {} with view {}: no recording is made so", manifest.order,
                        manifest.view));
   std::vector<std::string> damages;
@@ -196,6 +197,11 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
   run.order = manifest.order;
   run.view = manifest.view;
   run.trace = manifest.descriptor;
+  if (manifest.scheduled) {
+    run.schedule = manifest.scheduled->schedule;
+    run.step_limit = manifest.scheduled->step_limit;
+    plan_recorded_schedule(run);
+  }
   require(run, "replay");
   ChannelMemory memory(channel::Mode::kReplay);
   memory.set_run(recording.directory, log, options.fingerprint || manifest.fingerprint,
@@ -233,6 +239,7 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
               fmt::format("descriptor {}, which was used when this was recorded: {} (ulimit -Hn?)",
                           run.trace, strerror(errno)));
         }
+        const InheritedMemories memories = inherit_memories(run);
         loader_files.install();
         execute(kept.is_used() ? kept.program() : program, manifest.environment, run,
                 manifest.user);

@@ -3,8 +3,8 @@
 //    (checked in give)
 // 2. Nobody has the turn only while no task is kArrived. (checked in decide)
 // 3. What is decided follows from the strategy, from positions and from who is ready: no clock is
-//    asked. Who comes back from the kernel becomes ready when that happens; it is an input. (not
-//    checkable: it is about two runs)
+//    asked. Who comes back from the kernel becomes ready when that happens; it is an input, which
+//    a recording keeps (order/external_log.h). (not checkable: it is about two runs)
 //
 // Virtual time advances by kStepNs a step and kEventNs an event; where nobody can go on, it jumps
 // to the earliest deadline at once, unless somebody is in the kernel, who may come back before.
@@ -113,11 +113,13 @@ TaskId choose(Shared& s, const Task& from, TaskId current, Reason reason, uint64
 // Nobody has the turn: who has it next. `from`: who had it last.
 void decide(Shared& s, const Task& from, Reason reason, uint64_t address) {
   WEIR_DEBUG_CHECK(s.order.turn == kNoTask);
+  order::decide(s);
   expire(s);
   if (!has_ready(s) && !has_outside(s) && has_deadline(s)) jump(s);
   if (!next_arrived(s, 0)) {
     if (!has_outside(s) && !has_deadline(s) && !may_be_signalled(s)) tell_deadlock();
     watch_idle(s);
+    advance(s);
     return;
   }
   const TaskId next = choose(s, from, kNoTask, reason, address);
@@ -144,7 +146,7 @@ void wait_for_turn(Task& task) {
   uint64_t round = 0, since = 0;
   int64_t left = 0;
   while (!has_turn(task)) {
-    if (sleep(task, kLook) != -ETIMEDOUT) continue;
+    if (sleep(task, kLook) != -ETIMEDOUT || replays()) continue;  // a debugger may hold the others
     const TaskId turn = __atomic_load_n(&s.order.turn, __ATOMIC_RELAXED);
     const uint64_t now = sys::monotonic_ns();
     const int64_t now_left = __atomic_load_n(&count_state().left, __ATOMIC_RELAXED);
@@ -272,10 +274,8 @@ int Serial::wait_blocked(Task& task) {
   while (!has_turn(task)) {
     s.order.lock.lock();
     const bool blocked = task.order.state == TaskState::kBlocked;
-    if (blocked && task.pending && !task.order.had_signal) {
-      finish_wait(task, EINTR);
-      if (s.order.turn == kNoTask) decide(s, task, Reason::kBlocks, place_of(task));
-    }
+    if (blocked && task.pending && !task.order.had_signal && !task.order.comes && !replays())
+      come(Outside::kSignal, task);
     const bool watches = blocked && task.flags & kWatchesIdle && s.order.turn == kNoTask;
     const uint64_t deadline = task.order.deadline, now = s.order.virtual_now;
     s.order.lock.unlock();
@@ -290,11 +290,10 @@ int Serial::wait_blocked(Task& task) {
     if (s.order.turn != kNoTask || next_arrived(s, 0)) continue;
     task.flags &= ~kWatchesIdle;
     if (deadline) {
-      jump(s);
-      decide(s, task, Reason::kBlocks, place_of(task));
+      come(Outside::kTimeJumps, task);
     } else if (!has_outside(s)) {
       standing += sys::monotonic_ns() - begin;
-      if (standing >= kPatienceNs) tell_deadlock();
+      if (standing >= kPatienceNs) come(Outside::kStands, task);
     }
   }
   add_to_schedule(s, task, 0xff);
@@ -302,11 +301,9 @@ int Serial::wait_blocked(Task& task) {
 }
 
 void Serial::rejoin(Task& task) {
-  Shared& s = shared();
-  {
-    SpinGuard guard(s.order.lock);
-    task.order.state = TaskState::kArrived;
-    if (s.order.turn == kNoTask) decide(s, task, Reason::kBlocks, place_of(task));
+  if (!replays()) {
+    SpinGuard guard(shared().order.lock);
+    come(Outside::kReturns, task);
   }
   wait_for_turn(task);
 }
@@ -323,6 +320,8 @@ void Serial::kick(Shared& s) {
   if (s.order.turn == kNoTask && next_arrived(s, 0))
     decide(s, self(), Reason::kBlocks, place_of(self()));
 }
+
+void Serial::stand(Shared&) { tell_deadlock(); }
 
 namespace serial {
 
@@ -384,6 +383,7 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
   if (reason == Reason::kSpins && g_run.memory->step_limit) end_standstill();
   {
     SpinGuard guard(s.order.lock);
+    order::decide(s);
     expire(s);
     const bool asks_for_others = reason == Reason::kForced || reason == Reason::kSpins;
     // What all wait for may be a delayed store.
@@ -432,6 +432,7 @@ void watch(Task& task, const Frame& frame) {
   Shared& s = shared();
   {
     SpinGuard guard(s.order.lock);
+    order::decide(s);
     expire(s);
     if (!next_arrived(s, 0) && !has_deadline(s)) {
       spin.postpone(track.in_row);

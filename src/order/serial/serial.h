@@ -34,6 +34,7 @@ class Serial final : public Order {
   void add_task(Task& task) override;
   bool is_alone(const Task&) override { return true; }
   void kick(Shared& s) override;
+  void stand(Shared& s) override;
 };
 
 extern Serial g_serial;
