@@ -17,12 +17,15 @@
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
 #include "cli/hunt/habit/heap_choice.h"
+#include "cli/hunt/habit/kept_recording.h"
 #include "cli/hunt/habit/known.h"
+#include "cli/hunt/habit/outside.h"
 #include "cli/hunt/habit/test_list.h"
 #include "cli/hunt/pursue.h"
 #include "cli/hunt/run/process_runner.h"
 #include "cli/launch/launch.h"
 #include "cli/launch/verdict.h"
+#include "cli/recorder/replayed_run.h"
 #include "recording/bytes.h"
 
 namespace weir::cli {
@@ -38,6 +41,8 @@ struct HuntOptions {
   uint64_t runs = 0;   // 0: not given
   double seconds = 0;  // likewise
   std::string heap = "auto";
+  std::string recording;  // a folder; empty: the recordings' own place
+  bool records = true, opens_gdb = false;
   int exit_code = 66;
   bool by_test = false, quiet = false;
 };
@@ -114,6 +119,10 @@ class Hunting {
       throw Failure(kWeirFailed, "--strategy delay goes with --memory tso");
     const Program program = locate_program(words_);
     library_path();
+    if (options_.opens_gdb) {
+      if (!options_.records) throw Failure(kWeirFailed, "--gdb needs the recording");
+      locate_program({"gdb"});
+    }
     RunOptions serial;
     serial.order = "serial";
     require(serial);
@@ -142,6 +151,7 @@ class Hunting {
     }
     write_report(options_, output, reports);
     if (interrupt) end_by(interrupt);
+    if (options_.opens_gdb) open_first(reports);
     const bool has_found =
         std::ranges::any_of(reports, [](const Report& report) { return !report.failures.empty(); });
     return has_found ? options_.exit_code : 0;
@@ -150,7 +160,7 @@ class Hunting {
  private:
   Report hunted(const Program& program, const Words& words, const std::string& test,
                 int& interrupt) {
-    hunt::ProcessRunner runner(program, options_.process);
+    std::optional<hunt::ProcessRunner> runner(std::in_place, program, options_.process);
     hunt::ProgressLine progress(options_.quiet);
     hunt::PursuitOptions pursuit = options_.pursuit;
     // Each test has a corpus of its own: what one does is new to another.
@@ -159,15 +169,69 @@ class Hunting {
       std::ranges::replace(folder, '/', '_');
       pursuit.corpus += "/" + folder;
     }
+    pursuit.outside = [&](const std::string& schedule) { return outside(program, schedule); };
     const std::string prefix = test.empty() ? "" : test + ": ";
     const auto tell = [&](const std::string& text) { say(log_, prefix + text); };
-    Report report = hunt::pursue(runner, program.path, words, pursuit, known_, progress, tell);
+    Report report = hunt::pursue(*runner, program.path, words, pursuit, known_, progress, tell);
     report.test = test;
+    interrupt = runner->interrupt();
+    runner.reset();  // what is recorded has the machine for itself
+    for (hunt::ReportedFailure& failure : report.failures) {
+      if (!options_.records || interrupt) break;
+      interrupt = keep(program, report, failure);
+    }
     for (const hunt::ReportedFailure& failure : report.failures)
       tell(hunt::failure_text(failure, log_.empty() && has_colours(STDERR_FILENO)));
     if (!options_.quiet || !report.note.empty()) tell(hunt::summary_text(report));
-    interrupt = runner.interrupt();
     return report;
+  }
+
+  // Two recorded runs under the schedule: which call was answered otherwise in the second.
+  std::string outside(const Program& program, const std::string& schedule) {
+    hunt::KeepOptions keep;
+    keep.input = options_.process.input;
+    keep.timeout = options_.process.timeout;
+    keep.guards_heap = options_.process.guards_heap;
+    return hunt::other_answer(program, keep, schedule);
+  }
+
+  // Returns the signal that has asked the command to end; 0: none has.
+  int keep(const Program& program, const Report& report, hunt::ReportedFailure& failure) {
+    if (failure.found.finding.kind == hunt::Finding::Kind::kTimeout) {
+      failure.unrecorded = "a run that has to be waited for is not run again";
+      return 0;
+    }
+    hunt::KeepOptions keep;
+    keep.input = options_.process.input;
+    keep.timeout = options_.process.timeout;
+    keep.step_limit = report.step_limit;
+    keep.guards_heap = options_.process.guards_heap;
+    if (!options_.recording.empty()) {
+      kept_++;
+      keep.directory =
+          kept_ == 1 ? options_.recording : fmt::format("{}-{}", options_.recording, kept_);
+    }
+    const hunt::KeptRecording kept = hunt::keep_recording(
+        program, keep, failure.schedule, failure.run,
+        [&](const hunt::Outcome& run) { return report.is_alike(failure, run); });
+    failure.recording = kept.directory;
+    failure.unrecorded = kept.why_not;
+    if (!kept.directory.empty())
+      failure.replay = "weir replay --gdb " + hunt::quoted({hunt::name_of_recording(kept.directory)});
+    return kept.interrupt;
+  }
+
+  void open_first(const std::vector<Report>& reports) {
+    for (const Report& report : reports) {
+      for (const hunt::ReportedFailure& failure : report.failures) {
+        if (failure.recording.empty()) continue;
+        ReplayOptions replay;
+        replay.gdb = true;
+        replay_once(replay, recording::Recording(failure.recording), log_, {});
+        return;
+      }
+    }
+    say(log_, "--gdb: there is no recording to open");
   }
 
   void say_total(const std::vector<Report>& reports) {
@@ -182,6 +246,7 @@ class Hunting {
   HuntOptions options_;
   hunt::KnownFindings known_;
   std::string log_;
+  unsigned kept_ = 0;  // recordings with a name of the user's
 };
 
 void add_search_options(CLI::App& command, HuntOptions& options) {
@@ -302,6 +367,15 @@ void add_habit_options(CLI::App& command, HuntOptions& options) {
                   "Write the report to FILE; default: text to standard error, others to standard "
                   "output")
       ->type_name("FILE");
+  command
+      .add_option("--recording", options.recording,
+                  "Where the recording of a failing run goes (of the second one, DIR-2); default: a "
+                  "new folder in $WEIR_RECORDINGS, $XDG_DATA_HOME/weir or ~/.local/share/weir")
+      ->type_name("DIR");
+  command.add_flag_callback(
+      "--no-recording", [&options] { options.records = false; }, "Keep no recording");
+  command.add_flag("--gdb", options.opens_gdb,
+                   "At the end, open the recording of the first failure in gdb");
   command.add_option("--exit-code", options.exit_code, "Exit status if a failure was found")
       ->check(CLI::Range(0, 255))
       ->type_name("STATUS")

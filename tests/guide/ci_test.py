@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The recipes of docs/guide/ci.md are executed: on a copy of tests/guide/project, with the build's weir first on the PATH.
+"""The recipes of a page of docs/guide, ci.md unless another is named, are executed: on a copy of tests/guide/project, with the build's weir first on the PATH.
 
 Each fenced block has a line before it that says what is done with it:
     <!-- ci: run [status=N|N...] [prints="TEXT"] [keeps=FOLDER] -->   it is executed, and ends with one of N (default 0); its output has TEXT; afterwards FOLDER holds
@@ -7,7 +7,7 @@ Each fenced block has a line before it that says what is done with it:
     <!-- ci: in FILE -->                                         FILE of the project has these lines
     <!-- ci: check -->                                           its shell lines are read by bash -n
 Of YAML the lines of `run`, `before_script` and `script` are executed, of a Dockerfile those of RUN that begin with weir.
-usage: ci_test.py BUILD"""
+usage: ci_test.py BUILD [PAGE]"""
 import os
 import re
 import shlex
@@ -19,7 +19,9 @@ import tempfile
 import yaml
 
 here = os.path.dirname(os.path.realpath(__file__))
-guide = os.path.realpath(f'{here}/../../docs/guide/ci.md')
+page = sys.argv[2] if len(sys.argv) > 2 else 'ci.md'
+guide = os.path.realpath(f'{here}/../../docs/guide/{page}')
+least = {'ci.md': 15, 'hunt.md': 5}  # blocks
 
 
 class Failed(Exception):
@@ -28,7 +30,7 @@ class Failed(Exception):
 
 class Block:
     def __init__(self, line, language, marker, text):
-        self.place = f'docs/guide/ci.md:{line}'
+        self.place = f'docs/guide/{page}:{line}'
         self.language, self.marker, self.text = language, marker, text
 
     def value(self, name, default=None):
@@ -49,10 +51,10 @@ def blocks():
         end = lines.index('```', at + 1)
         marker = re.match(r'<!-- ci: (.*) -->$', lines[at - 1])
         if not marker:
-            raise Failed(f'docs/guide/ci.md:{at + 1}: nothing says what is done with this block')
+            raise Failed(f'docs/guide/{page}:{at + 1}: nothing says what is done with this block')
         found.append(Block(at + 1, fence[1], marker[1], '\n'.join(lines[at + 1:end]) + '\n'))
         at = end + 1
-    if len(found) < 15:
+    if len(found) < least[page]:
         raise Failed(f'only {len(found)} blocks')
     return found
 

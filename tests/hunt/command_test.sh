@@ -105,6 +105,41 @@ ends 0 'has one thread: nothing to schedule' "$weir" hunt -- true
 ends 125 'is no schedule' "$weir" hunt --schedule w1:best -- ./wakes
 ends 125 'of version w9' "$weir" hunt --schedule w9:default -- ./wakes
 ends 66 'were not followed' "$weir" hunt --schedule w1:list:7.400.3\>9 --expect-status 3 -- ./wakes_right
+said 'the first is 7.400.3>9: there was no thread T7'
+ends 66 'thread T1 came to' "$weir" hunt --schedule w1:list:1.400.3\>0 --expect-status 3 -- ./wakes_right
+ends 0 'switches were not followed' "$weir" run --order serial --schedule w1:list:7.400.3\>9 -- ./wakes_right
+ends 0 '' "$weir" run --order serial --schedule w1:list:1.0.1\>0 -- ./wakes_right
+unsaid 'not followed'
+
+# --- something from outside decides: the call is named
+cat >outside.c <<'END'
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void* turns(void* count) {
+  for (long i = 0; i < (long)count; i++) {
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+  return NULL;
+}
+int main(void) {
+  unsigned short seed = 0;
+  const int file = open("/proc/self/stat", O_RDONLY);
+  char text[4096];
+  const long size = read(file, text, sizeof text);
+  for (long i = 0; i < size; i++) seed = (unsigned short)(seed * 31 + text[i]);
+  close(file);
+  pthread_t thread;
+  pthread_create(&thread, NULL, turns, (void*)(long)(seed % 500));
+  pthread_join(thread, NULL);
+  return 0;
+}
+END
+compile outside outside.c
+ends 0 'run twice, is not the same run' "$weir" hunt --runs 3 --no-fork-server -- ./outside
+said 'read() by the main thread gave'
 ends 127 'not found' "$weir" hunt -- no-such-program-anywhere
 ends 125 'lists no tests' "$weir" hunt --gtest -- true
 ends 125 'did not end in' "$weir" hunt --timeout 1 -- sleep 30

@@ -24,6 +24,8 @@ endforeach()
 set_tests_properties(litmus.sb PROPERTIES LABELS hunt)
 add_test(NAME litmus.few_mp COMMAND ${hunt}/litmus/litmus.py ${PROJECT_BINARY_DIR} mp --runs 20)
 set_tests_properties(litmus.few_mp PROPERTIES TIMEOUT 600 LABELS hunt)
+add_test(NAME cli.hunt_recorded COMMAND ${hunt}/recorded_test.sh ${PROJECT_BINARY_DIR})
+set_tests_properties(cli.hunt_recorded PROPERTIES TIMEOUT 600 LABELS "cli;hunt")
 add_test(NAME cli.hunt COMMAND ${hunt}/command_test.sh ${PROJECT_BINARY_DIR})
 set_tests_properties(cli.hunt PROPERTIES TIMEOUT 600 LABELS "cli;hunt")
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """One program with a planted bug under weir hunt: the bug is found, the command that is printed shows
-it again, and of the twin without the bug nothing is reported.
+it again, and of the twin without the bug nothing is reported; its recording replays.
 usage: program.py BUILD NAME [--bug RUNS] [--fixed RUNS]"""
 import argparse
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -30,7 +32,8 @@ def main():
     program = next(one for one in planted.manifest() if one.name == options.name)
     folder = options.build.resolve() / "tests/hunt"
 
-    done, report = hunt(weir, program.build(folder), options.bug, "--shrink-time", "10", *program.options)
+    recording = folder / f"{program.name}.recording.{os.getpid()}"
+    done, report = hunt(weir, program.build(folder), options.bug, "--shrink-time", "10", "--recording", recording, *program.options)
     if not report["failures"]:
         sys.exit(f"{program.name}: not found in {report['schedules']} schedules")
     failure = report["failures"][0]
@@ -48,6 +51,13 @@ def main():
     expected["signal"] = [*expected["signal"], *range(129, 193)]
     if again.returncode not in expected[failure["kind"]]:
         sys.exit(f"{program.name}: the command ends with {again.returncode}: {command}\n{again.stderr}")
+
+    if not failure["recording"]:
+        sys.exit(f"{program.name}: no recording is kept:\n{done.stderr}")
+    replayed = subprocess.run([weir, "replay", "--verify", recording], capture_output=True, text=True, timeout=120)
+    shutil.rmtree(recording)
+    if replayed.returncode != 0:
+        sys.exit(f"{program.name}: its recording is not replayed alike:\n{replayed.stderr}")
 
     done, report = hunt(weir, program.build(folder, fixed=True), options.fixed, *program.options)
     if report["failures"]:

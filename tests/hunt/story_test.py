@@ -302,7 +302,7 @@ def run(weir, name):
                    check=True)
 
     def hunted(*options):
-        return subprocess.run([weir, "hunt", "--seed", "1", *options, "--", f"./{name}"],
+        return subprocess.run([weir, "hunt", "--no-recording", "--seed", "1", *options, "--", f"./{name}"],
                               capture_output=True, text=True, timeout=400, stdin=subprocess.DEVNULL)
 
     found = hunted("--runs", "500", "--shrink-time", "20", "--format", "json")

@@ -11,6 +11,7 @@
 
 #include "cli/common/failure.h"
 #include "cli/hunt/habit/corpus.h"
+#include "cli/hunt/schedule/departure.h"
 
 namespace weir::cli::hunt {
 namespace {
@@ -52,6 +53,10 @@ class Pursuit {
     } catch (const Interrupted&) { report_.state.why = SearchState::Why::kInterrupted; }
     progress_.clear();
     report_.way = runner_.way();
+    report_.is_alike = [judge = judge_](const ReportedFailure& failure, const Outcome& run) {
+      const std::optional<Finding> found = judge.judge_again(run);
+      return found && found->signature == failure.found.finding.signature;
+    };
     return std::move(report_);
   }
 
@@ -84,8 +89,9 @@ class Pursuit {
     report_.guards_heap = options_.guards_heap;
     report_.guarded = first_.log.guarded;
     report_.marked = first_.log.marked;
-    runner_.set_step_limit(std::max(first_.log.steps, first_.log.instructions) * kStepFactor +
-                           kLeastSteps);
+    report_.step_limit =
+        std::max(first_.log.steps, first_.log.instructions) * kStepFactor + kLeastSteps;
+    runner_.set_step_limit(report_.step_limit);
     if (const std::optional<Finding> finding = judge_.judge(first_)) {
       tell_default(*finding);
       return false;
@@ -107,11 +113,11 @@ class Pursuit {
       }
     }
     if (!differs.empty()) {
+      const std::string what = outside(kDefaultSchedule);
       warn(
           fmt::format("the default schedule, run twice, is not the same run: {}. Something from "
-                      "outside decides (time, files, other processes): what is found may not fail "
-                      "again",
-                      differs));
+                      "outside decides ({}): what is found may not fail again",
+                      differs, what.empty() ? "time, files, other processes" : what));
     }
     looked_at_ = std::move(again);
     return true;
@@ -174,6 +180,7 @@ class Pursuit {
       failure.shrunk.refusal = "a run that has to be waited for is not run again";
     } else {
       failure.repeated = repeat(runner_, judge_, found.finding, found.run, options_.repeats);
+      name_outside(failure);
       if (fails_forked_only(found, failure.repeated)) return;
       if (failure.repeated.alike > 0) {
         failure.shrunk = shrink(
@@ -186,6 +193,16 @@ class Pursuit {
     }
     explain(failure);
     report_.failures.push_back(std::move(failure));
+  }
+
+  std::string outside(const std::string& schedule) {
+    return options_.outside ? options_.outside(schedule) : "";
+  }
+
+  void name_outside(ReportedFailure& failure) {
+    if (failure.repeated.alike == failure.repeated.runs) return;
+    const std::string what = outside(failure.found.run.schedule);
+    if (!what.empty()) failure.repeated.difference += "; from outside, " + what;
   }
 
   // What is printed begins at the start.
@@ -288,11 +305,12 @@ class Pursuit {
     report_.state.seconds = run.seconds;
     report_.state.why = SearchState::Why::kFound;
     if (run.log.not_followed > 0) {
+      const std::string first = departure(schedule.switches, run.log);
       warn(
           fmt::format("{} of the {} switches of this schedule were not followed: it is of another "
-                      "program or version, or of another input; the task was not there, or could "
-                      "not go on",
-                      run.log.not_followed, schedule.switches.size()));
+                      "program or version, or of another input{}",
+                      run.log.not_followed, schedule.switches.size(),
+                      first.empty() ? "" : "; the first is " + first));
     }
     const std::optional<Finding> finding = judge_.judge(run);
     if (!finding) {

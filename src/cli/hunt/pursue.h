@@ -1,6 +1,7 @@
 // One program's hunt: from its first run to the explanation of what was found.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct PursuitOptions {
   double timeout = 60;       // of one run, in seconds
   bool guards_heap = false;  // --heap guard
   unsigned repeats = 3;
+  // What from outside was another one in two more runs under this schedule; empty: not known.
+  std::function<std::string(const std::string& schedule)> outside;
 };
 
 // Words for the user on the way: one line each.

@@ -236,8 +236,23 @@ uint32_t processors() { return g_run.memory->processors; }
 
 bool has_all_points() { return g_run.schedule.has_all_points; }
 
+namespace {
+
+uint64_t not_followed() {
+  return (g_run.strategy ? g_run.strategy->not_followed() : 0) + stores::not_followed();
+}
+
+}  // namespace
+
 void write_log(End how, int value) {
-  if (!g_run.memory || g_run.log < 0) return;
+  if (!g_run.memory) return;
+  if (const uint64_t missed = not_followed(); missed && !g_run.memory->log_path[0]) {
+    report(
+        "%u of the schedule's switches were not followed: it is of another program or version, or "
+        "of another input (weir hunt --schedule says where)",
+        missed);
+  }
+  if (g_run.log < 0) return;
   // A shell that runs the program keeps silent about itself.
   if (g_run.tasks < 2 && sys::raw(SYS_lseek, g_run.log, 0, SEEK_END) > 0) return;
   sys::raw(SYS_ftruncate, g_run.log, 0);
@@ -264,9 +279,7 @@ void write_log(End how, int value) {
     put_counts(text.put("\ntask-steps"), g_run.contested_of);
     put_counts(text.put("task-events"), g_run.events_of);
     put_shared(text);
-    text.put("not-followed ")
-        .put((g_run.strategy ? g_run.strategy->not_followed() : 0) + stores::not_followed())
-        .put("\n");
+    text.put("not-followed ").put(not_followed()).put("\n");
     if (guard::g_is_on) {
       const guard::Counts& counts = guard::counts();
       text.put("heap ").put(counts.guarded).put(" ").put(counts.marked).put("\n");

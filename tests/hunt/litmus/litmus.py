@@ -42,7 +42,7 @@ def main():
     is_allowed = manifest()[options.name]
     weir, program = options.build.resolve() / "bin/weir", build(options.build.resolve() / "tests/hunt")
     runs = options.runs or (2000 if is_allowed else 200)  # ten rounds each
-    done = subprocess.run([weir, "hunt", "--memory", "tso", "--runs", str(runs), "--shrink-time", "0",
+    done = subprocess.run([weir, "hunt", "--no-recording", "--memory", "tso", "--runs", str(runs), "--shrink-time", "0",
                            "--format", "json", "--", program, options.name], capture_output=True, text=True)
     if done.returncode not in (0, 66):
         sys.exit(f"{options.name}: weir hunt ended with {done.returncode}:\n{done.stderr}")

@@ -19,6 +19,7 @@
 #include <sstream>
 
 #include "cli/common/failure.h"
+#include "cli/hunt/schedule/schedule.h"
 #include "recording/bytes.h"
 
 namespace weir::cli::hunt {
@@ -31,6 +32,13 @@ std::string content_of(const std::string& program) {
   constexpr size_t kMost = 64 << 20;
   return fmt::format("{:016x}-{}", recording::sum_of(file.is_open() ? file.read(0, kMost) : ""),
                      file.is_open() ? file.size() : 0);
+}
+
+// A damaged line is none.
+bool is_schedule(const std::string& text) {
+  try {
+    return !text.empty() && !parsed_schedule(text).text().empty();
+  } catch (const weir::cli::Failure&) { return false; }
 }
 
 std::string text_behind(std::istream& words) {
@@ -58,6 +66,7 @@ Corpus::Corpus(const std::string& folder, const std::string& program)
   }
   while (std::getline(file, line)) {
     std::istringstream words(line);
+    word.clear();
     words >> word;
     if (word == "program") {
       is_of_this_program_ = text_behind(words) == program_;
@@ -71,7 +80,7 @@ Corpus::Corpus(const std::string& folder, const std::string& program)
       Failure one;
       words >> one.schedule;
       one.signature = text_behind(words);
-      failures_.push_back(one);
+      if (is_schedule(one.schedule)) failures_.push_back(one);
     } else if (word == "behaviour") {
       uint64_t hash = 0;
       words >> std::hex >> hash;

@@ -2,6 +2,7 @@
 // Implemented in report_text.cc, report_json.cc, report_html.cc and report_junit.cc.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct ReportedFailure {
   Story story;
   bool is_default = false;  // it fails under the default schedule
   std::string command;      // that repeats it
+  std::string recording;    // its folder; empty: none is kept,
+  std::string unrecorded;   // for this reason; empty: none was wanted
+  std::string replay;       // the command that opens it
 };
 
 struct Report {
@@ -34,7 +38,10 @@ struct Report {
   // Under --heap guard: blocks that the default schedule's run had with pages of their own, and
   // others. Both 0: Weir's allocator was never called.
   bool guards_heap = false;
+  uint64_t step_limit = 0;  // of runs; 0: none
   uint64_t guarded = 0, marked = 0;
+  // Whether this run fails as that failure does.
+  std::function<bool(const ReportedFailure&, const Outcome&)> is_alike;
   std::string note;  // why there was nothing to be hunted; empty: there was
 };
 
@@ -42,6 +49,9 @@ inline const std::vector<std::string> kFormats = {"text", "json", "sarif", "juni
 
 // The words of a command line, so that a shell reads them back.
 std::string quoted(const std::vector<std::string>& words);
+
+// "2 of its 7 switches matter".
+std::string matter_words(const ReportedFailure& failure);
 
 // One failure for people; lines without the last newline, each but the first indented.
 std::string failure_text(const ReportedFailure& failure, bool has_colours);

@@ -226,8 +226,7 @@ std::string facts(const ReportedFailure& failure) {
   } else {
     all.push_back(fmt::format("schedule {}, after {:.1f} s, by {}", failure.found.number,
                               failure.found.seconds, failure.found.strategy));
-    all.push_back(fmt::format("{} of its {} switches matter", failure.story.chosen().size(),
-                              failure.shrunk.before));
+    all.push_back(matter_words(failure));
   }
   if (failure.repeated.runs > 0)
     all.push_back(fmt::format("run again {} times: {} failed alike", failure.repeated.runs,
@@ -256,6 +255,8 @@ std::string failure_section(const ReportedFailure& failure) {
   page += heap_stacks(failure.story);
   page += facts(failure);
   page += fmt::format("<h3>To run it again</h3><pre>{}</pre>\n", escaped(failure.command));
+  if (!failure.replay.empty())
+    page += fmt::format("<h3>It is recorded</h3><pre>{}</pre>\n", escaped(failure.replay));
   if (!failure.story.waits.empty()) page += "<h3>Who waits for whom</h3>\n";
   for (const ToldWait& one : failure.story.waits) {
     page += fmt::format("<div class=\"step\"><p><b>{}</b> {}</p>{}</div>\n", escaped(one.task),

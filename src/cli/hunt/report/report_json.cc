@@ -155,6 +155,8 @@ ordered_json failure_of(const ReportedFailure& failure) {
           {"alike", failure.repeated.alike},
           {"difference", failure.repeated.difference},
           {"command", failure.command},
+          {"recording", failure.recording},
+          {"replay", failure.replay},
           {"stdout", failure.run.out},
           {"stderr", failure.run.err},
           {"threads", tasks},

@@ -137,25 +137,24 @@ class Steps {
   std::string text_;
 };
 
-// "2 of its 7 switches matter"
-std::string matter_words(const ReportedFailure& failure) {
-  const size_t delays = failure.story.delays.size();
-  const size_t switches = failure.story.chosen().size();
-  const size_t before = failure.shrunk.before;
-  if (delays == 0)
-    return fmt::format("{} of its {} {}", switches, before,
-                       before == 1 ? "switches matters" : "switches matter");
-  return fmt::format("{} {} and {} {} matter, of {} of both", switches,
-                     switches == 1 ? "switch" : "switches", delays,
-                     delays == 1 ? "delayed store" : "delayed stores", before);
-}
-
 }  // namespace
 
 std::string quoted(const std::vector<std::string>& words) {
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + quoted_word(word);
   return line;
+}
+
+std::string matter_words(const ReportedFailure& failure) {
+  const size_t delays = failure.story.delays.size();
+  const size_t switches = failure.story.chosen().size();
+  const size_t before = failure.shrunk.before;
+  if (delays == 0)
+    return fmt::format("{} of its {} {} {}", switches, before,
+                       before == 1 ? "switch" : "switches", switches == 1 ? "matters" : "matter");
+  return fmt::format("{} {} and {} {} matter, of {} of both", switches,
+                     switches == 1 ? "switch" : "switches", delays,
+                     delays == 1 ? "delayed store" : "delayed stores", before);
 }
 
 std::string failure_text(const ReportedFailure& failure, bool has_colours) {
@@ -203,7 +202,11 @@ std::string failure_text(const ReportedFailure& failure, bool has_colours) {
                                      std::pair("standard output", &failure.run.out)}) {
     if (!output->empty()) text += fmt::format("\n  {}:{}", name, output_lines(*output));
   }
-  return text + fmt::format("\n  to run it again:\n    {}", failure.command);
+  text += fmt::format("\n  to run it again:\n    {}", failure.command);
+  if (!failure.replay.empty()) text += fmt::format("\n  it is recorded:\n    {}", failure.replay);
+  else if (!failure.unrecorded.empty())
+    text += fmt::format("\n  no recording is kept: {}", failure.unrecorded);
+  return text;
 }
 
 std::string summary_text(const Report& report) {

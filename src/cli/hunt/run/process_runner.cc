@@ -29,7 +29,6 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,7 +43,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using recording::File;
 
-constexpr size_t kMostBytes = 1 << 20;        // bytes of an output that are kept
 constexpr uint64_t kMostLogged = 64u << 20;   // bytes of a schedule log that are read
 constexpr uint64_t kMaxWritten = 256u << 20;  // a run that writes more is ended
 constexpr double kGraceSeconds = 2;           // from SIGTERM to SIGKILL
@@ -84,20 +82,6 @@ RunOptions serial_run(const std::string& schedule, const std::string& log, uint6
   run.processors = 1;
   if (guards_heap) run.heap = "guard";
   return run;
-}
-
-// Takes Weir's own lines out of what the program and the runtime wrote to standard error.
-void part_words(Outcome& run) {
-  constexpr std::string_view kMark = "weir: ";
-  if (run.err.find(kMark) == std::string::npos) return;
-  std::string rest;
-  for (size_t start = 0; start < run.err.size();) {
-    const size_t end = std::min(run.err.find('\n', start), run.err.size() - 1) + 1;
-    (run.err.compare(start, kMark.size(), kMark) == 0 ? run.words : rest) +=
-        run.err.substr(start, end - start);
-    start = end;
-  }
-  run.err = std::move(rest);
 }
 
 }  // namespace
@@ -278,8 +262,8 @@ struct ProcessRunner::State {
     run.is_given_up =
         slot.is_given_up || (slot.is_late && processor_seconds > kBusyPart * run.seconds);
     run.is_cut = slot.is_cut;
-    run.out = bytes_of(slot.out, kMostBytes);
-    run.err = bytes_of(slot.err, kMostBytes);
+    run.out = bytes_of(slot.out, kMostOutput);
+    run.err = bytes_of(slot.err, kMostOutput);
     part_words(run);
     run.log = parsed_log(bytes_of(File::reading(slot.log), kMostLogged));
     return run;

@@ -1,5 +1,8 @@
 #include "cli/hunt/run/runner.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace weir::cli::hunt {
 
 std::vector<Outcome> Runner::all(const std::vector<std::string>& schedules, Begin begin) {
@@ -18,6 +21,19 @@ std::vector<Outcome> Runner::all(const std::vector<std::string>& schedules, Begi
 
 Outcome Runner::one(const std::string& schedule, Begin begin) {
   return std::move(all({schedule}, begin).front());
+}
+
+void part_words(Outcome& run) {
+  constexpr std::string_view kMark = "weir: ";
+  if (run.err.find(kMark) == std::string::npos) return;
+  std::string rest;
+  for (size_t start = 0; start < run.err.size();) {
+    const size_t end = std::min(run.err.find('\n', start), run.err.size() - 1) + 1;
+    (run.err.compare(start, kMark.size(), kMark) == 0 ? run.words : rest) +=
+        run.err.substr(start, end - start);
+    start = end;
+  }
+  run.err = std::move(rest);
 }
 
 }  // namespace weir::cli::hunt

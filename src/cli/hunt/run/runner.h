@@ -10,6 +10,9 @@
 
 namespace weir::cli::hunt {
 
+// Bytes of each of a run's outputs that are kept.
+inline constexpr uint64_t kMostOutput = 1 << 20;
+
 // One run of the program under one schedule.
 struct Outcome {
   std::string schedule;
@@ -23,6 +26,9 @@ struct Outcome {
   std::string words;         // Weir's own
   double seconds = 0;
 };
+
+// Takes Weir's own lines out of what the program and the runtime wrote to standard error.
+void part_words(Outcome& run);
 
 // Where a run begins.
 enum class Begin {
