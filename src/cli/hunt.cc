@@ -217,7 +217,8 @@ class Hunting {
     failure.recording = kept.directory;
     failure.unrecorded = kept.why_not;
     if (!kept.directory.empty())
-      failure.replay = "weir replay --gdb " + hunt::quoted({hunt::name_of_recording(kept.directory)});
+      failure.replay =
+          "weir replay --gdb " + hunt::quoted({hunt::name_of_recording(kept.directory)});
     return kept.interrupt;
   }
 
@@ -368,9 +369,10 @@ void add_habit_options(CLI::App& command, HuntOptions& options) {
                   "output")
       ->type_name("FILE");
   command
-      .add_option("--recording", options.recording,
-                  "Where the recording of a failing run goes (of the second one, DIR-2); default: a "
-                  "new folder in $WEIR_RECORDINGS, $XDG_DATA_HOME/weir or ~/.local/share/weir")
+      .add_option(
+          "--recording", options.recording,
+          "Where the recording of a failing run goes (of the second one, DIR-2); default: a "
+          "new folder in $WEIR_RECORDINGS, $XDG_DATA_HOME/weir or ~/.local/share/weir")
       ->type_name("DIR");
   command.add_flag_callback(
       "--no-recording", [&options] { options.records = false; }, "Keep no recording");

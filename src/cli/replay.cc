@@ -28,6 +28,13 @@ struct CommandOptions {
 // The replay runs twice (check/replay/replay.h).
 int replay_checked(const CommandOptions& options, const recording::Recording& recording,
                    const std::string& log) {
+  if (recording.manifest.scheduled) {
+    throw Failure(kWeirFailed,
+                  fmt::format("{}: it was recorded with order serial, one task at a time, where no "
+                              "race is looked for; races are found in recordings with --view "
+                              "coherent (the default), or by weir check while the program runs",
+                              recording.directory));
+  }
   if (recording.manifest.view != "coherent") {
     throw Failure(
         kWeirFailed,

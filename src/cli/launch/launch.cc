@@ -351,8 +351,7 @@ std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
                   "--order serial goes with --view direct: one task at a time has all "
                   "of the one memory");
   options.schedule = with_memory(options.schedule, options.memory);
-  if (options.schedule_memory < 0)
-    options.schedule_memory = std::max(descriptor_number(), least);
+  if (options.schedule_memory < 0) options.schedule_memory = std::max(descriptor_number(), least);
   if (const ServedRun* const served = options.served) {
     auto& told = *reinterpret_cast<ScheduleMemory*>(served->memory.base());
     tell_schedule(told, options);

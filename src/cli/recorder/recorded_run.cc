@@ -232,9 +232,7 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
                          const std::string& log, Child::Signals signals,
                          const RunSurroundings& surroundings) {
   RunOptions run;
-  run.order = options.schedule             ? "serial"
-              : options.view == "isolated" ? "token"
-                                           : "record";
+  run.order = options.schedule ? "serial" : options.view == "isolated" ? "token" : "record";
   run.view = options.schedule ? "direct" : options.view;
   run.left_out = left_out(options);
   run.delay = options.delay;

@@ -21,8 +21,8 @@ struct RecordOptions {
   bool guards_heap = false;
   uint64_t step_limit = 0;   // likewise; 0: none
   std::string schedule_log;  // likewise; empty: none
-  uint64_t delay = 0;       // seed of sparse delays at events; 0: none
-  unsigned until_fail = 0;  // runs at most; 0: one run, however it ends
+  uint64_t delay = 0;        // seed of sparse delays at events; 0: none
+  unsigned until_fail = 0;   // runs at most; 0: one run, however it ends
   bool stat = false, fingerprint = false, quiet = false, keep_failing = false;
 };
 

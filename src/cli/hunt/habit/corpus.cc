@@ -29,9 +29,9 @@ constexpr const char* kFirstLine = "weir-hunt 1";
 
 std::string content_of(const std::string& program) {
   const recording::File file = recording::File::reading(program);
-  constexpr size_t kMost = 64 << 20;
-  return fmt::format("{:016x}-{}", recording::sum_of(file.is_open() ? file.read(0, kMost) : ""),
-                     file.is_open() ? file.size() : 0);
+  constexpr uint64_t kMost = 64 << 20;
+  const uint64_t size = file.is_open() ? file.size() : 0;
+  return fmt::format("{:016x}-{}", recording::sum_of(file.read(0, std::min(size, kMost))), size);
 }
 
 // A damaged line is none.

@@ -80,8 +80,7 @@ KeptRecording keep_recording(const Program& program, const KeepOptions& options,
            std::chrono::duration<double>(options.timeout);
   };
   try {
-    const RecordedRun run =
-        recorded_run(program, record, "", Child::Signals::kEnd, surroundings);
+    const RecordedRun run = recorded_run(program, record, "", Child::Signals::kEnd, surroundings);
     if (!run.has_started) return {"", "the run ended before it was at work under Weir"};
     const auto refuse = [&](const std::string& why) {
       run.remove();
@@ -95,10 +94,9 @@ KeptRecording keep_recording(const Program& program, const KeepOptions& options,
       return refuse("recorded, the run does not fail alike" + (other.empty() ? "" : ": " + other));
     }
     return {run.directory, ""};
-  } catch (const Failure& failure) { return {"", failure.what()}; } catch (
-      const recording::Damage& damage) {
-    return {"", damage.what()};
-  }
+  } catch (const Failure& failure) {
+    return {"", failure.what()};
+  } catch (const recording::Damage& damage) { return {"", damage.what()}; }
 }
 
 std::string name_of_recording(const std::string& directory) {

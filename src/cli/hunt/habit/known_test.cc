@@ -42,9 +42,8 @@ Finding finding(Finding::Kind kind, const std::string& what, const std::string& 
 
 TEST(KnownFindings, EveryKindHasALine) {
   using Kind = Finding::Kind;
-  for (const Kind kind : {Kind::kExit, Kind::kSignal, Kind::kDeadlock, Kind::kLimit,
-                          Kind::kTimeout, Kind::kOutput, Kind::kOracle, Kind::kSanitizer,
-                          Kind::kHeap}) {
+  for (const Kind kind : {Kind::kExit, Kind::kSignal, Kind::kDeadlock, Kind::kLimit, Kind::kTimeout,
+                          Kind::kOutput, Kind::kOracle, Kind::kSanitizer, Kind::kHeap}) {
     EXPECT_TRUE(known(std::string(word_of(kind)) + ":*").has(finding(kind, "something")));
     EXPECT_TRUE(known("any:some*").has(finding(kind, "something")));
   }

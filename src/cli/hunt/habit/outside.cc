@@ -21,11 +21,25 @@ namespace weir::cli::hunt {
 namespace {
 
 // Of each run others.
-constexpr std::array kOtherEachTime = {
-    SYS_getpid, SYS_gettid,     SYS_getppid,      SYS_set_tid_address, SYS_clone,
-    SYS_clone3, SYS_fork,       SYS_vfork,        SYS_wait4,           SYS_waitid,
-    SYS_fstat,  SYS_newfstatat, SYS_statx,        SYS_stat,            SYS_lstat,
-    SYS_times,  SYS_getrusage,  SYS_sysinfo,      SYS_sched_getaffinity};
+constexpr std::array kOtherEachTime = {SYS_getpid,
+                                       SYS_gettid,
+                                       SYS_getppid,
+                                       SYS_set_tid_address,
+                                       SYS_clone,
+                                       SYS_clone3,
+                                       SYS_fork,
+                                       SYS_vfork,
+                                       SYS_wait4,
+                                       SYS_waitid,
+                                       SYS_fstat,
+                                       SYS_newfstatat,
+                                       SYS_statx,
+                                       SYS_stat,
+                                       SYS_lstat,
+                                       SYS_times,
+                                       SYS_getrusage,
+                                       SYS_sysinfo,
+                                       SYS_sched_getaffinity};
 
 struct Cause {
   std::string words;
@@ -34,13 +48,14 @@ struct Cause {
 
 struct Stream {
   explicit Stream(const recording::Recording& of, const recording::StreamFile& file)
-      : reader(recording::File::reading(file.path), of.manifest.recording, file.key,
-               scan(recording::File::reading(file.path), of.manifest.recording, file.key)
-                   .good_size) {}
+      : reader(
+            recording::File::reading(file.path), of.manifest.recording, file.key,
+            scan(recording::File::reading(file.path), of.manifest.recording, file.key).good_size) {}
   // The next call, or memory that one has filled.
   const channel::Entry* next() {
     for (const channel::Entry* entry; (entry = reader.peek()) != nullptr; reader.take())
-      if (entry->kind == channel::Kind::kCall || entry->kind == channel::Kind::kMemory) return entry;
+      if (entry->kind == channel::Kind::kCall || entry->kind == channel::Kind::kMemory)
+        return entry;
     return nullptr;
   }
   recording::StreamReader reader;
@@ -68,11 +83,11 @@ Cause compared(Stream one, Stream other) {
       if (first->number != second->number || first->check != second->check) return {};
     }
     const bool is_same = first->kind == channel::Kind::kCall ? first->result == second->result
-                                                    : has_same_bytes(*first, *second);
+                                                             : has_same_bytes(*first, *second);
     if (is_same) continue;
     const char* const name = effects::name_of(call);
-    const std::string by =
-        fmt::format("{}() by {}", name ? name : fmt::format("call {}", call), who(one.reader.key()));
+    const std::string by = fmt::format("{}() by {}", name ? name : fmt::format("call {}", call),
+                                       who(one.reader.key()));
     const bool is_likely =
         std::ranges::find(kOtherEachTime, static_cast<long>(call)) == kOtherEachTime.end();
     if (first->kind == channel::Kind::kMemory) return {by + " gave other bytes", is_likely};

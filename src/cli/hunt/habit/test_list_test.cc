@@ -24,9 +24,9 @@ TEST(GoogletestList, SuitesAndTheirTests) {
       "Many/Values.\n"
       "  Sum/0  # GetParam() = (1, 2)\n"
       "  Sum/1  # GetParam() = (3, 4)\n");
-  EXPECT_EQ(names(tests), (std::vector<std::string>{"Queue.Wakes", "Queue.WakesAll",
-                                                    "Typed/0.Holds", "Many/Values.Sum/0",
-                                                    "Many/Values.Sum/1"}));
+  EXPECT_EQ(names(tests),
+            (std::vector<std::string>{"Queue.Wakes", "Queue.WakesAll", "Typed/0.Holds",
+                                      "Many/Values.Sum/0", "Many/Values.Sum/1"}));
   EXPECT_EQ(tests[1].arguments, (std::vector<std::string>{"--gtest_filter=Queue.WakesAll"}));
 }
 

@@ -150,8 +150,8 @@ std::string matter_words(const ReportedFailure& failure) {
   const size_t switches = failure.story.chosen().size();
   const size_t before = failure.shrunk.before;
   if (delays == 0)
-    return fmt::format("{} of its {} {} {}", switches, before,
-                       before == 1 ? "switch" : "switches", switches == 1 ? "matters" : "matter");
+    return fmt::format("{} of its {} {} {}", switches, before, before == 1 ? "switch" : "switches",
+                       switches == 1 ? "matters" : "matter");
   return fmt::format("{} {} and {} {} matter, of {} of both", switches,
                      switches == 1 ? "switch" : "switches", delays,
                      delays == 1 ? "delayed store" : "delayed stores", before);

@@ -26,8 +26,7 @@ TEST(MatterWords, NumbersGovernTheVerb) {
 
 TEST(MatterWords, OfDelaysAndSwitchesTogether) {
   EXPECT_EQ(matter_words(failure(1, 3, 1)), "1 switch and 1 delayed store matter, of 3 of both");
-  EXPECT_EQ(matter_words(failure(0, 3, 2)),
-            "0 switches and 2 delayed stores matter, of 3 of both");
+  EXPECT_EQ(matter_words(failure(0, 3, 2)), "0 switches and 2 delayed stores matter, of 3 of both");
 }
 
 TEST(FailureText, SaysWhereTheRecordingIsOrWhyThereIsNone) {
@@ -44,7 +43,8 @@ TEST(FailureText, SaysWhereTheRecordingIsOrWhyThereIsNone) {
 }
 
 TEST(Quoted, AShellReadsTheWordsBack) {
-  EXPECT_EQ(quoted({"./a", "--x=1", "two words", "it's", ""}), "./a --x=1 'two words' 'it'\\''s' ''");
+  EXPECT_EQ(quoted({"./a", "--x=1", "two words", "it's", ""}),
+            "./a --x=1 'two words' 'it'\\''s' ''");
 }
 
 }  // namespace

@@ -19,8 +19,7 @@ TEST(Departure, NothingIfAllWereMade) {
 }
 
 TEST(Departure, TheFirstThatWasNotMadeIsNamed) {
-  EXPECT_EQ(departure({{1, 2, 3, 0}, {1, 3, 0, 0}, {9, 1, 0, 0}},
-                      run_of({{1, 2, 3, 0}}, 2, "3.4")),
+  EXPECT_EQ(departure({{1, 2, 3, 0}, {1, 3, 0, 0}, {9, 1, 0, 0}}, run_of({{1, 2, 3, 0}}, 2, "3.4")),
             "1.3.0>0: thread T1 did not come there, or T0 could not go on");
 }
 
