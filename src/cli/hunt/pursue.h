@@ -16,6 +16,9 @@
 
 namespace weir::cli::hunt {
 
+// What from outside was another one in two more runs under this schedule; empty: not known.
+using Outside = std::function<std::string(const std::string& schedule)>;
+
 struct PursuitOptions {
   StrategyOptions strategies;
   SearchOptions search;
@@ -27,8 +30,7 @@ struct PursuitOptions {
   double timeout = 60;       // of one run, in seconds
   bool guards_heap = false;  // --heap guard
   unsigned repeats = 3;
-  // What from outside was another one in two more runs under this schedule; empty: not known.
-  std::function<std::string(const std::string& schedule)> outside;
+  Outside outside;
 };
 
 // Words for the user on the way: one line each.
