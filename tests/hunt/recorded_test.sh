@@ -32,7 +32,7 @@ printf '%s\n' 'break weir_switch' 'continue' 'bt' 'frame function add' 'print re
 says '#[0-9]+ .* add \(unused=0x0\) at .*lost_update.c:9'
 says '\$1 = 0'
 says '\$2 = 0'
-says 'main \(\)$'
+says 'in main \(\) at .*lost_update.c:16'
 says '\$3 = 1'
 ends 0 'is at event' "$weir" replay --goto 0-1:4 "$name"
 "$weir" rm "$name" >/dev/null 2>&1 || fail "weir rm"
