@@ -239,8 +239,8 @@ class Hunting {
     size_t failing = 0;
     for (const Report& report : reports) failing += !report.failures.empty();
     if (options_.quiet && failing == 0) return;
-    say(log_, fmt::format("{} of {} {} fail under some schedule", failing, reports.size(),
-                          reports.size() == 1 ? "test" : "tests"));
+    say(log_, fmt::format("{} of {} {} {} under some schedule", failing, reports.size(),
+                          reports.size() == 1 ? "test" : "tests", failing == 1 ? "fails" : "fail"));
   }
 
   const Words words_;

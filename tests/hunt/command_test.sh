@@ -155,7 +155,7 @@ case $* in
 esac
 END
 chmod +x tests.sh
-ends 66 '1 of 2 tests fail under some schedule' "$weir" hunt --gtest --runs 60 --shrink-time 1 -- ./tests.sh
+ends 66 '1 of 2 tests fails under some schedule' "$weir" hunt --gtest --runs 60 --shrink-time 1 -- ./tests.sh
 said 'Queue.Wakes: deadlock of'
 said 'Queue.WakesRight: no failure'
 

@@ -251,7 +251,14 @@ class Pursuit {
       chosen = parsed_schedule(failure.run.log.list).switches;
     }
     failure.story = told(detailed(failure), chosen, without);
-    failure.command = repeat_command(failure.schedule, words_, options_, !failure.run.out.empty());
+    failure.command = command_for(failure);
+  }
+
+  // A livelock ends by its steps alone.
+  std::string command_for(const ReportedFailure& failure) const {
+    const bool is_livelock = failure.found.finding.kind == Finding::Kind::kLimit;
+    return repeat_command(failure.schedule, words_, options_, !failure.run.out.empty(),
+                          is_livelock ? report_.step_limit : 0);
   }
 
   // Is it a matter of schedule?
@@ -293,7 +300,7 @@ class Pursuit {
                              path_, failing, kOthers, passing));
     }
     failure.story = told(detailed(failure), {}, {});
-    failure.command = repeat_command(failure.schedule, words_, options_, !failure.run.out.empty());
+    failure.command = command_for(failure);
     report_.failures.push_back(std::move(failure));
   }
 
@@ -352,11 +359,12 @@ class Pursuit {
 }  // namespace
 
 std::string repeat_command(const std::string& schedule, const std::vector<std::string>& words,
-                           const PursuitOptions& options, bool has_output) {
+                           const PursuitOptions& options, bool has_output, uint64_t step_limit) {
   std::string command =
-      fmt::format("weir run --order serial {}--schedule {} -- {} <{}",
-                  options.guards_heap ? "--heap guard " : "", quoted({schedule}), quoted(words),
-                  options.input.empty() ? "/dev/null" : quoted({options.input}));
+      fmt::format("weir run --order serial {}{}--schedule {} -- {} <{}",
+                  options.guards_heap ? "--heap guard " : "",
+                  step_limit ? fmt::format("--step-limit {} ", step_limit) : "", quoted({schedule}),
+                  quoted(words), options.input.empty() ? "/dev/null" : quoted({options.input}));
   // To a terminal the C library writes each line at once, which is another program.
   return has_output ? command + " | cat" : command;
 }

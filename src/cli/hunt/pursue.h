@@ -42,8 +42,8 @@ Report pursue(Runner& runner, const std::string& path, const std::vector<std::st
               const PursuitOptions& options, KnownFindings& known, ProgressLine& progress,
               const Say& say);
 
-// The command that runs one schedule again.
+// The command that runs one schedule again; with --step-limit if that is not 0.
 std::string repeat_command(const std::string& schedule, const std::vector<std::string>& words,
-                           const PursuitOptions& options, bool has_output);
+                           const PursuitOptions& options, bool has_output, uint64_t step_limit);
 
 }  // namespace weir::cli::hunt
