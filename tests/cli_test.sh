@@ -235,6 +235,10 @@ assert sum(total[p + "_seconds"] for p in phases) <= (made + 1) * (counts["threa
 if view == "isolated" and made:
     assert 0 < total["transactions"] <= 3 * total["events"] and counts["dirtied_pages"] >= total["foretold"]
     assert total["foretold"] <= total["in_advance"] and 0 <= counts["hit_rate"] <= 1 and 0 <= counts["accuracy"] <= 1
+    floor = sum(counts[f"floor_{part}_seconds"] for part in ("side_by_side", "code_in_turn", "events"))
+    assert 0 < counts["own_code_seconds"] and abs(floor - counts["floor_seconds"]) < 1e-6
+    assert counts["floor_code_in_turn_beside_seconds"] <= counts["floor_code_in_turn_seconds"]
+    assert counts["floor_without_kept_turns_seconds"] <= counts["floor_seconds"] + 1e-6
     assert abs(counts["transaction_seconds"] * total["transactions"] - total["program_seconds"] - total["section_seconds"]) < 1e-5
 END
 # counted NAME STATUS FILES COMMAND...: the command ends with STATUS and leaves FILES files that begin with run.json.

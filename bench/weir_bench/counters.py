@@ -6,6 +6,16 @@ import json
 import os
 
 VERSION = 1
+FLOOR = {  # in milliseconds: name, and key in the file
+    "own code": "own_code",
+    "floor": "floor",
+    "side by side": "floor_side_by_side",
+    "in turn": "floor_code_in_turn",
+    "beside": "floor_code_in_turn_beside",
+    "events": "floor_events",
+    "unkept": "floor_without_kept_turns",
+    "unfenced": "floor_without_fences",
+}
 PHASES = ("program", "section", "scanning", "waiting", "publishing", "turn", "resuming", "blocked", "outside")
 
 
@@ -20,6 +30,7 @@ class Counters:
     hit_percent: float  # of these, those that had been copied in advance
     accuracy_percent: float  # of the pages copied in advance, those that were written
     phases: dict  # share of all tasks' time, in percent
+    floor: dict  # what the run would take at least, with a processor for each task, in milliseconds
 
 
 def part(count, whole, scale=1.0):
@@ -42,6 +53,7 @@ def from_json(counted, wall):
         percent(counted["hit_rate"]),
         percent(counted["accuracy"]),
         {phase: part(time, sum(spent.values()), 100) for phase, time in spent.items()},
+        {name: 1000 * counted[f"{key}_seconds"] for name, key in FLOOR.items()},
     )
 
 

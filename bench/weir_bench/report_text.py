@@ -209,6 +209,14 @@ ANALYSIS_WORDS = (
 )
 
 
+FLOOR_WORDS = (
+    "Processor time in milliseconds, so nearly the same on a busy machine. Floor: side by side (the longest task of each "
+    "round), in turn (program code in kept turns) and events, added up: no run is faster, even with a processor for each "
+    "task. Beside: of the code in turn, while another task could run. Unkept, unfenced: floors of an order without kept "
+    "turns, without fences as well. Compare with own code / threads."
+)
+
+
 def counter_in_words(value):
     return "-" if value is None else f"{value}" if isinstance(value, int) else figures.three_digits(value)
 
@@ -246,3 +254,10 @@ def analysis(results, write=print):
             f"  {result.case.title:{NAME - 2}}"
             + "".join(f"{counter_in_words(result.counters.phases[phase]):>12}" for phase in phases)
         )
+    write("")
+    write("the floor of each run at token:isolated (weir stat's)")
+    write(f"{'program, threads':{NAME}}" + "".join(f"{name:>14}" for name in counted[0].counters.floor))
+    for result in counted:
+        times = "".join(f"{counter_in_words(time):>14}" for time in result.counters.floor.values())
+        write(f"  {result.case.title:{NAME - 2}}{times}")
+    write(textwrap.fill(FLOOR_WORDS, 120))

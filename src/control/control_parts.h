@@ -458,6 +458,8 @@ struct ProgramSpent {
   EndedTask inherited;  // of a forked child: what its one task had counted before, and the numbers
                         // below had been
   uint64_t inherited_created, inherited_round;
+  Floor floor;
+  uint64_t floor_of_ended;  // the longest TaskFloor::all. Guarded by: the turn
 };
 
 }  // namespace weir

@@ -6,6 +6,7 @@
 
 #include "base/types.h"
 #include "control/execution_point.h"
+#include "control/floor.h"
 #include "sys/float_x86_64.h"
 #include "sys/signal.h"
 
@@ -323,6 +324,7 @@ struct TaskSpent {
   TaskCounters counters;
   uint64_t phase_since;  // cycles; 0: none has begun
   Phase phase;
+  TaskFloor floor;
 };
 
 }  // namespace weir

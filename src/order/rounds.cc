@@ -156,6 +156,7 @@ void start_serial(Shared& s) {
   s.order.began_with_sole_runner = starts_alone;
   s.order.serial = 1;
   s.order.serial_since = sys::cycles();
+  floor::begin_serial(s);
   for (uint32_t ahead = 1; ahead + 1 < runtime::g_processors; ahead++) call_ahead(s, *first, ahead);
   grant(s, *first);
 }

@@ -83,6 +83,7 @@ void release_turn(Task& task, ReleaseReason why) {
     trap::take_inbox(task);
   }
   task.spent.counters.serial_cycles += sys::cycles();
+  enter_phase(task, Phase::kResuming);
   pass_turn_and_wait(task);
   if (by_arrival) {
     task.turn.sole_operations = is_alone ? kSoleForGood : 0;

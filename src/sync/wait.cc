@@ -42,6 +42,7 @@ int sleep_in_turn(Task& task, uint64_t timeout_ns) {
   const uint32_t depth = task.turn.depth;
   task.turn.depth = 1;
   task.spent.counters.serial_cycles += sys::cycles();
+  const PhaseScope phase(task, Phase::kBlocked);
   const bool away = runtime::g_is_in_place_process;
   if (away) tasks::will_wait_in_place(task);
   view::current().release_before_sleep(task);
@@ -153,8 +154,8 @@ void outside_begin(const char* what) {
   task.spent.counters.serial_cycles += sys::cycles();
   view::current().release_before_sleep(task, true);
   if (shared_memory::g_active) shared_memory::begin_sleep(task);
-  order::current().pass_turn(task, TaskState::kOutside);
   enter_phase(task, Phase::kOutside);
+  order::current().pass_turn(task, TaskState::kOutside);
 }
 
 void outside_end() {

@@ -432,6 +432,7 @@ void finish() {
   enter_phase(task, Phase::kTurn);
   task.spent.counters.processor_ns = runtime::processor_time(task);
   add_counters(s.spent.totals, task.spent.counters);
+  if (s.spent.floor_of_ended < task.spent.floor.all) s.spent.floor_of_ended = task.spent.floor.all;
   if (s.spent.ended_count < kMaxEnded)
     s.spent.ended[s.spent.ended_count++] = {task.identity.creation, task.spent.counters};
   view::current().leave(task);

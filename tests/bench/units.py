@@ -334,12 +334,14 @@ class Counters(unittest.TestCase):
         "dirtied_pages": 10,
         "hit_rate": 0.3,
         "accuracy": None,
+        **{key + "_seconds": 0.5 for key in counters.FLOOR.values()},
     }
 
     def test_terms_of_the_paper(self):
         found = counters.from_json(self.counted, 2.0)
         self.assertEqual((found.serial_percent, found.length_ms, found.program_ms, found.faults), (25, 40, 60, 7))
         self.assertEqual((found.accuracy_percent, found.phases["program"], found.phases["waiting"]), (None, 75, 25))
+        self.assertEqual(found.floor["unfenced"], 500)
 
     def test_nothing_happened(self):
         total = {**self.total, "program_seconds": 0.0, "waiting_seconds": 0.0}

@@ -116,11 +116,14 @@ void start_counts() {
   s.spent.totals = TaskCounters{};
   s.spent.ended_count = s.program.end_reported = 0;
   s.spent.pool_reuses = s.spent.forks = s.spent.conversions_us = s.spent.ended_processor_ns = 0;
+  s.spent.floor = Floor{};
+  s.spent.floor_of_ended = 0;
   s.spent.inherited_created = s.order.created;
   s.spent.inherited_round = s.order.round;
   s.spent.inherited = {~uint64_t{0}, {}};
   if (!g_intercepting) return;
   Task& task = self();
+  task.spent.floor = TaskFloor{};
   task.spent.phase_since = 0;
   // It was forked in its turn, which has no end here.
   if (static_cast<int64_t>(task.spent.counters.serial_cycles) < 0)

@@ -231,6 +231,16 @@ void put_all(File& file, int pid) {
   file.ratio("serial share", made.serial_ns, made.threads_ns);
   file.seconds("conversion", shared().spent.conversions_us * 1000);
   file.next_line();
+  const Floor& floor = shared().spent.floor;
+  file.seconds("floor", floor::today(shared()));
+  file.seconds("floor side by side", floor.longest);
+  file.seconds("floor code in turn", floor.kept);
+  file.seconds("floor code in turn beside", floor.kept_beside);
+  file.seconds("floor events", floor.turn);
+  file.seconds("floor without kept turns", floor::unkept(shared()));
+  file.seconds("floor without fences", floor::unfenced(shared()));
+  file.seconds("own code", floor.own);
+  file.next_line();
   file.count("transactions", total.transactions);
   file.key("transaction", "_seconds");
   if (total.transactions) {

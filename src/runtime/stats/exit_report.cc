@@ -252,6 +252,32 @@ void print_sentence(const TaskCounters& total, const Summary& made) {
   rest.print();
 }
 
+// What the run would take if no task waited for a processor (control/floor.h).
+void print_floor() {
+  const Shared& s = shared();
+  const Floor& floor = s.spent.floor;
+  if (!floor.rounds || !plan().is_isolated()) return;
+  Line today, kept, others;
+  const auto put = [](Line& line, const char* text, uint64_t ns) {
+    line.text(text, 0);
+    line.decimal(ns / kMicrosecond, 0);
+  };
+  put(today, "at least ", floor::today(s));
+  put(today, " ms with a processor for each task: ", floor.longest);
+  today.text(" side by side,", 0);
+  today.print();
+  put(kept, "  ", floor.kept);
+  put(kept, " of code in turn (", floor.kept_beside);
+  put(kept, " while others could run), ", floor.turn);
+  kept.text(" in events;", 0);
+  kept.print();
+  put(others, "  without kept turns ", floor::unkept(s));
+  put(others, " ms, without fences ", floor::unfenced(s));
+  put(others, "; own code ", floor.own);
+  others.text(" ms", 0);
+  others.print();
+}
+
 void print_table() {
   const TaskCounters total = sum_of_all();
   const Summary made = summary(total);
@@ -287,6 +313,7 @@ void print_table() {
   line.number(shared().spent.conversions_us / 1000, 0);
   line.text(" ms", 0);
   line.print();
+  print_floor();
   report("rounds %u, tasks made %u (%u from the pool), processes made %u", made.rounds,
          made.threads_made, made.from_pool, made.processes_made);
   if (const char* why = page::why_page_tables()) {
