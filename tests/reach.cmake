@@ -6,3 +6,7 @@ add_test(NAME check.hazards COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hazards_test.sh 
 set_tests_properties(check.hazards PROPERTIES TIMEOUT 240 LABELS check)
 add_test(NAME check.hazards.deadlock COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/deadlocks_test.sh ${PROJECT_BINARY_DIR})
 set_tests_properties(check.hazards.deadlock PROPERTIES TIMEOUT 240 LABELS "check;rest")
+add_test(NAME check.hazards.descriptors COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/descriptors_test.sh ${PROJECT_BINARY_DIR})
+set_tests_properties(check.hazards.descriptors PROPERTIES TIMEOUT 240 LABELS check)
+add_test(NAME check.hazards.signals COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/signal_calls_test.sh ${PROJECT_BINARY_DIR})
+set_tests_properties(check.hazards.signals PROPERTIES TIMEOUT 240 LABELS check)

@@ -29,6 +29,7 @@ bool g_notifies_blocks = false;
 bool g_replayed = false;
 Calls g_calls = Calls::kPlain;
 bool g_makes_thread = false;
+bool g_makes_detached = false;
 
 }  // namespace weir::happens
 
@@ -351,6 +352,7 @@ void create(Task& creator, Task& task) {
   step(from);
   to.stack = to.stack_known = 0;
   to.number = note_task(task, &from);
+  hazards::on_thread(to.number, task.frame->shown, g_makes_thread && !g_makes_detached);
   if (creator.frame && !keys::g_on && !g_replayed) expose_frames(creator, from, creator.frame->rsp);
   // A helper of the C library's own: what it does inside orders whoever asked for its work.
   to.library_orders = !g_makes_thread && creator.frame && is_ignored(creator.frame->shown);
@@ -371,6 +373,7 @@ void end(Task& task, uint64_t handle) {
   WEIR_CHECK(!thread.pending_access.is_there);  // invariant 1 of collisions.cc
   State& s = state();
   const uint64_t last = thread.now.clock[thread.slot];
+  hazards::on_thread_end(thread.number);
   if (handle) on_release(handle);
   on_release(kEnds);
   const SpinGuard guard(s.findings_lock);
@@ -411,23 +414,12 @@ void close_objects() {
   else if (thread_of(self()).is_register_old) keys::update(self());
 }
 
-namespace {
-
-AccessSite caller(uint64_t where, uint64_t stack, uint64_t frame) {
-  AccessSite site{};
-  site.general[4] = stack;
-  site.general[5] = frame;
-  site.rip = where;
-  site.is_call = true;
-  return site;
-}
-
-}  // namespace
-
 void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where, uint64_t stack,
                   uint64_t frame) {
-  note_block(start, size, caller(where, stack, frame));
+  const hazards::Caller caller{where, stack, frame};
+  note_block(start, size, hazards::site_of(caller));
   if (!g_checked) return;
+  if (hazards::has_handlers()) hazards::before_unsafe(findings::UnsafeCall::kHeap, 0, caller);
   renew(start, usable);
   note_place(start, usable);
 }
@@ -438,7 +430,10 @@ void on_stream_buffer(const void* stream, const void* buffer, uint64_t size) {
 }
 
 void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uint64_t frame) {
-  const AccessSite site = caller(where, stack, frame);
+  const hazards::Caller caller{where, stack, frame};
+  const AccessSite site = hazards::site_of(caller);
+  if (g_checked && hazards::has_handlers())
+    hazards::before_unsafe(findings::UnsafeCall::kHeap, 0, caller);
   end_declared(start, size, &site);
   if (g_checked && found().hazards) hazards::forget(start, size);
   if (!g_checked || is_ignored(where)) return;
@@ -449,7 +444,7 @@ void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uin
 void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint64_t stack,
                 uint64_t frame) {
   if (!g_checked || is_ignored(where)) return;
-  on_range(self(), caller(where, stack, frame),
+  on_range(self(), hazards::site_of({where, stack, frame}),
            {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByLibrary});
 }
 

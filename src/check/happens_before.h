@@ -37,6 +37,7 @@ extern Calls g_calls;
 // Per process: the program makes a thread by a function that is interposed. Any other thread that
 // is made in the C library is a helper of its own.
 extern bool g_makes_thread;
+extern bool g_makes_detached;  // likewise, one that nobody can join
 
 inline bool is_on_program_stack() { return self().stack_top - stack_pointer() >= 2 * kStackSize; }
 

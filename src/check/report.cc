@@ -461,20 +461,23 @@ findings::Side side_of(const SideNote& note) {
 void report(Hazard hazard, const SideNote* sides, uint32_t count, uint64_t object) {
   Findings& f = found();
   const SideNote& last = sides[count - 1];
-  const uint64_t first = count > 1 ? rip_of(f, sides[0].context) : 0,
-                 then = rip_of(f, last.context);
+  // Descriptors are used by functions of the C library: their callers tell them apart.
+  const auto place_of = [&](uint32_t context) {
+    return hazard == Hazard::kDescriptor ? context : rip_of(f, context);
+  };
+  const uint64_t first = count > 1 ? place_of(sides[0].context) : 0, then = place_of(last.context);
   const SpinGuard guard(state().findings_lock);
   for (uint32_t i = 0; i < f.races && i < findings::kMaxRaces; i++) {
     findings::Race& race = f.race[i];
     if (race.image != checking::g_image || race.why != findings::Why::kHazard ||
         race.fault != static_cast<uint32_t>(hazard))
       continue;
-    const uint64_t a = rip_of(f, race.sides[0].context), b = rip_of(f, race.sides[1].context);
+    const uint64_t a = place_of(race.sides[0].context), b = place_of(race.sides[1].context);
     if (!((a == first && b == then) || (a == then && b == first))) continue;
     race.count++;
     return;
   }
-  findings::Race* race = take_race(f, first, then);
+  findings::Race* race = take_race(f, rip_of(f, sides[0].context), rip_of(f, last.context));
   if (!race) return;
   race->why = findings::Why::kHazard;
   race->fault = static_cast<uint32_t>(hazard);

@@ -104,11 +104,12 @@ Command add_check(CLI::App& app) {
                     "At the end, suggest annotations (weir/weir.h) for what threads share");
   command
       ->add_option("--hazards", options->hazards,
-                   "What is reported beside races: lock-order, lifetime, deadlock, all, none")
+                   "What is reported beside races: lock-order, lifetime, deadlock, descriptor, "
+                   "signal-unsafe, thread-leak, default (all but the last), all, none")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("KIND[,KIND]")
-      ->default_str("all");
+      ->default_str("default");
   command->add_flag("--allow-unchecked", options->allow_unchecked,
                     "A program that is executed and that Weir cannot enter (set-uid) does "
                     "not change the status");

@@ -256,6 +256,7 @@ struct TaskSignals {
   uint64_t handlers[8];       // signal frames of handlers that have begun, on the program's stacks
                               // (trap::is_in_handler)
   uint32_t handler_count;
+  int32_t handler_signal;          // of the outermost of them
   uint32_t interrupted;            // a signal arrived for a waiting task
   uint64_t wait_set;               // set that sigwait waits for, 0 if none
   uint64_t altstack[3];            // the program's own sigaltstack (ss_sp, ss_flags, ss_size)

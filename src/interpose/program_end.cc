@@ -14,6 +14,7 @@
 
 #include "base/atomic_enum.h"
 #include "check/happens_before.h"
+#include "check/hazards/hazards.h"
 #include "control/options.h"
 #include "control/process.h"
 #include "control/task.h"
@@ -72,6 +73,10 @@ void linger() {
 void note_end() {
   if (weir::g_tasks_active) {
     linger();
+    if (weir::happens::g_checked && !weir::self().identity.in_vfork) {
+      const weir::SignalsWait signals(true);
+      weir::hazards::report_leaks();
+    }
     weir::self().identity.exiting = 1;
   }
   weir::interpose::acquire_in_program(weir::happens::kAtExit);

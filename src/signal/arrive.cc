@@ -123,7 +123,7 @@ void redirect(Task& task, ucontext_t& context) {
   new_context->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(new_state);
   *reinterpret_cast<uint64_t*>(new_frame) =
       reinterpret_cast<uint64_t>(has_keys() ? weir_key_sigreturn : weir_sigreturn);
-  note_handler(task, new_frame);
+  note_handler(task, new_frame, signal);
   uint64_t new_info = new_frame + (info_at - frame);
   uint64_t mask = 0;
   copy_bytes(&mask, &context->uc_sigmask, sizeof mask);

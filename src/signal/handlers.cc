@@ -10,10 +10,11 @@ constexpr uint32_t kMax = sizeof(TaskSignals::handlers) / sizeof(uint64_t);
 
 }  // namespace
 
-void note_handler(Task& task, uint64_t frame) {
+void note_handler(Task& task, uint64_t frame, int signal) {
   happens::acquire(happens::kSignals);
   is_in_handler(task, frame);  // those that have returned go
   if (task.signals.handler_count < kMax) task.signals.handlers[task.signals.handler_count] = frame;
+  if (!task.signals.handler_count) task.signals.handler_signal = signal;
   if (task.signals.handler_count <= kMax) task.signals.handler_count++;
   if (happens::g_checked && !happens::g_replayed) view::checked::pin(task, frame);
 }

@@ -22,6 +22,7 @@
 #include <signal.h>
 
 #include "base/bytes.h"
+#include "check/hazards/hazards.h"
 #include "code/sites/site_table.h"
 #include "code/translate/counted.h"
 #include "control/control.h"
@@ -142,6 +143,7 @@ void install(int signal) {
   KernelSigaction action{};
   action.restorer = reinterpret_cast<void*>(weir_sigreturn);
   action.flags = sys::kSaRestorer;
+  if (plan().checks_races() && handled(signal)) hazards::note_handler_of(signal);
   if (is_ours(signal) || handled(signal)) {
     action.handler = reinterpret_cast<void*>(&on_signal);
     action.flags |=

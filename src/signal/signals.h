@@ -52,6 +52,6 @@ bool come_to_signalfd(long descriptor, bool is_epoll);
 // Where they wait; null: nowhere yet.
 Task* signalfd_reader();
 // A handler of the program's begins, with its signal frame on the program's stack.
-void note_handler(Task& task, uint64_t frame);
+void note_handler(Task& task, uint64_t frame, int signal);
 
 }  // namespace weir::trap

@@ -22,6 +22,7 @@
 #include "check/calls/names_of_files.h"
 #include "check/check.h"
 #include "check/happens_before.h"
+#include "check/hazards/hazards.h"
 #include "check/state.h"
 #include "control/control.h"
 #include "sys/syscall_x86_64.h"
@@ -400,6 +401,8 @@ CallOrder::CallOrder(const CallArguments& call, bool is_on) : call_(call), is_on
   if (is_on) {
     waits_ = waits();
     if (happens::library_orders()) acquire(happens::kWork);
+    hazards::before_descriptors(call.number, call.word);
+    hazards::before_send(call.number, call.word);
     before(call);
   } else if (call.number == SYS_close) {
     forget_descriptor(call.word[0]);
@@ -410,6 +413,7 @@ void CallOrder::end(long result) {
   note_made(call_.number, call_.word, result);
   if (!is_on_) return;
   const long first = call_.word[0];
+  hazards::after_descriptors(call_.number, call_.word, result);
   view::checked::note_name(call_.number, first, call_.word[1], result);
   switch (role_of(call_.number)) {
     case Role::kWrites: {

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "check/findings/findings.h"
+#include "control/control.h"
 #include "sys/spinlock.h"
 
 namespace weir::hazards {
@@ -45,13 +47,50 @@ struct UsedObject {
 };
 inline constexpr uint32_t kUsedObjects = 1 << 13;
 
+// A number of the program's table of descriptors.
+struct UsedDescriptor {
+  static constexpr uint32_t kUsers = 4, kMost = 1 << 13;
+  enum State : uint32_t { kOpen, kCloses, kClosed };
+  SpinLock lock;
+  State state;        // kCloses: the call is being made
+  Use changed;        // by which it was opened, or closed
+  Use users[kUsers];  // the first tasks that have used it since
+};
+
+// A thread of the program, by its number (findings::TaskInfo).
+struct KnownThread {
+  uint64_t handle;  // pthread_t
+  uint8_t is_joinable, is_over;
+};
+
+// What a task has called that a handler of these signals must not call then, or has called in one.
+struct UnsafeUse {
+  uint64_t object;  // a lock; 0: the heap or a stream
+  uint64_t signals;
+  uint32_t context;
+  findings::UnsafeCall what;
+};
+// By task. What is noted is of the thread with that creation.
+struct UnsafeUses {
+  static constexpr uint32_t kMost = 8;
+  uint64_t owner;
+  uint64_t sent_to_itself;  // signals: their handlers interrupt the call that sends
+  uint32_t interrupted_count, in_handler_count;
+  UnsafeUse interrupted[kMost], in_handler[kMost];
+};
+
 struct HazardState {
   SpinLock edge_lock;
   uint32_t edge_count;
   uint32_t heads[kEdgeHeads];     // index + 1
   Edge edges[kEdges];             // by a hash of both ends
   UsedObject used[kUsedObjects];  // by a hash of the line of 64 bytes
-  uint8_t pages[kLockPages];      // 1: a page of that hash has something that is known here
+  UsedDescriptor descriptors[UsedDescriptor::kMost];
+  uint32_t has_other_tables;  // a task has a table of descriptors of its own: none is looked at
+  KnownThread threads[findings::kMaxTasks];
+  uint64_t handled;  // signals for which the program has had a handler
+  UnsafeUses unsafe[kMaxTasks];
+  uint8_t pages[kLockPages];  // 1: a page of that hash has something that is known here
 };
 
 }  // namespace weir::hazards

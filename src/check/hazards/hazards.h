@@ -1,6 +1,7 @@
 // What a checked program does with locks that can go wrong in another schedule. Each kind is looked
 // for only if the command asks for it (findings::Findings::hazards).
-// Implemented in deadlock.cc, lifetime.cc, lock_order.cc and check/report.cc.
+// Implemented in deadlock.cc, descriptor_use.cc, lifetime.cc, lock_order.cc, thread_leak.cc,
+// unsafe_call.cc and check/report.cc.
 //
 // All are of the current task, in the runtime or while its signals wait, and do nothing before
 // there are tasks.
@@ -28,6 +29,26 @@ bool is_known_order(uint64_t lock, bool is_shared);
 void before_use(uint64_t object, const Caller& caller);
 void before_begin(uint64_t object, const Caller& caller);
 void before_end(uint64_t object, const Caller& caller);
+
+// Around a system call that uses, opens or closes descriptors. The program's own call, with its
+// frame in the task.
+void before_descriptors(long number, const long* arguments);
+void after_descriptors(long number, const long* arguments, long result);
+
+// Threads: one is made; it has been joined, or detached; it ends. At the end of the program those
+// that have ended and were neither joined nor detached are reported.
+void on_thread(uint32_t number, uint64_t handle, bool is_joinable);
+void on_joined(uint64_t handle);  // or detached
+void on_thread_end(uint32_t number);
+void report_leaks();
+
+// Handlers of signals. The task is about to call what must not be called by a handler that
+// interrupts it: a function that changes the heap or a stream (`object` 0), or that waits for a
+// lock.
+void note_handler_of(int signal);
+void before_send(long number, const long* arguments);
+inline bool has_handlers() { return view::checked::state().hazards.handled != 0; }
+void before_unsafe(findings::UnsafeCall what, uint64_t object, const Caller& caller);
 
 // No task can go on: reports it, with what each waits for and holds. Returns false if that cannot
 // be said for sure, or is not asked for.

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "check/happens_before.h"
 #include "check/hazards/hazards.h"
+#include "check/hazards/noted_use.h"
 
 namespace weir::hazards {
 
@@ -58,17 +59,6 @@ UsedObject* locked(uint64_t object) {
     note_page(object);
   }
   return free;
-}
-
-uint64_t owner_of(const ThreadState& thread) { return thread.creation + 1; }
-
-void note(Use& use, const ThreadState& thread, uint32_t context) {
-  use = {thread.now.clock[thread.slot], owner_of(thread), thread.slot, thread.number, context, 0};
-}
-
-bool is_known(const ThreadState& thread, const Use& use) {
-  return !use.clock || use.slot == thread.slot ||
-         thread.now.knows(Epoch{use.clock, static_cast<TaskId>(use.slot)});
 }
 
 bool looks() { return happens::g_checked && looks_for(Hazard::kLifetime); }

@@ -113,6 +113,7 @@ void Checker::note_met(Reported& one, uint32_t index) {
 }
 
 bool Checker::take_part(uint32_t index, ReportedRace race) {
+  if (race.is_of_library) return false;
   const std::string places = places_of(race);
   const auto known = by_places_.find(places);
   if (known != by_places_.end()) {

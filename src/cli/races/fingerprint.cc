@@ -45,9 +45,7 @@ std::string without_spaces(const std::string& line) {
 // program's own source, or where there is none the innermost one.
 std::string place(const ReportedSide& side) {
   if (!side.exists || side.frames.empty()) return "";
-  const auto own = std::ranges::find_if(side.frames, [](const Frame& frame) {
-    return !frame.file.empty() && !frame.file.starts_with("/usr/");
-  });
+  const auto own = std::ranges::find_if(side.frames, is_of_program);
   const Frame& frame = own == side.frames.end() ? side.frames.front() : *own;
   std::string text = frame.function + "\n";
   if (!frame.file.empty())

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstring>
 #include <iterator>
 
 #include "cli/common/failure.h"
@@ -34,7 +36,22 @@ constexpr Words kWords[] = {
     {Hazard::kDeadlock, "deadlock", "deadlock", "deadlock", "deadlocks",
      "each of these threads waits for another one, or for what nobody does: none can go on, so the "
      "program was ended"},
+    {Hazard::kDescriptor, "descriptor", "descriptor", "close against use", "closes against use",
+     "nothing orders the two: in another schedule the number is used when it is closed, or stands "
+     "for another file"},
+    {Hazard::kThreadLeak, "thread-leak", "thread-leak", "thread leak", "thread leaks",
+     "the thread has ended, and nobody has joined or detached it: what it had is never given back"},
+    {Hazard::kUnsafeCall, "signal-unsafe", "signal-unsafe-call", "unsafe call in a signal handler",
+     "unsafe calls in signal handlers",
+     "the handler may come in the middle of the other call, which has changed half of what both "
+     "use, or has what the handler then waits for"},
 };
+
+// What the user gets who names none.
+constexpr uint32_t kDefault =
+    findings::bit_of(Hazard::kLockOrder) | findings::bit_of(Hazard::kLifetime) |
+    findings::bit_of(Hazard::kDeadlock) | findings::bit_of(Hazard::kDescriptor) |
+    findings::bit_of(Hazard::kUnsafeCall);
 
 // Of what a thread does with an object of synchronization.
 const char* words_of(findings::Action action) {
@@ -47,9 +64,47 @@ const char* words_of(findings::Action action) {
     case findings::Action::kAwaits: return "wait at a barrier";
     case findings::Action::kTakes: return "wait for a semaphore or spin lock";
     case findings::Action::kJoins: return "wait for a thread or a futex";
+    case findings::Action::kInterrupted:
+    case findings::Action::kInHandler:
     case findings::Action::kNone: break;
   }
   return "call";
+}
+
+// Of what a thread does with a descriptor.
+std::string words_of_descriptor(findings::Action action, uint64_t number) {
+  const char* what = action == findings::Action::kBegins ? "opening"
+                     : action == findings::Action::kEnds ? "close"
+                                                         : "use";
+  return fmt::format("{} of descriptor {}", what, number);
+}
+
+// Of what a handler calls, and of what it may interrupt.
+std::string words_of_unsafe(findings::Action action, uint64_t named) {
+  const auto signal = static_cast<int>(named & ((uint64_t{1} << findings::kUnsafeShift) - 1));
+  const char* const short_name = sigabbrev_np(signal);
+  const std::string name =
+      short_name ? fmt::format("SIG{}", short_name) : fmt::format("SIGRTMIN+{}", signal - SIGRTMIN);
+  const char* what = "use of the heap";
+  switch (static_cast<findings::UnsafeCall>(named >> findings::kUnsafeShift)) {
+    case findings::UnsafeCall::kStreams: what = "use of a stream"; break;
+    case findings::UnsafeCall::kLock: what = "wait for a lock"; break;
+    case findings::UnsafeCall::kHeap: break;
+  }
+  return action == findings::Action::kInHandler ? fmt::format("{} in a handler of {}", what, name)
+                                                : fmt::format("{} that it may interrupt", what);
+}
+
+// Functions of the C library with descriptors of their own, which its own locks order.
+bool is_of_library(const Frames& frames) {
+  constexpr const char* kOwners[] = {
+      "syslog",     "vsyslog",    "__syslog_chk", "__vsyslog_chk", "openlog",    "closelog",
+      "getpwent",   "setpwent",   "endpwent",     "getgrent",      "setgrent",   "endgrent",
+      "gethostent", "sethostent", "endhostent",   "getservent",    "setservent", "endservent",
+      "getutent",   "setutent",   "endutent",     "pututline",     "updwtmp"};
+  return std::ranges::any_of(frames, [&](const Frame& frame) {
+    return std::ranges::any_of(kOwners, [&](const char* owner) { return frame.function == owner; });
+  });
 }
 
 std::string listed_options() {
@@ -71,6 +126,10 @@ uint32_t hazards_of(const std::vector<std::string>& names) {
   uint32_t bits = 0;
   for (const std::string& name : names) {
     if (name == "none") continue;
+    if (name == "default") {
+      bits |= kDefault;
+      continue;
+    }
     const bool is_all = name == "all";
     bool is_known = is_all;
     for (const Words& one : kWords) {
@@ -79,8 +138,8 @@ uint32_t hazards_of(const std::vector<std::string>& names) {
       is_known = true;
     }
     if (!is_known)
-      throw Failure(kWeirFailed,
-                    fmt::format("--hazards {}: it may be {}all or none", name, listed_options()));
+      throw Failure(kWeirFailed, fmt::format("--hazards {}: it may be {}default, all or none", name,
+                                             listed_options()));
   }
   return bits;
 }
@@ -107,6 +166,17 @@ ReportedRace RaceReader::read_hazard(const findings::Race& race) {
     const auto action =
         static_cast<findings::Action>(std::min<uint64_t>(noted.size, findings::kActions - 1));
     if (hazard != Hazard::kLockOrder) made.wanted.words = words_of(action);
+    if (hazard == Hazard::kDescriptor) {
+      made.wanted.words = words_of_descriptor(action, noted.address);
+      made.address = 0;
+      result.is_of_library |= is_of_library(made.frames);
+    } else if (hazard == Hazard::kUnsafeCall) {
+      made.wanted.words = words_of_unsafe(action, noted.address);
+      made.address = 0;
+    } else if (hazard == Hazard::kThreadLeak) {
+      made.wanted.words = "creation of " + task_words(task(static_cast<uint32_t>(noted.address)));
+      made.address = 0;
+    }
     const bool is_named = hazard == Hazard::kDeadlock && action != findings::Action::kJoins;
     if (is_named) {
       if (const ReportedLock waited = lock(noted.address); !waited.name.empty())

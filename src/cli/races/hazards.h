@@ -10,9 +10,10 @@
 
 namespace weir::cli {
 
-inline const std::vector<std::string> kDefaultHazards = {"all"};
+inline const std::vector<std::string> kDefaultHazards = {"default"};
 
-// The bits of what is asked for by name, all and none included. Throws Failure for another name.
+// The bits of what is asked for by name, default, all and none included. Throws Failure for another
+// name.
 uint32_t hazards_of(const std::vector<std::string>& names);
 
 }  // namespace weir::cli

@@ -64,6 +64,7 @@ struct ReportedRace {
   std::string change;          // "acquire write"; empty: an access
   bool is_standstill = false;  // a deadlock: the program cannot go on
   bool is_of_lock = false;     // kMisuse: `change` is a call of a lock
+  bool is_of_library = false;  // a hazard that the C library's own locks rule out
   ReportedObject object;
   ReportedSide sides[2];
   std::vector<ReportedSide> more;  // kHazard: between the two
@@ -110,6 +111,7 @@ inline constexpr const char* kPossibleRace = "possible-race";  // the rule of on
 // Words that several forms of a report use.
 std::string task_words(const ReportedTask& task);  // the main thread; thread T2 "worker"
 std::string access_words(const ReportedSide& side, bool with_size = true);  // write of 4 bytes
+bool is_of_program(const Frame& frame);       // in a source that is not the system's
 std::string place_words(const Frame& frame);  // file.c:12, or module+0x12
 std::string place_words(
     const Frames& frames);  // of the innermost frame in a source of the program, not of the system

@@ -113,11 +113,15 @@ std::string place_words(const Frame& frame) {
   return fmt::format("{:#x}", frame.address);
 }
 
+bool is_of_program(const Frame& frame) {
+  const auto is_below = [&](const char* folder) { return frame.module.starts_with(folder); };
+  return !frame.file.empty() && !frame.file.starts_with("/usr/") && !is_below("/usr/lib/") &&
+         !is_below("/lib/") && !is_below("/lib64/");
+}
+
 std::string place_words(const Frames& frames) {
   if (frames.empty()) return "an unknown place";
-  const auto own = std::ranges::find_if(frames, [](const Frame& frame) {
-    return !frame.file.empty() && !frame.file.starts_with("/usr/");
-  });
+  const auto own = std::ranges::find_if(frames, is_of_program);
   return place_words(own == frames.end() ? frames.front() : *own);
 }
 

@@ -72,11 +72,17 @@ void Suppressions::add_file(const std::string& path) {
 }
 
 void Suppressions::add_text(const std::string& text, const std::string& path) {
-  constexpr std::pair<const char*, Type> kTypes[] = {
-      {"race", Type::kRace},     {"race_top", Type::kRaceTop}, {"called_from_lib", Type::kLibrary},
-      {"thread", Type::kThread}, {"object", Type::kObject},    {"file", Type::kFile},
-      {"policy", Type::kPolicy}, {"mutex", Type::kMutex},      {"deadlock", Type::kDeadlock},
-      {"signal", Type::kNone}};
+  constexpr std::pair<const char*, Type> kTypes[] = {{"race", Type::kRace},
+                                                     {"race_top", Type::kRaceTop},
+                                                     {"called_from_lib", Type::kLibrary},
+                                                     {"thread", Type::kThread},
+                                                     {"object", Type::kObject},
+                                                     {"file", Type::kFile},
+                                                     {"policy", Type::kPolicy},
+                                                     {"mutex", Type::kMutex},
+                                                     {"deadlock", Type::kDeadlock},
+                                                     {"descriptor", Type::kDescriptor},
+                                                     {"signal", Type::kSignal}};
   std::istringstream stream(text);
   int number = 0;
   for (std::string line; std::getline(stream, line);) {
@@ -97,7 +103,7 @@ void Suppressions::add_text(const std::string& text, const std::string& path) {
     if (type == std::end(kTypes)) {
       refuse(
           fmt::format("there is no type '{}': race, race_top, called_from_lib, thread, object, "
-                      "file, policy, mutex, deadlock or signal",
+                      "file, policy, mutex, deadlock, descriptor or signal",
                       name));
     }
     Line made{type->second, line.substr(colon + 1), fmt::format("{}:{}: {}", path, number, line)};
@@ -122,7 +128,15 @@ void Suppressions::add_text(const std::string& text, const std::string& path) {
 bool Suppressions::matches_hazard(const Line& line, const ReportedRace& race) {
   const std::string& pattern = line.pattern;
   if (line.type == Type::kPolicy) return names(pattern, race.rule);
-  const bool is_own = line.type == (race.rule == "lifetime" ? Type::kMutex : Type::kDeadlock);
+  constexpr std::pair<const char*, Type> kOwn[] = {{"lifetime", Type::kMutex},
+                                                   {"descriptor", Type::kDescriptor},
+                                                   {"thread-leak", Type::kThread},
+                                                   {"signal-unsafe-call", Type::kSignal}};
+  Type own = Type::kDeadlock;
+  for (const auto& [rule, type] : kOwn) {
+    if (race.rule == rule) own = type;
+  }
+  const bool is_own = line.type == own;
   std::vector<const ReportedSide*> sides = {&race.sides[0], &race.sides[1]};
   for (const ReportedSide& side : race.more) sides.push_back(&side);
   const Variable& variable = race.object.variable;
@@ -138,7 +152,8 @@ bool Suppressions::matches_hazard(const Line& line, const ReportedRace& race) {
       return !side->frames.empty() && names(pattern, side->frames.front().file) &&
              (line.line == 0 || line.line == side->frames.front().line);
     const bool is_by_frames = is_own || line.type == Type::kLibrary || line.type == Type::kThread;
-    const Frames& frames = line.type == Type::kThread ? side->task.made_at : side->frames;
+    const Frames& frames =
+        line.type == Type::kThread && !is_own ? side->task.made_at : side->frames;
     return is_by_frames && any_of(frames, [&](const Frame& frame) {
              return line.type == Type::kLibrary ? names(pattern, frame.module)
                                                 : matches_frame(pattern, frame);
@@ -186,7 +201,8 @@ bool Suppressions::matches(const Line& line, const ReportedRace& race) {
       case Type::kObject:
       case Type::kPolicy:
       case Type::kDeadlock:
-      case Type::kNone: break;
+      case Type::kDescriptor:
+      case Type::kSignal: break;
     }
   }
   return false;

@@ -50,7 +50,8 @@ class Suppressions {
     kPolicy,
     kMutex,
     kDeadlock,
-    kNone
+    kDescriptor,
+    kSignal
   };
   struct Line {
     Type type;

@@ -111,6 +111,12 @@ int print(Call&& call, const char* format, va_list args, Print real) {
 }
 
 template <typename Print>
+int print_to_stream(Call&& call, const char* format, va_list args, Print real) {
+  call.uses_stream();
+  return print(static_cast<Call&&>(call), format, args, real);
+}
+
+template <typename Print>
 int print_to(Call&& call, char* to, size_t size, const char* format, va_list args, Print real) {
   read_all(call, format, args);
   const int result = real(call.seen(to, size < SIZE_MAX ? size : 1));
@@ -156,23 +162,24 @@ int __vsnprintf_chk(char* to, size_t size, int flag, size_t room, const char* fo
   });
 }
 int vprintf(const char* format, va_list args) {
-  return print(Call(WEIR_CALLER), format, args, [&] { return g_library.vprintf(format, args); });
+  return print_to_stream(Call(WEIR_CALLER), format, args,
+                         [&] { return g_library.vprintf(format, args); });
 }
 int vfprintf(FILE* stream, const char* format, va_list args) {
-  return print(Call(WEIR_CALLER), format, args,
-               [&] { return g_library.vfprintf(stream, format, args); });
+  return print_to_stream(Call(WEIR_CALLER), format, args,
+                         [&] { return g_library.vfprintf(stream, format, args); });
 }
 int vdprintf(int file, const char* format, va_list args) {
   return print(Call(WEIR_CALLER), format, args,
                [&] { return g_library.vdprintf(file, format, args); });
 }
 int __vprintf_chk(int flag, const char* format, va_list args) {
-  return print(Call(WEIR_CALLER), format, args,
-               [&] { return g_library.__vprintf_chk(flag, format, args); });
+  return print_to_stream(Call(WEIR_CALLER), format, args,
+                         [&] { return g_library.__vprintf_chk(flag, format, args); });
 }
 int __vfprintf_chk(FILE* stream, int flag, const char* format, va_list args) {
-  return print(Call(WEIR_CALLER), format, args,
-               [&] { return g_library.__vfprintf_chk(stream, flag, format, args); });
+  return print_to_stream(Call(WEIR_CALLER), format, args,
+                         [&] { return g_library.__vfprintf_chk(stream, flag, format, args); });
 }
 int __vdprintf_chk(int file, int flag, const char* format, va_list args) {
   return print(Call(WEIR_CALLER), format, args,
@@ -236,15 +243,15 @@ int weir_call_snprintf(char* to, size_t size, const char* format, ...) {
       g_library.vsnprintf(to, size, format, args));
 }
 int weir_call_printf(const char* format, ...) {
-  WEIR_WITH_ARGUMENTS(
-      format,
-      print(Call(WEIR_CALLER), format, args, [&] { return g_library.vprintf(format, args); }),
-      g_library.vprintf(format, args));
+  WEIR_WITH_ARGUMENTS(format,
+                      print_to_stream(Call(WEIR_CALLER), format, args,
+                                      [&] { return g_library.vprintf(format, args); }),
+                      g_library.vprintf(format, args));
 }
 int weir_call_fprintf(FILE* stream, const char* format, ...) {
   WEIR_WITH_ARGUMENTS(format,
-                      print(Call(WEIR_CALLER), format, args,
-                            [&] { return g_library.vfprintf(stream, format, args); }),
+                      print_to_stream(Call(WEIR_CALLER), format, args,
+                                      [&] { return g_library.vfprintf(stream, format, args); }),
                       g_library.vfprintf(stream, format, args));
 }
 int weir_call_dprintf(int file, const char* format, ...) {
@@ -290,15 +297,16 @@ int weir_call_snprintf_chk(char* to, size_t size, int flag, size_t room, const c
 }
 int weir_call_printf_chk(int flag, const char* format, ...) {
   WEIR_WITH_ARGUMENTS(format,
-                      print(Call(WEIR_CALLER), format, args,
-                            [&] { return g_library.__vprintf_chk(flag, format, args); }),
+                      print_to_stream(Call(WEIR_CALLER), format, args,
+                                      [&] { return g_library.__vprintf_chk(flag, format, args); }),
                       g_library.__vprintf_chk(flag, format, args));
 }
 int weir_call_fprintf_chk(FILE* stream, int flag, const char* format, ...) {
-  WEIR_WITH_ARGUMENTS(format,
-                      print(Call(WEIR_CALLER), format, args,
-                            [&] { return g_library.__vfprintf_chk(stream, flag, format, args); }),
-                      g_library.__vfprintf_chk(stream, flag, format, args));
+  WEIR_WITH_ARGUMENTS(
+      format,
+      print_to_stream(Call(WEIR_CALLER), format, args,
+                      [&] { return g_library.__vfprintf_chk(stream, flag, format, args); }),
+      g_library.__vfprintf_chk(stream, flag, format, args));
 }
 
 }  // namespace weir::interpose::library

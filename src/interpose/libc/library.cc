@@ -6,6 +6,7 @@
 
 #include "interpose/libc/library.h"
 
+#include "check/hazards/hazards.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "interpose/event_call.h"
@@ -185,6 +186,12 @@ bool Call::notify() {
       reinterpret_cast<long>(this), 0, 0);
   count_ = 0;
   return true;
+}
+
+void Call::uses_stream() const {
+  if (!is_on_ || !hazards::has_handlers()) return;
+  const SignalsWait signals(true);
+  hazards::before_unsafe(findings::UnsafeCall::kStreams, 0, caller_);
 }
 
 bool Call::is_untrapped(const void* at, size_t size) const {

@@ -247,6 +247,9 @@ class Call {
     if (count_ == kMax) notify();
     if (is_on_ && at) parts_[count_++] = {reinterpret_cast<uint64_t>(at), size, What::kGives};
   }
+  // The call is of a stream: the program may not make it in a signal's handler that comes in the
+  // middle of another.
+  void uses_stream() const;
   // Tells what has been added since the last time. Returns false if there was nothing to tell.
   bool notify();
 

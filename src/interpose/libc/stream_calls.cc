@@ -9,6 +9,7 @@ namespace {
 
 template <typename Read>
 size_t read(Call&& call, void* to, size_t size, size_t count, Read real) {
+  call.uses_stream();
   size_t bytes;
   if (__builtin_mul_overflow(size, count, &bytes)) return real(to);
   const size_t result = real(call.seen(to, bytes));
@@ -19,6 +20,7 @@ size_t read(Call&& call, void* to, size_t size, size_t count, Read real) {
 
 template <typename Write>
 size_t write(Call&& call, const void* from, size_t size, size_t count, Write real) {
+  call.uses_stream();
   size_t bytes;
   if (__builtin_mul_overflow(size, count, &bytes)) return real(from);
   call.reads(from, bytes);
@@ -27,6 +29,7 @@ size_t write(Call&& call, const void* from, size_t size, size_t count, Write rea
 
 template <typename Read>
 char* read_line(Call&& call, char* to, int size, Read real) {
+  call.uses_stream();
   char* const seen = call.seen(to, size > 0 ? static_cast<size_t>(size) : 1);
   char* const result = real(seen);
   if (result) call.writes(to, g_library.strnlen(seen, static_cast<size_t>(size)) + 1);
@@ -36,6 +39,7 @@ char* read_line(Call&& call, char* to, int size, Read real) {
 
 template <typename Write>
 int write_text(Call&& call, const char* text, Write real) {
+  call.uses_stream();
   const Text t = call.text(text);
   call.reads(text, t.read);
   return call.notify() ? real(t.seen) : real(text);
@@ -44,6 +48,7 @@ int write_text(Call&& call, const char* text, Write real) {
 // The buffer may be made anew.
 template <typename Read>
 ssize_t read_to_heap(Call&& call, char** line, size_t* room, Read real) {
+  call.uses_stream();
   call.reads(line, sizeof *line);
   call.reads(room, sizeof *room);
   call.notify();

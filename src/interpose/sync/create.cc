@@ -10,6 +10,7 @@
 #include <threads.h>
 
 #include "check/happens_before.h"
+#include "check/hazards/hazards.h"
 #include "check/policy/declared.h"
 #include "interpose/caller.h"
 #include "interpose/event_call.h"
@@ -67,8 +68,23 @@ template <typename Make>
 int make_known(Make make) {
   happens::g_makes_thread = true;
   const int result = make();
-  happens::g_makes_thread = false;
+  happens::g_makes_thread = happens::g_makes_detached = false;
   return result;
+}
+
+bool is_detached(const pthread_attr_t* attributes) {
+  int state = PTHREAD_CREATE_JOINABLE;
+  return attributes && pthread_attr_getdetachstate(attributes, &state) == 0 &&
+         state == PTHREAD_CREATE_DETACHED;
+}
+
+// Nobody waits for the thread any more.
+int let_go_of(pthread_t thread, int error) {
+  if (error == 0 && happens::g_checked && !happens::g_replayed) {
+    const SignalsWait signals(true);
+    hazards::on_joined(static_cast<uint64_t>(thread));
+  }
+  return error;
 }
 
 template <typename Function>
@@ -131,6 +147,7 @@ int joined(pthread_t thread, int error) {
   } else if (error == 0 && happens::g_checked) {
     const SignalsWait signals(true);
     happens::acquire(id_of(thread));
+    hazards::on_joined(static_cast<uint64_t>(thread));
   }
   return error;
 }
@@ -217,6 +234,7 @@ using namespace weir::interpose;
 
 WEIR_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                                void* (*function)(void*), void* argument) noexcept {
+  happens::g_makes_detached = plan().checks_races() && is_detached(attributes);
   if (!is_event())
     return make_known(
         [&] { return real().pthread_create(thread, attributes, function, argument); });
@@ -271,13 +289,15 @@ WEIR_EXPORT int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t 
 // reads what is gone (glibc's bug 19951, hardly ever met natively; with an event in between every
 // short thread would end there).
 WEIR_EXPORT int pthread_detach(pthread_t thread) noexcept {
-  if (!detaches_in_one_turn()) return real().pthread_detach(thread);
-  return in_one_turn(EventKind::kOther, [&] { return real().pthread_detach(thread); });
+  if (!detaches_in_one_turn()) return let_go_of(thread, real().pthread_detach(thread));
+  return let_go_of(thread,
+                   in_one_turn(EventKind::kOther, [&] { return real().pthread_detach(thread); }));
 }
 
 WEIR_EXPORT int thrd_detach(thrd_t thread) {
-  if (!detaches_in_one_turn()) return real().thrd_detach(thread);
-  return in_one_turn(EventKind::kOther, [&] { return real().thrd_detach(thread); });
+  if (!detaches_in_one_turn()) return let_go_of(thread, real().thrd_detach(thread));
+  return let_go_of(thread,
+                   in_one_turn(EventKind::kOther, [&] { return real().thrd_detach(thread); }));
 }
 
 // glibc sends a signal only to a thread that may be cancelled at any place; the others look when

@@ -51,7 +51,12 @@ bool is_plain(const pthread_mutex_t* mutex) {
 
 void check_order(const volatile void* lock, bool is_shared, const Caller& caller) {
   const auto address = reinterpret_cast<uint64_t>(lock);
-  if (!g_tasks_active || !is_checked() || hazards::is_known_order(address, is_shared)) return;
+  if (!g_tasks_active || !is_checked()) return;
+  if (__builtin_expect(hazards::has_handlers(), 0)) {
+    const SignalsWait signals(true);
+    hazards::before_unsafe(findings::UnsafeCall::kLock, address, caller);
+  }
+  if (hazards::is_known_order(address, is_shared)) return;
   const SignalsWait signals(true);
   hazards::before_lock(address, is_shared, caller);
 }
