@@ -10,6 +10,7 @@
 #include "check/happens_before.h"
 #include "check/keys/enforce_by_key.h"
 #include "check/state.h"
+#include "code/patch/bound_jump.h"
 #include "control/options.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
@@ -135,6 +136,7 @@ void start(Task& task) {
 }
 
 void close_tracking() {
+  restore_bound_jumps();  // the runtime's view of memory is gone
   page::demand::close();
   happens::g_checked = false;
   happens::g_calls = happens::Calls::kPlain;

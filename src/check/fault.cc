@@ -10,8 +10,10 @@
 #include "check/check.h"
 #include "check/instruction_accesses.h"
 #include "code/emulate/emulate_x86_64.h"
+#include "code/patch/bound_jump.h"
 #include "control/control.h"
 #include "control/signals.h"
+#include "memory/backing.h"
 #include "memory/demand.h"
 #include "sys/report.h"
 #include "sys/signal.h"
@@ -43,12 +45,27 @@ void borrow_all(Task& task, uint64_t address, const checked::Access* accesses, u
   }
 }
 
+// Calls of other libraries read the page of small variables, for which nobody has to look at it.
+bool passes_slot(uint64_t address, ucontext_t& context) {
+  auto& rip = context.uc_mcontext.gregs[REG_RIP];
+  const uint64_t page = page_down(address);
+  if (address % 8 || !may_be_bound_jump(static_cast<uint64_t>(rip))) return false;
+  const uint64_t alias = page::shared_view_of(page);
+  if (alias == page) return false;
+  page::demand::fill_backing(page, kPageSize);
+  const uint64_t entry =
+      move_bound_jump(static_cast<uint64_t>(rip), address, alias + address % kPageSize);
+  if (entry) rip = static_cast<greg_t>(entry);
+  return entry != 0;
+}
+
 bool on_checked_fault(Task& task, uint64_t address, ucontext_t& context) {
   if (!checked::is_ours(address)) return false;
   if (is_in_runtime(task, context)) {
     checked::borrow(task, address, true);
     return true;
   }
+  if (passes_slot(address, context)) return true;
   auto& gregs = context.uc_mcontext.gregs;
   const uint32_t in_runtime = task.in_runtime;
   task.in_runtime = 1;

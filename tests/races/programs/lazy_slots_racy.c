@@ -1,0 +1,23 @@
+// A counter beside the slots by which calls of the C library are bound. Each thread makes many calls before it
+// changes the counter once.
+#include "program.h"
+
+static long cold;
+
+static void* body(void* number) {
+  const long me = (long)number;
+  long sum = 0;
+  for (int i = 0; i < 20000; ++i) sum += getppid() + rand_r(&(unsigned){(unsigned)i});
+  use(sum);
+  pause_ms(me ? 20 : 0);
+  cold++;  // RACE
+  return NULL;
+}
+
+int main(void) {
+  pthread_t one = start(body, NULL), two = start(body, (void*)1L);
+  join(one);
+  join(two);
+  use(cold);
+  return 0;
+}
