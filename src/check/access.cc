@@ -32,6 +32,8 @@ constexpr uint64_t kMostLent = 32;  // pages of one part of a call's memory
 
 Range g_ignored_text[8], g_trusted_data[16];
 uint32_t g_ignored, g_trusted;
+Range g_openmp_text[4];
+uint32_t g_openmp;
 constexpr uint32_t kMaxCxxStates = 4;
 Range g_cxx_state[kMaxCxxStates];
 uint32_t g_cxx_states;
@@ -42,6 +44,14 @@ bool g_stepping;
 bool is_system_library(const char* name) {
   static constexpr const char* kNames[] = {"/libc.so", "/libc-",      "/ld-linux", "/libweir.so",
                                            "/libm.so", "/libpthread", "/libdl.so", "/librt.so"};
+  for (const char* known : kNames) {
+    if (contains_text(name, known)) return true;
+  }
+  return false;
+}
+
+bool is_openmp_library(const char* name) {
+  static constexpr const char* kNames[] = {"/libgomp.so", "/libomp.so", "/libiomp5.so"};
   for (const char* known : kNames) {
     if (contains_text(name, known)) return true;
   }
@@ -96,7 +106,7 @@ bool is_cxx_state(uint64_t address) {
 void find_system_libraries(bool knows_backing) {
   find_cxx_state();
   char* cursor = nullptr;
-  g_ignored = g_trusted = 0;
+  g_ignored = g_trusted = g_openmp = 0;
   if (sys::read_maps(&cursor) < 0) return;
   sys::MapLine line;
   uint64_t library_limit = 0, data_limit = 0;
@@ -109,6 +119,8 @@ void find_system_libraries(bool knows_backing) {
     if (has_file && is_library && !line.offset) data_limit = image_limit(line.range);
     if (!has_file && is_library && line.range.limit > data_limit)
       line.range.limit = data_limit > line.range.start ? data_limit : line.range.start;
+    if (has_file && line.executable && is_openmp_library(line.name) && g_openmp < 4)
+      g_openmp_text[g_openmp++] = line.range;
     if (!is_library) continue;
     library_limit = line.range.limit;
     if (line.executable && g_ignored < 8) g_ignored_text[g_ignored++] = line.range;
@@ -159,6 +171,23 @@ Access piece_of(const Access& access, uint64_t at) {
 
 }  // namespace
 
+namespace {
+
+// Runtimes of OpenMP count tasks under a lock and look at the count without it. The addition is
+// one plain instruction, which no compiler makes of an atomic operation, but on this processor it
+// orders all the same. So whatever they store may tell others something.
+void order_openmp(const AccessSite& site, Access* accesses, uint32_t count) {
+  for (uint32_t i = 0; i < g_openmp; i++) {
+    if (!g_openmp_text[i].contains(site.rip)) continue;
+    for (uint32_t k = 0; k < count; k++) {
+      if (accesses[k].size <= 8) accesses[k].kind |= findings::kMayBeAtomic;
+    }
+    return;
+  }
+}
+
+}  // namespace
+
 bool on_fault(Task& task, const AccessSite& site, uint64_t address, Access* accesses,
               uint32_t count) {
   ThreadState& thread = thread_of(task);
@@ -168,6 +197,7 @@ bool on_fault(Task& task, const AccessSite& site, uint64_t address, Access* acce
   close_open();
   settle(task, thread);
   end_joined_epoch(thread);
+  order_openmp(site, accesses, count);
   if (!thread.stack && task.id) thread.stack = site.general[4] + kPageSize;
   join_holders(thread);
   bool has_all = true;

@@ -162,6 +162,7 @@ struct ThreadState {  // of a task, by its id
   uint32_t cached[kMaxCachedBlocks];  // objects: blocks that it has given back and still has
                                       // mapped, the newest last
   PendingAccess pending_access;
+  uint32_t work_calls;  // where OpenMP's runtime hands out work (interpose/openmp.cc)
   Spin spin;
 
   // Protection keys (check/keys/enforce_by_key.h).
