@@ -1,5 +1,5 @@
-// A counter beside the slots by which calls of the C library are bound, after many calls: both threads change it, under
-// the same lock.
+// A counter beside the slots by which calls of the C library are bound, after many calls: both
+// threads change it, under the same lock.
 #include "program.h"
 
 static long cold;

@@ -1,5 +1,5 @@
-// A counter beside the slots by which calls of the C library are bound. Each thread makes many calls before it
-// changes the counter once.
+// A counter beside the slots by which calls of the C library are bound. Each thread makes many
+// calls before it changes the counter once.
 #include "program.h"
 
 static long cold;

@@ -1,4 +1,5 @@
-// A loop without a barrier at its end fills a table; one thread then reads a cell that another one may still write.
+// A loop without a barrier at its end fills a table; one thread then reads a cell that another one
+// may still write.
 #include "program.h"
 
 static int table[600], sum;
