@@ -13,6 +13,16 @@ set_tests_properties(serial.bugs PROPERTIES TIMEOUT 600 LABELS "cli;serial")
 add_test(NAME serial.heap COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/serial_heap_test.sh ${PROJECT_BINARY_DIR})
 set_tests_properties(serial.heap PROPERTIES TIMEOUT 600 LABELS "cli;serial")
 
+# Each schedule is the same run twice, and ends as it may. ./check has programs whose tasks wake each other in the
+# kernel, end beside each other, and wait for children; the test serial.schedules.all has every program.
+add_test(NAME serial.schedules COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/serial/schedules.py ${PROJECT_BINARY_DIR}
+  mutex_robust kept_for_life create_sees_all create_beside_join cancel_blocked kill_thread pipe_threads poll_select
+  signal_wait condition_kinds --schedules 4 --twice 4 --seconds 12)
+set_tests_properties(serial.schedules PROPERTIES TIMEOUT 400 LABELS "cli;serial")
+add_test(NAME serial.schedules.all COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/serial/schedules.py ${PROJECT_BINARY_DIR}
+  --schedules 100 --twice 7 --seconds 20)
+set_tests_properties(serial.schedules.all PROPERTIES TIMEOUT 7200 LABELS "cli;serial;rest")
+
 # Those that take long, because their loops are many steps, have the label rest.
 set(long cpu_clocks exit_beside_kept fork_beside_computing kernel_fills_memory lock_mcs lock_ticket pointer_publication
   spin_beside_own_data timers_profile vector_convergence)

@@ -19,6 +19,7 @@
 #include "sync/event.h"
 #include "sync/fast_path.h"
 #include "sys/futex.h"
+#include "sys/maps.h"
 #include "syscall/constant.h"
 #include "syscall/transfer.h"
 #include "view/view.h"
@@ -180,6 +181,13 @@ bool ends_a_task(uint64_t key) {
   return false;
 }
 
+// What glibc calls shared mostly is not: robust mutexes are, whoever uses them. Under Order serial
+// the kernel's queue would decide who goes on when.
+bool is_foreign(uint64_t key) {
+  sys::MapLine line;
+  return !plan().is_serial() || !sys::find_map_line(key, &line) || line.shared;
+}
+
 }  // namespace
 
 long on_futex(Call& call) {
@@ -189,8 +197,9 @@ long on_futex(Call& call) {
   const auto key = static_cast<uint64_t>(call.a);
   if (key & 3) return -EINVAL;
   // A word in memory that other programs share: the kernel's queue is the only meeting place.
-  const bool foreign = plan().has_processes() ? page::backing_bytes_at(key) == 0
-                                              : !(call.b & FUTEX_PRIVATE_FLAG) && !ends_a_task(key);
+  const bool foreign = plan().has_processes()
+                           ? page::backing_bytes_at(key) == 0
+                           : !(call.b & FUTEX_PRIVATE_FLAG) && !ends_a_task(key) && is_foreign(key);
   begin_turn(EventKind::kFutex);
   long result;
   if (foreign && key >= 4096) {

@@ -184,6 +184,13 @@ void fill_info(siginfo_t* info, int signal, int code) {
   info->si_uid = static_cast<uint32_t>(sys::raw(SYS_getuid));
 }
 
+// Order serial: so long at most a sender waits for its signal; it may be taken otherwise.
+constexpr uint64_t kLongestNs = 500'000'000;
+constexpr uint64_t kIsNoted = ~uint64_t{0};
+
+uint64_t pending_of_all(int signal);
+void await_own_signal(int signal, uint64_t pending_before);
+
 // kill, rt_sigqueueinfo: to another process, a group, or the program itself.
 long send_to_process(Call& call) {
   const int signal = static_cast<int>(call.b);
@@ -201,8 +208,11 @@ long send_to_process(Call& call) {
       signal <= sys::kSignals) {
     result = trap::send_to_program(signal, info);
   }
+  const bool is_own = plan().is_serial() && call.a == sys::raw(SYS_getpid);
+  const uint64_t pending = is_own ? pending_of_all(signal) : 0;
   if (result == 0) {
     result = call_kernel(call);
+    if (is_own && result == 0) await_own_signal(signal, pending);
   } else if (result > 0) {
     result = 0;
   }
@@ -326,17 +336,55 @@ void note_deadly(const Call& call) {
   if (is_deadly(signal)) order::serial::end(order::End::kSignal, signal);
 }
 
+namespace {
+
+// A second one is not queued.
+bool is_noted(const Task& task, int signal) {
+  for (uint32_t i = 0; signal < sys::kFirstRealTime && i < task.pending; i++)
+    if (task.signals.pending_signals[i].signal == signal) return true;
+  return false;
+}
+
+bool could_take(const Task& task, int signal) {
+  return task.order.state != TaskState::kFree && !(task.signals.mask & sys::signal_bit(signal));
+}
+
+// Of all tasks; kIsNoted: one has the signal already.
+uint64_t pending_of_all(int signal) {
+  const Shared& s = shared();
+  uint64_t sum = 0;
+  for (TaskId i = 0; i < s.order.high_task; i++) {
+    if (s.tasks[i].order.state == TaskState::kFree) continue;
+    if (is_noted(s.tasks[i], signal)) return kIsNoted;
+    sum += __atomic_load_n(&s.tasks[i].pending, __ATOMIC_ACQUIRE);
+  }
+  return sum;
+}
+
+void await_own_signal(int signal, uint64_t pending_before) {
+  Shared& s = shared();
+  bool is_taken = false;
+  for (TaskId i = 0; i < s.order.high_task; i++) is_taken |= could_take(s.tasks[i], signal);
+  if (!trap::handled(signal) || !is_taken || pending_before == kIsNoted) return;
+  const uint64_t begin = sys::monotonic_ns();
+  while (pending_of_all(signal) == pending_before && sys::monotonic_ns() - begin < kLongestNs)
+    sys::raw(SYS_sched_yield);
+  for (TaskId i = 0; i < s.order.high_task; i++)
+    if (s.tasks[i].pending) order::wake_task(s.tasks[i], EINTR);
+}
+
+}  // namespace
+
 void await_signal(Task& target, int signal, uint32_t pending_before) {
-  constexpr uint64_t kLongest = 2'000'000;  // nanoseconds: it may be taken otherwise
   if (!plan().is_serial() || &target == &self() || !trap::handled(signal) ||
       target.order.state == TaskState::kOutside || (target.signals.mask & sys::signal_bit(signal)))
     return;
   const auto has_come = [&] {
     const uint64_t begin = sys::monotonic_ns();
     while (__atomic_load_n(&target.pending, __ATOMIC_ACQUIRE) == pending_before &&
-           sys::monotonic_ns() - begin < kLongest)
+           !is_noted(target, signal) && sys::monotonic_ns() - begin < kLongestNs)
       sys::raw(SYS_sched_yield);
-    return target.pending != pending_before;
+    return target.pending != 0;
   };
   if (input::is_on() ? input::log_value(input::What::kSignalCame, has_come) : has_come())
     order::wake_task(target, EINTR);

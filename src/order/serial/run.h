@@ -49,6 +49,8 @@ struct Run {
   uint32_t changes;        // kept
   uint64_t changes_left_out;
   bool is_ended;
+  bool is_unsettled;                   // who sleeps in the kernel may have been woken (outside.h)
+  uint32_t waits_in_vain;              // for the end of a child process
   translate::MadeBlocks* made_blocks;  // of a forked run; else null
   long process;                        // that has the log, and
   int log;                             // its descriptor; -1: none

@@ -16,6 +16,7 @@
 #include "control/phase_timer.h"
 #include "control/process.h"
 #include "order/serial/conflicts.h"
+#include "order/serial/outside.h"
 #include "order/serial/ready.h"
 #include "order/serial/run.h"
 #include "order/serial/stores/store_buffer.h"
@@ -168,6 +169,7 @@ void wait_for_turn(Task& task) {
       tell_uncounted(s.tasks[turn]);
     }
   }
+  settle(s);
 }
 
 // The task's own position moves on: it has made an event, or waits in one.
@@ -241,6 +243,8 @@ void Serial::start(Task& task) {
   g_run.ready = 1;
   g_run.jumped = 0;
   g_run.standstill = 0;
+  g_run.is_unsettled = false;
+  g_run.waits_in_vain = 0;
   g_run.changes = 0;
   g_run.changes_left_out = 0;
   g_run.strategy = &strategy_for(g_run.schedule);
@@ -261,6 +265,8 @@ void Serial::note_further(const Task& task, EventKind kind) {
 
 void Serial::pass_turn(Task& task, TaskState next) {
   Shared& s = shared();
+  settle(s);
+  if (next == TaskState::kOutside) note_unsettled();
   SpinGuard guard(s.order.lock);
   count_event(task);
   track_of(task).is_asked = track_of(task).is_at_step = false;
@@ -305,6 +311,7 @@ int Serial::wait_blocked(Task& task) {
       if (standing >= kPatienceNs) come(Outside::kStands, task);
     }
   }
+  settle(s);
   add_to_schedule(s, task, 0xff);
   return static_cast<int>(task.order.wait_result);
 }
@@ -367,6 +374,7 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
     if (g_run.function_count <= track.number) g_run.function_count = track.number + 1;
   }
   if (reason == Reason::kAfter) {
+    settle(s);
     count_event(task);
     if (track.yields) {
       reason = Reason::kYields;
@@ -470,6 +478,7 @@ void note_entry(Task& task) { track_of(task).spin.note_entry(); }
 void note_event(Task& task, EventKind kind) {
   SpinWatch& spin = track_of(task).spin;
   spin.wake();
+  if (may_wake_sleepers(kind)) note_unsettled();
   if (spin.is_on() && task.frame) spin.note_event(*task.frame, kind);
 }
 

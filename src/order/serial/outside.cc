@@ -1,0 +1,88 @@
+#include "order/serial/outside.h"
+
+#include "base/atomic_enum.h"
+#include "base/bytes.h"
+#include "order/serial/ready.h"
+#include "order/serial/run.h"
+#include "sys/futex.h"
+#include "sys/maps.h"
+#include "sys/syscall_x86_64.h"
+
+namespace weir::order::serial {
+namespace {
+
+// So long somebody may be on the way, where processors are few. Nanoseconds.
+constexpr uint64_t kOnTheWay = 1'000'000'000;
+// The end of a child process comes from outside; but a child of the program's own mostly ends soon,
+// and by itself. So long the others wait for that, and so often in a run where it does not come.
+constexpr uint64_t kForChild = 300'000'000;
+constexpr uint32_t kMostInVain = 4;
+
+// Whether the task runs, or would if it had a processor, or waits for a disk: it is no sleep that
+// another task could end.
+bool is_on_the_way(const Task& task) {
+  char name[64], text[512];
+  const int tid = __atomic_load_n(&task.identity.tid, __ATOMIC_ACQUIRE);
+  append_text(append_number(append_text(name, "/proc/self/task/"), static_cast<uint64_t>(tid)),
+              "/stat");
+  const long file = sys::open_own(static_cast<const char*>(name));
+  if (sys::failed(file)) return false;
+  const long length = sys::raw(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
+  sys::raw(SYS_close, file);
+  // "TID (NAME) STATE ...": a name may have any bytes.
+  for (long at = length - 3; at > 0; at--)
+    if (text[at] == ')') return text[at + 2] == 'R' || text[at + 2] == 'D';
+  return false;
+}
+
+bool is_outside(const Task& task) {
+  return load_enum<__ATOMIC_ACQUIRE>(task.order.state) == TaskState::kOutside;
+}
+
+bool waits_for_child(const Task& task) {
+  const char* const what = __atomic_load_n(&task.order.wait_what, __ATOMIC_RELAXED);
+  return what && equal_strings(what, "child process");
+}
+
+// Looks at once, then ever more seldom.
+class Pause {
+ public:
+  void take() {
+    constexpr uint32_t kYields = 20;
+    constexpr long kLongest = 200'000;
+    if (count_++ < kYields) {
+      sys::raw(SYS_sched_yield);
+      return;
+    }
+    if (time_.nanoseconds < kLongest) time_.nanoseconds *= 2;
+    sys::raw(SYS_nanosleep, reinterpret_cast<long>(&time_), 0);
+  }
+
+ private:
+  uint32_t count_ = 0;
+  sys::Timespec time_{0, 5'000};
+};
+
+void await(const Task& task) {
+  const bool is_for_child = waits_for_child(task) && g_run.waits_in_vain < kMostInVain;
+  const uint64_t patience = is_for_child ? kForChild : kOnTheWay;
+  const uint64_t begin = sys::monotonic_ns();
+  for (Pause pause; is_outside(task) && (is_for_child || is_on_the_way(task)); pause.take()) {
+    if (sys::monotonic_ns() - begin < patience) continue;
+    if (is_for_child) g_run.waits_in_vain++;
+    return;
+  }
+}
+
+}  // namespace
+
+void note_unsettled() { g_run.is_unsettled = true; }
+
+void settle(const Shared& s) {
+  if (!g_run.is_unsettled) return;
+  g_run.is_unsettled = false;
+  for (TaskId i = 0; i < s.order.high_task; i++)
+    if (is_outside(s.tasks[i])) await(s.tasks[i]);
+}
+
+}  // namespace weir::order::serial
