@@ -24,6 +24,7 @@
 #include "heap/guard/guard.h"
 #include "memory/backing.h"
 #include "memory/closed_pages.h"
+#include "order/serial/serial.h"
 #include "order/serial/stores/store_buffer.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
@@ -144,6 +145,24 @@ void drain_stores(const Call& call) {
     default: break;
   }
   stores::drain_others(self(), stores::Cause::kCall, range);
+}
+
+// The schedule log names code by the file that is mapped there.
+void note_code_mapped(const Call& call) {
+  switch (call.number) {
+    case SYS_mmap:
+      if (!(call.c & PROT_EXEC) && !(call.d & MAP_FIXED)) return;
+      break;
+    case SYS_mprotect:
+    case SYS_pkey_mprotect:
+      if (!(call.c & PROT_EXEC)) return;
+      break;
+    case SYS_munmap:
+    case SYS_mremap:
+    case SYS_shmdt: break;
+    default: return;
+  }
+  order::serial::note_code_mapped();
 }
 
 bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_waitv; }
@@ -365,6 +384,7 @@ long make_call(Call& call) {
   if (plan().is_serial()) {
     note_deadly(call);
     drain_stores(call);
+    note_code_mapped(call);
   }
   if (goes_through_memory(call)) {
     result = move_through_memory(call);

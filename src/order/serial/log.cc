@@ -22,6 +22,13 @@ namespace weir::order::serial {
 
 namespace {
 
+constinit Modules g_modules{};
+
+const Modules& mapped() {
+  if (!g_modules.is_read()) g_modules.read();
+  return g_modules;
+}
+
 const char* name_of(Reason reason) {
   switch (reason) {
     case Reason::kWithin: return "within";
@@ -232,6 +239,9 @@ void begin_forked(translate::MadeBlocks* made) {
   parse_again();
 }
 
+void note_code_mapped() { g_modules.forget(); }
+void prepare_forks() { mapped(); }
+
 uint32_t processors() { return g_run.memory->processors; }
 
 bool has_all_points() { return g_run.schedule.has_all_points; }
@@ -257,7 +267,7 @@ void write_log(End how, int value) {
   if (g_run.tasks < 2 && sys::raw(SYS_lseek, g_run.log, 0, SEEK_END) > 0) return;
   sys::raw(SYS_ftruncate, g_run.log, 0);
   sys::raw(SYS_lseek, g_run.log, 0, SEEK_SET);
-  static Modules modules;
+  const Modules& modules = mapped();
   {
     Text text(g_run.log);
     text.put("weir-schedule 1\nschedule ");

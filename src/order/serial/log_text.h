@@ -63,10 +63,13 @@ class Text {
   char buffer_[4096];
 };
 
-// Mapped files, read once.
+// Mapped files, as they were when they were read. All zero at first: a run that is forked touches
+// none of it but what its server has read.
 class Modules {
  public:
-  Modules() {
+  void read() {
+    count_ = used_ = 0;
+    is_read_ = true;
     char* text;
     if (sys::read_maps(&text) < 0) return;
     sys::MapLine line;
@@ -75,16 +78,22 @@ class Modules {
     for (char* cursor = text; (cursor = sys::next_map_line(cursor, &line)) && count_ < kMax;) {
       if (line.name[0] != '/') continue;
       if (line.offset == 0) start = line.range.start;
-      if (line.offset != 0 && !equal_strings(name, line.name))
-        start = line.range.start - line.offset;
-      name = line.name;
-      found_[count_++] = {line.range, start, line.offset, name, line.executable};
+      if (!equal_strings(name, line.name)) {
+        if (line.offset != 0) start = line.range.start - line.offset;
+        name = kept(line.name);
+        if (!name) return;
+      }
+      found_[count_++] = {line.range.start, line.range.limit, start, line.offset, name,
+                          line.executable};
     }
   }
+  // The program has mapped code, or taken it away.
+  void forget() { is_read_ = false; }
+  bool is_read() const { return is_read_; }
   // MODULE+OFFSET, or "-".
   void put(Text& text, uint64_t address) const {
     for (uint32_t i = 0; i < count_; i++) {
-      if (!found_[i].range.contains(address)) continue;
+      if (address < found_[i].start || address >= found_[i].limit) continue;
       text.put(found_[i].name).put("+").hex(address - found_[i].base);
       return;
     }
@@ -95,21 +104,33 @@ class Modules {
     for (uint32_t i = 0; i < count_; i++) {
       const Found& one = found_[i];
       if (!one.executable) continue;
-      text.put("map ").hex(one.range.start).put(" ").hex(one.range.limit).put(" ");
+      text.put("map ").hex(one.start).put(" ").hex(one.limit).put(" ");
       text.hex(one.offset).put(" ").put(one.name).put("\n");
     }
   }
 
  private:
+  // sys::read_maps() has one text for all. Null: no room is left.
+  const char* kept(const char* name) {
+    const size_t size = string_length(name) + 1;
+    if (sizeof names_ - used_ < size) return nullptr;
+    char* const at = names_ + used_;
+    copy_bytes(at, name, size);
+    used_ += size;
+    return at;
+  }
+
   static constexpr uint32_t kMax = 2048;
   struct Found {
-    Range range;
-    uint64_t base, offset;
+    uint64_t start, limit, base, offset;
     const char* name;
     bool executable;
   };
   Found found_[kMax];
-  uint32_t count_ = 0;
+  char names_[1u << 18];
+  size_t used_;
+  uint32_t count_;
+  bool is_read_;
 };
 
 }  // namespace weir::order::serial

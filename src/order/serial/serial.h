@@ -75,6 +75,10 @@ uint64_t steps_to_go(Task& task);
 void note_yield(Task& task);
 // This process is the one that the schedule is for: no child that the program has forked.
 bool is_scheduled_process();
+// The program maps code, or takes it away.
+void note_code_mapped();
+// What each run that is forked from here needs.
+void prepare_forks();
 // For the log's detail: each step is to be kept; the task, which has the turn, makes the one
 // at frame.rip now, of which these accesses.
 bool keeps_steps();

@@ -1,6 +1,7 @@
 #include "order/serial/tally.h"
 
 #include "base/hash.h"
+#include "base/sort.h"
 #include "code/decode/decoder.h"
 
 namespace weir::order::serial {
@@ -10,7 +11,8 @@ namespace {
 constexpr uint32_t kCapacity = 1u << 12;
 constexpr uint32_t kProbes = 16;  // then it is not counted
 Tallied g_tallies[kCapacity];
-bool g_any = false;
+uint16_t g_used[kCapacity];  // their places, in the order in which they came
+uint32_t g_used_count = 0;
 
 }  // namespace
 
@@ -46,9 +48,8 @@ uint32_t Tallied::shared() const {
 }
 
 void clear_tallies() {
-  if (!g_any) return;
-  for (Tallied& one : g_tallies) one = {};
-  g_any = false;
+  for (uint32_t i = 0; i < g_used_count; i++) g_tallies[g_used[i]] = {};
+  g_used_count = 0;
 }
 
 void tally(const Touch& touch, uint32_t number) {
@@ -58,7 +59,7 @@ void tally(const Touch& touch, uint32_t number) {
   for (uint32_t i = 0; i < kProbes; i++) {
     Tallied& one = g_tallies[(start + i) % kCapacity];
     if (one.address && one.address != address) continue;
-    g_any = true;
+    if (!one.address) g_used[g_used_count++] = static_cast<uint16_t>((start + i) % kCapacity);
     one.address = address;
     one.counts[number]++;
     one.writes += touch.writes;
@@ -67,8 +68,11 @@ void tally(const Touch& touch, uint32_t number) {
 }
 
 uint32_t find_most_shared(Tallied* found, uint32_t capacity) {
+  // By place, lest two that are as shared change places.
+  sort_by(g_used, g_used_count, [](uint16_t place) { return place; });
   uint32_t count = 0;
-  for (const Tallied& one : g_tallies) {
+  for (uint32_t i = 0; i < g_used_count; i++) {
+    const Tallied& one = g_tallies[g_used[i]];
     const uint32_t shared = one.shared();
     if (!shared || !one.writes) continue;
     if (count == capacity && found[count - 1].shared() >= shared) continue;

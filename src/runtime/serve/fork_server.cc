@@ -138,6 +138,7 @@ void serve() {
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
            reinterpret_cast<long>(&mask), 8);
   translate::MadeBlocks* const made = map_made_blocks();
+  order::serial::prepare_forks();
   for (int outputs[ServerRequest::kDescriptors]; receive(outputs);) {
     if (made) translate::adopt(*made);
     for (uint32_t i = 0; i < g_files.count; i++) {

@@ -27,7 +27,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -96,13 +95,22 @@ struct ProcessRunner::Slot {
   Stage stage = Stage::kFree;
   pid_t pid = 0;
   uint64_t ticket = 0;
-  std::string schedule, path, log;  // log: the file's path, for each way another
+  std::string schedule;
+  // Schedule logs, in memory, which no disk has to keep: of a run from the start, and of a
+  // server's.
+  File own_log, served_log;
+  bool is_served = false;  // the log is the server's
+  std::string path;        // by which the run opens it, from its own /proc
   std::unique_ptr<ForkServer> server;
   File process, out, err, refusal;
   Clock::time_point start;
   bool is_told = false, is_late = false, is_cut = false, is_given_up = false;
 
   bool is_busy() const { return stage != Stage::kFree; }
+  const File& log() const { return is_served ? served_log : own_log; }
+  std::string log_path() const {
+    return fmt::format("/proc/{}/fd/{}", getpid(), log().descriptor());
+  }
   void signal(int number) const {
     if (pid != 0) kill(-pid, number), kill(pid, number);
     else if (server && server->is_ready()) kill(server->process(), SIGKILL);
@@ -124,7 +132,6 @@ struct ProcessRunner::Slot {
 struct ProcessRunner::State {
   Program program;
   ProcessOptions options;
-  std::string folder;
   File input, signals;
   sigset_t mask;
   std::vector<Slot> slots;
@@ -146,7 +153,8 @@ struct ProcessRunner::State {
     dup2(slot.err.descriptor(), STDERR_FILENO);
     Failure why(kWeirFailed, "");
     try {
-      RunOptions run = serial_run(slot.schedule, slot.log, step_limit, options.guards_heap, detail);
+      RunOptions run =
+          serial_run(slot.schedule, slot.path, step_limit, options.guards_heap, detail);
       std::optional<ServedRun> served;
       if (is_served) run.served = &served.emplace(slot.server->served());
       launch(program, run);
@@ -178,8 +186,9 @@ struct ProcessRunner::State {
   }
 
   void start_process(Slot& slot, bool is_served) {
-    slot.log = slot.path + (is_served ? "-served" : "");
-    unlink(slot.log.c_str());
+    slot.is_served = is_served;
+    (is_served ? slot.served_log : slot.own_log) = memory_file("log");
+    slot.path = slot.log_path();
     take_outputs(slot);
     if (is_served) slot.server = std::make_unique<ForkServer>();
     const pid_t pid = fork();
@@ -192,13 +201,14 @@ struct ProcessRunner::State {
 
   // By the slot's server, or from the start if that is gone.
   void start_fork(Slot& slot) {
-    slot.log = slot.path + "-served";
+    slot.is_served = true;
+    slot.path = slot.log_path();
     take_outputs(slot);
     slot.pid = 0;
     slot.process = File();
     slot.stage = Slot::Stage::kAsked;
     const RunOptions run =
-        serial_run(slot.schedule, slot.log, step_limit, options.guards_heap, detail);
+        serial_run(slot.schedule, slot.path, step_limit, options.guards_heap, detail);
     if (slot.server->ask(run, slot.out, slot.err)) return;
     lose(slot);
   }
@@ -265,7 +275,7 @@ struct ProcessRunner::State {
     run.out = bytes_of(slot.out, kMostOutput);
     run.err = bytes_of(slot.err, kMostOutput);
     part_words(run);
-    run.log = parsed_log(bytes_of(File::reading(slot.log), kMostLogged));
+    run.log = parsed_log(bytes_of(slot.log(), kMostLogged));
     return run;
   }
 
@@ -312,10 +322,6 @@ ProcessRunner::ProcessRunner(Program program, const ProcessOptions& options)
   if (!options.input.empty() && access(options.input.c_str(), R_OK) != 0) {
     throw Failure(kWeirFailed, fmt::format("--stdin {}: {}", options.input, strerror(errno)));
   }
-  const char* where = getenv("TMPDIR");
-  std::string name = fmt::format("{}/weir-hunt-XXXXXX", where && *where == '/' ? where : "/tmp");
-  if (!mkdtemp(name.data())) refuse(name);
-  state.folder = name;
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   sigset_t ends;
   sigemptyset(&ends);
@@ -324,8 +330,6 @@ ProcessRunner::ProcessRunner(Program program, const ProcessOptions& options)
   state.signals = File(signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!state.signals.is_open()) refuse("signalfd");
   state.slots.resize(std::max<size_t>(options.jobs, 1));
-  for (size_t i = 0; i < state.slots.size(); i++)
-    state.slots[i].path = fmt::format("{}/{:03}", name, i);
 }
 
 ProcessRunner::~ProcessRunner() {
@@ -336,8 +340,6 @@ ProcessRunner::~ProcessRunner() {
     while (waitpid(slot.pid, nullptr, 0) < 0 && errno == EINTR) {}
   }
   sigprocmask(SIG_SETMASK, &state_->mask, nullptr);
-  std::error_code error;
-  std::filesystem::remove_all(state_->folder, error);
 }
 
 size_t ProcessRunner::slots() const { return state_->slots.size(); }
