@@ -7,8 +7,9 @@
 namespace weir::order::serial {
 namespace {
 
-// So long a task is held up at most, while others sleep, in all of a run.
-constexpr uint64_t kMostHeldUpNs = 2'000'000'000;
+// So long a task is held up at most, while others sleep, in all of a run; each time counts for so
+// long at least. Who looks every microsecond whether another has done something would starve it.
+constexpr uint64_t kMostHeldUpNs = 2'000'000'000, kLeastHeldUpNs = 20'000'000;
 
 // It could go on, but would only find that nothing has changed.
 bool waits_in_loop(const Task& task) {
@@ -65,6 +66,7 @@ void wake_loops(const Shared& s) {
 
 uint32_t find_sleeping(const Shared& s, TaskId* sleeping) {
   uint32_t count = 0;
+  if (g_run.jumped >= kMostHeldUpNs) return 0;
   const uint64_t until = s.order.virtual_now + kMostHeldUpNs - g_run.jumped;
   for (TaskId i = 0; i < s.order.high_task; i++) {
     const TaskOrder& order = s.tasks[i].order;
@@ -77,7 +79,8 @@ uint32_t find_sleeping(const Shared& s, TaskId* sleeping) {
 
 void hold_up_for(Shared& s, const Task& sleeper) {
   if (sleeper.order.deadline > s.order.virtual_now) {
-    g_run.jumped += sleeper.order.deadline - s.order.virtual_now;
+    const uint64_t rest = sleeper.order.deadline - s.order.virtual_now;
+    g_run.jumped += rest < kLeastHeldUpNs ? kLeastHeldUpNs : rest;
     s.order.virtual_now = sleeper.order.deadline;
   }
   expire(s);

@@ -103,7 +103,8 @@ TaskId choose(Shared& s, const Task& from, TaskId current, Reason reason, uint64
   const bool is_listed = chosen != default_choice(moment);
   if (chosen != current) {
     g_run.switches++;
-    track_of(s.tasks[chosen]).in_row = 0;
+    // Who has only slept for a moment, and is the next again, has starved the others meanwhile.
+    if (chosen != from.id) track_of(s.tasks[chosen]).in_row = 0;
     track_of(s.tasks[chosen]).spin.restart();
   }
   // A strategy's stop at which nobody else is chosen leaves nothing behind: a list has it not.
