@@ -185,6 +185,12 @@ bool never_waits(const Call& call) {
 
 long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const char* what,
                 long mask) {
+  constexpr uint64_t kMillisecond = 1'000'000;
+  // A sleep by another name; under Order serial sleeps end in virtual time.
+  if (plan().is_serial() && count == 0 && timeout_ms > 0 && !mask) {
+    const int how = block(0, 0, static_cast<uint64_t>(timeout_ms) * kMillisecond, "sleep");
+    return how == ETIMEDOUT ? 0 : -how;
+  }
   sys::Timespec time{timeout_ms / 1000, timeout_ms % 1000 * 1000000};
   const uint64_t begin = constant::has_time() ? constant::moment() : 0;
   outside_begin(what);
@@ -194,7 +200,6 @@ long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const ch
            : input::sleeping_call(SYS_poll, reinterpret_cast<long>(polls), count, timeout_ms, 0, 0,
                                   0);
   outside_end();
-  constexpr uint64_t kMillisecond = 1'000'000;
   if (begin && result == 0 && timeout_ms > 0)
     constant::pass(begin, static_cast<uint64_t>(timeout_ms) * kMillisecond);
   if (result == -EINTR && trap::restarts()) call.again = true;

@@ -365,7 +365,7 @@ void await_own_signal(int signal, uint64_t pending_before) {
   Shared& s = shared();
   bool is_taken = false;
   for (TaskId i = 0; i < s.order.high_task; i++) is_taken |= could_take(s.tasks[i], signal);
-  if (!trap::handled(signal) || !is_taken || pending_before == kIsNoted) return;
+  if (!trap::handled(signal) || !is_taken || pending_before == kIsNoted || input::is_on()) return;
   const uint64_t begin = sys::monotonic_ns();
   while (pending_of_all(signal) == pending_before && sys::monotonic_ns() - begin < kLongestNs)
     sys::raw(SYS_sched_yield);

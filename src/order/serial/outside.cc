@@ -11,8 +11,9 @@
 namespace weir::order::serial {
 namespace {
 
-// So long somebody may be on the way, where processors are few. Nanoseconds.
-constexpr uint64_t kOnTheWay = 1'000'000'000;
+// So long somebody may be on the way, where processors are few. Nanoseconds. Who computes in the
+// kernel is waited for no more than a few times.
+constexpr uint64_t kOnTheWay = 1'000'000'000, kShortly = 1'000'000;
 // The end of a child process comes from outside; but a child of the program's own mostly ends soon,
 // and by itself. So long the others wait for that, and so often in a run where it does not come.
 constexpr uint64_t kForChild = 300'000'000;
@@ -64,12 +65,13 @@ class Pause {
 };
 
 void await(const Task& task) {
-  const bool is_for_child = waits_for_child(task) && g_run.waits_in_vain < kMostInVain;
-  const uint64_t patience = is_for_child ? kForChild : kOnTheWay;
+  const bool is_patient = __atomic_load_n(&g_run.waits_in_vain, __ATOMIC_RELAXED) < kMostInVain;
+  const bool is_for_child = waits_for_child(task) && is_patient;
+  const uint64_t patience = is_for_child ? kForChild : is_patient ? kOnTheWay : kShortly;
   const uint64_t begin = sys::monotonic_ns();
   for (Pause pause; is_outside(task) && (is_for_child || is_on_the_way(task)); pause.take()) {
     if (sys::monotonic_ns() - begin < patience) continue;
-    if (is_for_child) g_run.waits_in_vain++;
+    __atomic_fetch_add(&g_run.waits_in_vain, 1u, __ATOMIC_RELAXED);
     return;
   }
 }
@@ -81,6 +83,17 @@ void note_unsettled() { g_run.is_unsettled = true; }
 void settle(const Shared& s) {
   if (!g_run.is_unsettled) return;
   g_run.is_unsettled = false;
+  settle_all(s);
+}
+
+// Not noted when it begins the event: the turn may go to others before the call.
+void settle_after(const Shared& s, Track& track) {
+  if (track.may_wake) note_unsettled();
+  track.may_wake = false;
+  settle(s);
+}
+
+void settle_all(const Shared& s) {
   for (TaskId i = 0; i < s.order.high_task; i++)
     if (is_outside(s.tasks[i])) await(s.tasks[i]);
 }

@@ -10,7 +10,9 @@
 
 namespace weir::order::serial {
 
-// A task goes to sleep in the kernel, or comes to an event that could wake one that sleeps there.
+struct Track;
+
+// A task goes to sleep in the kernel.
 void note_unsettled();
 inline bool may_wake_sleepers(EventKind kind) {
   return kind == EventKind::kSyscall || kind == EventKind::kFutex || kind == EventKind::kExit ||
@@ -18,5 +20,9 @@ inline bool may_wake_sleepers(EventKind kind) {
 }
 // REQUIRES: the caller has the turn, and no lock.
 void settle(const Shared& s);
+// Likewise, where the task has made an event, or waits in it.
+void settle_after(const Shared& s, Track& track);
+// Likewise, whether or not anything has happened. REQUIRES: no lock.
+void settle_all(const Shared& s);
 
 }  // namespace weir::order::serial

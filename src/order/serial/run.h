@@ -24,6 +24,7 @@ struct Change {
 struct Track {
   uint32_t number = 0;           // by creation
   bool yields = false;           // the event that it is in says so
+  bool may_wake = false;         // likewise: it may wake who sleeps in the kernel (outside.h)
   uint64_t event = 0, step = 0;  // its position
   bool is_asked = false;         // the strategy has said how far it may go
   uint64_t to_go = 0;            // of that
@@ -49,8 +50,9 @@ struct Run {
   uint32_t changes;        // kept
   uint64_t changes_left_out;
   bool is_ended;
+  TaskId last;                         // who has the turn, or had it
   bool is_unsettled;                   // who sleeps in the kernel may have been woken (outside.h)
-  uint32_t waits_in_vain;              // for the end of a child process
+  uint32_t waits_in_vain;              // for one of those, or the end of a child process
   translate::MadeBlocks* made_blocks;  // of a forked run; else null
   long process;                        // that has the log, and
   int log;                             // its descriptor; -1: none
@@ -71,6 +73,19 @@ inline Switch* switch_room() {
   return reinterpret_cast<Switch*>(kScheduleLog + kMaxChanges * sizeof(Change));
 }
 static_assert(kMaxChanges * sizeof(Change) + kMaxSwitches * sizeof(Switch) <= kScheduleLogSize);
+
+// Where the task stands in the program.
+inline uint64_t place_of(const Task& task) { return task.frame ? task.frame->shown : 0; }
+
+// ends.cc. A task may run uncounted for so long while others wait for it. Nanoseconds.
+inline constexpr uint64_t kLongestUncounted = 5'000'000'000;
+// The task that has the turn runs code that is not counted, and comes to no event, while another
+// could go on.
+[[noreturn]] void tell_uncounted(const Task& runs);
+[[noreturn]] void tell_limit();
+// Ends the run if a task was found to wait in a loop very often in a row, and none has done anything
+// else meanwhile. What they wait for may come from outside still.
+void end_standstill();
 
 // As read_schedule() has found it.
 void parse_again();

@@ -45,7 +45,7 @@ constexpr uint64_t kStepNs = 1, kEventNs = 1000;
 constexpr uint64_t kPatienceNs = 1'000'000'000;
 // How often a task that waits for its turn looks whether it ever comes, and for how long.
 // Nanoseconds.
-constexpr uint64_t kLook = 500'000'000, kLongest = 5'000'000'000;
+constexpr uint64_t kLook = 500'000'000;
 
 Track& track_of(const Task& task) { return g_run.tracks[task.id]; }
 
@@ -80,7 +80,7 @@ void give(Shared& s, Task& task) {
   WEIR_DEBUG_CHECK(s.order.turn == kNoTask);  // invariant 1 of serial.cc
   WEIR_DEBUG_CHECK(task.order.state == TaskState::kArrived);
   task.order.state = TaskState::kRunning;
-  s.order.turn = task.id;
+  s.order.turn = g_run.last = task.id;
   s.order.round++;
   add_to_schedule(s, task, 0xfe);
 }
@@ -139,19 +139,6 @@ void decide(Shared& s, const Task& from, Reason reason, uint64_t address) {
   if (next != self().id || &from != &s.tasks[next]) wake_sleeper(s.tasks[next]);
 }
 
-// The task that has the turn runs code that is not counted, and comes to no event, while this one
-// could go on.
-[[noreturn]] void tell_uncounted(const Task& runs) {
-  report(
-      "task %u runs code that Weir cannot count, made at run time, and has come to no event for "
-      "%u s while others wait for it:",
-      uint64_t{track_of(runs).number}, kLongest / 1'000'000'000);
-  report(
-      "--order serial parts tasks in such code at events only; weir det or weir record can hold "
-      "it");
-  die(125);
-}
-
 void wait_for_turn(Task& task) {
   Shared& s = shared();
   uint64_t round = 0, since = 0;
@@ -166,11 +153,17 @@ void wait_for_turn(Task& task) {
       round = s.order.round;
       left = now_left;
       since = now;
-    } else if (now - since > kLongest) {
+    } else if (now - since > serial::kLongestUncounted) {
       tell_uncounted(s.tasks[turn]);
     }
   }
   settle(s);
+}
+
+// Who had the turn last, or `task` if that one is no more.
+const Task& last_or(const Task& task) {
+  const Task& last = shared().tasks[g_run.last];
+  return last.order.state != TaskState::kFree ? last : task;
 }
 
 // The task's own position moves on: it has made an event, or waits in one.
@@ -192,47 +185,6 @@ void add_track(const Task& task) {
   g_run.strategy->begin(task.id, track.number);
 }
 
-uint64_t place_of(const Task& task) { return task.frame ? task.frame->shown : 0; }
-
-[[noreturn]] void end_at_limit() {
-  Shared& s = shared();
-  for (TaskId i = 0; i < s.order.high_task; i++) {
-    const Task& task = s.tasks[i];
-    if (task.order.state == TaskState::kFree) continue;
-    report("  task %u stands at %x%s%s", uint64_t{track_of(task).number}, place_of(task),
-           task.order.wait_what ? ", waits: " : "",
-           task.order.wait_what ? task.order.wait_what : "");
-  }
-  leave(66);
-}
-
-[[noreturn]] void tell_limit() {
-  serial::end(End::kLimit, 0);
-  report("the program has made %u steps, which --step-limit allows: it ends with status 66",
-         serial::cost_so_far());
-  end_at_limit();
-}
-
-// Very often in a row a task was found to wait in a loop, and none has done anything else
-// meanwhile. What they wait for may come from outside still.
-void end_standstill() {
-  constexpr uint32_t kVeryOften = 500;
-  constexpr uint64_t kLookNs = 1'000'000, kPatientNs = 300'000'000;
-  if (g_run.standstill < kVeryOften) {
-    g_run.standstill_ns = 0;
-    return;
-  }
-  const uint64_t now = sys::monotonic_ns();
-  if (!g_run.standstill_ns) g_run.standstill_ns = now;
-  if (now - g_run.standstill_ns > kPatientNs) {
-    serial::end(End::kLimit, 0);
-    report("all tasks wait for each other, some of them in loops: the program ends with status 66");
-    end_at_limit();
-  }
-  const timespec pause{0, kLookNs};
-  sys::raw(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);
-}
-
 }  // namespace
 
 void Serial::start(Task& task) {
@@ -250,7 +202,7 @@ void Serial::start(Task& task) {
   g_run.changes_left_out = 0;
   g_run.strategy = &strategy_for(g_run.schedule);
   shared().order.running = 0;
-  shared().order.turn = task.id;
+  shared().order.turn = g_run.last = task.id;
   serial::begin_trail();
   add_track(task);
 }
@@ -266,7 +218,7 @@ void Serial::note_further(const Task& task, EventKind kind) {
 
 void Serial::pass_turn(Task& task, TaskState next) {
   Shared& s = shared();
-  settle(s);
+  settle_after(s, track_of(task));
   if (next == TaskState::kOutside) note_unsettled();
   SpinGuard guard(s.order.lock);
   count_event(task);
@@ -318,9 +270,21 @@ int Serial::wait_blocked(Task& task) {
 }
 
 void Serial::rejoin(Task& task) {
-  if (!replays()) {
-    SpinGuard guard(shared().order.lock);
-    come(Outside::kReturns, task);
+  Shared& s = shared();
+  if (input::is_on()) {  // a recording keeps the moment, and its replay makes the decision there
+    SpinGuard guard(s.order.lock);
+    if (!replays()) come(Outside::kReturns, task);
+  } else {
+    {
+      SpinGuard guard(s.order.lock);
+      task.order.state = TaskState::kArrived;
+    }
+    // Nobody has the turn: who was woken together with this one is to be there, whoever comes
+    // first.
+    if (__atomic_load_n(&s.order.turn, __ATOMIC_ACQUIRE) == kNoTask) settle_all(s);
+    SpinGuard guard(s.order.lock);
+    const Task& last = last_or(task);
+    if (s.order.turn == kNoTask) decide(s, last, Reason::kBlocks, place_of(last));
   }
   wait_for_turn(task);
 }
@@ -335,7 +299,7 @@ void Serial::add_task(Task& task) {
 
 void Serial::kick(Shared& s) {
   if (s.order.turn == kNoTask && next_arrived(s, 0))
-    decide(s, self(), Reason::kBlocks, place_of(self()));
+    decide(s, last_or(self()), Reason::kBlocks, place_of(last_or(self())));
 }
 
 void Serial::stand(Shared&) { tell_deadlock(); }
@@ -375,7 +339,7 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
     if (g_run.function_count <= track.number) g_run.function_count = track.number + 1;
   }
   if (reason == Reason::kAfter) {
-    settle(s);
+    settle_after(s, track);
     count_event(task);
     if (track.yields) {
       reason = Reason::kYields;
@@ -479,7 +443,7 @@ void note_entry(Task& task) { track_of(task).spin.note_entry(); }
 void note_event(Task& task, EventKind kind) {
   SpinWatch& spin = track_of(task).spin;
   spin.wake();
-  if (may_wake_sleepers(kind)) note_unsettled();
+  track_of(task).may_wake = may_wake_sleepers(kind);
   if (spin.is_on() && task.frame) spin.note_event(*task.frame, kind);
 }
 
