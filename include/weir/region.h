@@ -20,6 +20,12 @@
  *    answer is NULL or -1.
  * 7. Every function may be called from any thread, and in a region's handler; see
  *    docs/guide/region.md for handlers of other signals.
+ * 8. An access that traps runs the handler, and the compiler does not know it. So a plain variable
+ *    of the program that a handler writes, and that the code around the access reads or writes, may
+ *    be in a register meanwhile: what the handler has written is then not seen, or is overwritten.
+ *    Such a variable is volatile, or std::atomic or _Atomic; or std::atomic_signal_fence
+ *    (atomic_signal_fence in C, seq_cst) stands between its use and the access, on both sides. The
+ *    same holds of what a handler reads and the code around the access has written before it.
  * Source: Brecht and Sandhu, The Region Trap Library (USENIX 1999). */
 #ifndef WEIR_REGION_H
 #define WEIR_REGION_H

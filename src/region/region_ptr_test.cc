@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -432,6 +433,41 @@ TEST(RegionSet, CopiesBelongToTheSetOfTheirOriginal) {
   set = weir::region_set();
   EXPECT_NE(set.number(), number);  // no pointer was left in it; it has been freed
   EXPECT_EQ(weir_region_set_free(number), EINVAL);
+}
+
+// A handler reads the next of a chain of closed regions, on an alternate signal stack that has room
+// for two or three frames of signals.
+TEST(RegionPtr, HandlersTrapWithinHandlersOnASmallAlternateStack) {
+  static constexpr int kDepth = 40;
+  static region_ptr<long> chain[kDepth];
+  for (int i = 0; i < kDepth; i++) {
+    chain[i] = make_region<long>(i);
+    weir_region_handler(
+        chain[i].get(),
+        [](weir_region_trap* trap) {
+          const auto i = reinterpret_cast<long>(trap->context);
+          if (i + 1 < kDepth) *static_cast<long*>(trap->start) = *chain[i + 1] + 1;
+          weir_region_protect(trap->start, PROT_READ);
+        },
+        reinterpret_cast<void*>(static_cast<long>(i)));
+  }
+  std::thread([] {
+    for (const size_t size : {8192, 65536}) {
+      std::vector<char> memory(size);
+      stack_t stack = {}, after = {};
+      stack.ss_sp = memory.data();
+      stack.ss_size = size;
+      ASSERT_EQ(sigaltstack(&stack, nullptr), 0);
+      for (region_ptr<long>& one : chain) weir_region_protect(one.get(), PROT_NONE);
+      EXPECT_EQ(*chain[0], 2 * (kDepth - 1));
+      ASSERT_EQ(sigaltstack(nullptr, &after), 0);
+      EXPECT_EQ(after.ss_sp, stack.ss_sp);
+      EXPECT_EQ(after.ss_size, size);
+      after.ss_flags = SS_DISABLE;
+      sigaltstack(&after, nullptr);
+    }
+  }).join();
+  for (region_ptr<long>& one : chain) EXPECT_EQ(destroy_region(one), 0);
 }
 
 }  // namespace

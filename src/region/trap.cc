@@ -24,6 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "region/handler_stack.h"
 #include "region/registers_x86_64.h"
 #include "region/state.h"
 #include "sys/report.h"
@@ -103,7 +104,17 @@ Answer ask_handler(Region& region, int set, const Touched& touched, uint64_t off
     const int current = thread.current;
     thread.current = set;  // so that the handler's weir_region_protect means these pointers
     thread.depth++;
-    handler(&trap);
+    struct {
+      weir_region_handler_fn handler;
+      weir_region_trap* trap;
+    } call{handler, &trap};
+    call_with_room(
+        context,
+        [](void* argument) {
+          const auto& its = *static_cast<decltype(call)*>(argument);
+          its.handler(its.trap);
+        },
+        &call);
     thread.depth--;
     thread.current = current;
     if (!region.size) {
