@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <sstream>
 #include <thread>
 
@@ -107,6 +108,18 @@ void record_run(EventKind kind, unsigned threads = 0) {
   else thread.node.record(kind);
 }
 
+bool is_nan(double value) { return std::isnan(value); }
+bool is_nan(int64_t) { return false; }
+
+// A result that is no number stays so, wherever the NaN comes from: a comparison would keep or lose
+// it by the order of the nodes.
+template <typename T>
+T combined(T left, T right, weir_dsm_operation operation) {
+  if (operation == WEIR_DSM_SUM) return left + right;
+  if (is_nan(left) || is_nan(right)) return is_nan(left) ? left : right;
+  return operation == WEIR_DSM_MIN ? std::min(left, right) : std::max(left, right);
+}
+
 template <typename T>
 void reduce(T* values, size_t count, weir_dsm_operation operation) {
   if (count > 1024) fail("a reduction of %zu elements; at most 1024 are possible", count);
@@ -125,9 +138,7 @@ void reduce(T* values, size_t count, weir_dsm_operation operation) {
     for (size_t i = 0; i < count; i++) {
       T one;
       memcpy(&one, (*all)[worker].data() + i * sizeof(T), sizeof one);
-      if (worker == 0) values[i] = one;
-      else if (operation == WEIR_DSM_SUM) values[i] += one;
-      else if (operation == WEIR_DSM_MIN ? one < values[i] : one > values[i]) values[i] = one;
+      values[i] = worker == 0 ? one : combined(values[i], one, operation);
     }
   }
 }

@@ -1,9 +1,14 @@
-// Numbers take K, M, G and T for powers of 1,024.
+// Numbers take K, M, G and T for powers of 1,024. A variable that begins as these do and is none of
+// them ends the job: a misspelt one would be without effect, and nobody would know.
 #include "dsm/base/settings.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
 
 #include "dsm/base/failure.h"
 
@@ -48,9 +53,51 @@ std::string destination(const char* name) {
   return text && strcmp(text, "0") ? text : "";
 }
 
+// All that there are, here and in dsm/net: what follows WEIR_DSM_.
+constexpr std::string_view kVariables[] = {
+    "PROTOCOL",    "TAPES",     "SIZE",    "ADDRESS",  "COLLECT",         "THREADS",
+    "TREE",        "STATS",     "SHARING", "WAITS",    "RECORD",          "CHECK",
+    "TIMEOUT",     "INTERFACE", "MPI",     "TIMELINE", "TIMELINE_EVENTS", "SPIN",
+    "SERVER_SPIN", "CHANNELS"};
+
+// Letters to insert, to take away or to change, and neighbours to exchange (Levenshtein, Damerau).
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<size_t>> from(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); i++) {
+    for (size_t j = 0; j <= b.size(); j++) {
+      if (i == 0 || j == 0) {
+        from[i][j] = i + j;
+        continue;
+      }
+      from[i][j] = std::min(
+          {from[i - 1][j] + 1, from[i][j - 1] + 1, from[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        from[i][j] = std::min(from[i][j], from[i - 2][j - 2] + 1);
+    }
+  }
+  return from[a.size()][b.size()];
+}
+
+void refuse_unknown_variables() {
+  constexpr std::string_view kPrefix = "WEIR_DSM_";
+  for (char** variable = environ; variable && *variable; variable++) {
+    std::string_view name = *variable;
+    if (!name.starts_with(kPrefix)) continue;
+    name = name.substr(kPrefix.size(), name.find('=') - kPrefix.size());
+    if (std::ranges::find(kVariables, name) != std::end(kVariables)) continue;
+    const auto nearest = std::ranges::min_element(
+        kVariables, {}, [&](std::string_view known) { return distance(name, known); });
+    const std::string its(name.substr(0, 60)), advice(*nearest);
+    if (distance(name, *nearest) * 2 <= std::max<size_t>(nearest->size(), 4))
+      fail("there is no setting WEIR_DSM_%s; WEIR_DSM_%s is one", its.c_str(), advice.c_str());
+    fail("there is no setting WEIR_DSM_%s; docs/guide/dsm-settings.md lists them", its.c_str());
+  }
+}
+
 }  // namespace
 
 Settings Settings::from_environment() {
+  refuse_unknown_variables();
   Settings settings;
   settings.protocol = static_cast<weir_dsm_protocol>(1 + word("WEIR_DSM_PROTOCOL", kProtocols, 1));
   settings.tapes = static_cast<Tapes>(word("WEIR_DSM_TAPES", kTapes, 1));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <latch>
 #include <random>
 #include <vector>
@@ -19,6 +20,22 @@ T combined(std::vector<T> values, weir_dsm_operation operation) {
           : operation == WEIR_DSM_MIN ? std::min(all, values[i])
                                       : std::max(all, values[i]);
   return all;
+}
+
+TEST_P(Synchronization, ANaNWinsWhoeverHasIt) {
+  each_seed(1, [&](uint64_t seed) {
+    std::atomic<unsigned> wrong{0};
+    run<uint64_t>(seed, [&](unsigned worker, uint64_t&) {
+      for (unsigned who = 0; who < workers(); who++) {
+        for (const auto operation : {WEIR_DSM_SUM, WEIR_DSM_MIN, WEIR_DSM_MAX}) {
+          double values[] = {worker == who ? std::nan("") : worker + 1.0, worker + 1.0};
+          weir_dsm_reduce_double(values, 2, operation);
+          wrong += !std::isnan(values[0]) || std::isnan(values[1]);
+        }
+      }
+    });
+    EXPECT_EQ(wrong, 0u);
+  });
 }
 
 TEST_P(Synchronization, ReductionsOfEachKind) {
