@@ -88,18 +88,19 @@ typedef struct weir_dsm_attributes { /* zero: the default of each */
   const char* name; /* for reports; NULL: the place of the call. At most 63 bytes of it are kept */
 } weir_dsm_attributes;
 
-/* By any node; another learns the address from it as it learns any other value. Aligned to 64
- * bytes; from 2 KiB on, to units of its own. Never NULL: too little memory, or more than the
- * segment has left, ends the job. 0 bytes are 1. An access of what is in no allocation ends the
- * job, as far as pages tell. */
+/* By any node; another learns the address from it as it learns any other value. Zero. Aligned to 64
+ * bytes; from 2 KiB on, to units of its own. Smaller ones take no message, and no other node's lie
+ * in the same unit. Never NULL: too little memory, or more than the segment has left, ends the job.
+ * 0 bytes are 1. An access of what is in no allocation ends the job, as far as pages tell. */
 void* weir_dsm_alloc(size_t size);
 void* weir_dsm_alloc_with(size_t size, const weir_dsm_attributes* attributes);
 /* By any node, once nobody uses it: an access afterwards ends the job, where the allocation had
- * pages of its own. `memory`: what an allocation has answered; NULL is well. */
+ * pages of its own, as long as none is made there (docs/LIMITS.md). `memory`: what an allocation
+ * has answered; NULL is well. */
 void weir_dsm_free(void* memory);
 /* Makes [address, address + size) readable, or writable too, by one round of messages instead of
  * one for each unit. It may be taken away again at the caller's next synchronization, not before
- * (pages under SC: at any time). */
+ * (pages under SC: at any time). What is in no allocation ends the job. */
 void weir_dsm_touch(const void* address, size_t size, int write);
 
 /* Before reads, or writes (and reads), of an ANNOTATED allocation, anew after each synchronization.
@@ -144,7 +145,8 @@ void weir_dsm_semaphore_wait(uint32_t semaphore);
 
 typedef enum { WEIR_DSM_SUM, WEIR_DSM_MIN, WEIR_DSM_MAX } weir_dsm_operation;
 /* Barriers with a result: element by element over all callers, in order of their numbers (so the
- * same on every run), and everybody has it. At most 1,024 elements. */
+ * same on every run), and everybody has it. Where one of the values is a NaN, the result is one,
+ * for each operation. At most 1,024 elements. */
 void weir_dsm_reduce_double(double* values, size_t count, weir_dsm_operation operation);
 void weir_dsm_reduce_int64(int64_t* values, size_t count, weir_dsm_operation operation);
 /* Collective; a barrier. Everybody's `data` becomes that of node `from`. At most 64 KiB. */

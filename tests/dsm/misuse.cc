@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <map>
 #include <string>
 #include <thread>
@@ -33,6 +34,17 @@ char* shared(size_t size, const weir_dsm_attributes& attributes = {}) {
   if (weir_dsm_node() == 0) memory = static_cast<char*>(weir_dsm_alloc_with(size, &attributes));
   weir_dsm_share(&memory, sizeof memory, 0);
   return memory;
+}
+
+volatile char* annotated() {
+  return static_cast<char*>(
+      weir_dsm_alloc_with(10000, std::array{weir_dsm_attributes{.protocol = {},
+                                                                .home = {},
+                                                                .home_node = 0,
+                                                                .unit = WEIR_DSM_ANNOTATED,
+                                                                .pages = 0,
+                                                                .name = "forces"}}
+                                     .data()));
 }
 
 void with_attributes(weir_dsm_attributes attributes) { weir_dsm_alloc_with(10, &attributes); }
@@ -122,6 +134,21 @@ const std::map<std::string, void (*)()> kByOne = {
      [] {
        int value = 0;
        weir_dsm_write_access(&value);
+     }},
+    {"touch-outside",
+     [] {
+       int value = 0;
+       weir_dsm_touch(&value, sizeof value, 1);
+     }},
+    {"touch-behind", [] { weir_dsm_touch(weir_dsm_alloc(10000), 1 << 30, 1); }},
+    {"touch-wraps", [] { weir_dsm_touch(weir_dsm_alloc(10000), SIZE_MAX, 1); }},
+    {"forgotten-write", [] { *annotated() = 7; }},
+    {"forgotten-read", [] { exit(*annotated() + 10); }},
+    {"announced-read-only",
+     [] {
+       volatile char* memory = annotated();
+       weir_dsm_read_access(const_cast<char*>(memory));
+       memory[1] = memory[2];
      }},
     {"region",
      [] {

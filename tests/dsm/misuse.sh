@@ -46,6 +46,12 @@ alone freed 'node 0: read of 0x[0-9a-f]+ in memory allocated at (misuse.cc:[0-9]
 alone outside 'node 0: write of 0x[0-9a-f]+, which is shared memory that nobody has allocated'
 alone behind 'node 0: write of 0x[0-9a-f]+, which is shared memory that nobody has allocated'
 alone announce 'node 0: an access of 0x[0-9a-f]+ is announced, which is no shared memory'
+alone touch-outside 'node 0: weir_dsm_touch of 4 bytes at 0x[0-9a-f]+: at 0x[0-9a-f]+ is no shared memory that is allocated'
+alone touch-behind 'node 0: weir_dsm_touch of 1073741824 bytes at 0x[0-9a-f]+: at 0x[0-9a-f]+ is no shared memory that is allocated'
+alone touch-wraps 'node 0: weir_dsm_touch of 18446744073709551615 bytes at 0x'
+alone forgotten-write 'node 0: write of 0x[0-9a-f]+ in forces, which is ANNOTATED, and no weir_dsm_write_access has announced it'
+alone forgotten-read 'node 0: read of 0x[0-9a-f]+ in forces, which is ANNOTATED, and no weir_dsm_read_access has announced it'
+alone announced-read-only 'node 0: write of 0x[0-9a-f]+ in forces, which is ANNOTATED, and no weir_dsm_write_access has announced it'
 alone region 'node 0: weir_dsm_region_attach: there is no region 77'
 alone finish-locked 'node 0: weir_dsm_finish while lock 5 is held'
 alone start 'node 0: weir_dsm_start a second time'
@@ -62,6 +68,10 @@ alone worker-finishes 'node 0: weir_dsm_finish inside weir_dsm_run' env WEIR_DSM
 alone stranger 'node 0: a barrier, inside weir_dsm_run, by a thread that weir_dsm_run has not started'
 alone nothing 'WEIR_DSM_SIZE=4X: a number from 1048576 to [0-9]+ is wanted' env WEIR_DSM_SIZE=4X
 alone nothing 'WEIR_DSM_PROTOCOL=rc: one of sc, lrc, hlrc is wanted' env WEIR_DSM_PROTOCOL=rc
+alone nothing 'there is no setting WEIR_DSM_PROTOCL; WEIR_DSM_PROTOCOL is one' env WEIR_DSM_PROTOCL=hlrc
+alone nothing 'there is no setting WEIR_DSM_TAPSE; WEIR_DSM_TAPES is one' env WEIR_DSM_TAPSE=auto
+alone nothing 'there is no setting WEIR_DSM_STAT; WEIR_DSM_STATS is one' env WEIR_DSM_STAT=1
+alone nothing 'there is no setting WEIR_DSM_BANDWIDTH; docs/guide/dsm-settings.md lists them' env WEIR_DSM_BANDWIDTH=1
 # Too little memory.
 alone nothing '.*no address space for the shared segment, twice 68719476736 bytes .*ulimit -v' bash -c 'ulimit -v 8000000; exec "$@"' -
 alone nothing '.*no shared memory of 68719476736 bytes: a file may have 1073741824 \(ulimit -f\)' bash -c 'ulimit -f 1048576; exec "$@"' -

@@ -1,4 +1,6 @@
 // The C functions of weir/dsm.h for memory: blocks, regions, and accesses that are announced.
+#include <string.h>
+
 #include <string>
 
 #include "dsm/api/api.h"
@@ -38,6 +40,25 @@ std::string name_of(const weir_dsm_attributes* given, const void* caller) {
   return "at " + text_of(place_of(static_cast<const char*>(caller) - 1));
 }
 
+// What was used before is made zero by the thread itself, as an access of the program's.
+void* allocate(size_t size, const weir_dsm_attributes* attributes, const void* caller) {
+  Thread& thread = this_thread();
+  bool is_used = false;
+  uint8_t* address;
+  {
+    InRuntime held(thread);
+    Memory& memory = thread.node.memory;
+    const Block block = attributes_of(
+        attributes, attributes && attributes->unit == WEIR_DSM_ANNOTATED ? UnitKind::kAnnotated
+                                                                         : UnitKind::kPages);
+    if (!memory.is_for_heap(size, block))
+      return memory.allocate(size, block, name_of(attributes, caller).c_str(), thread, held);
+    address = memory.allocate_small(size, block, is_used, thread, held);
+  }
+  if (is_used) memset(address, 0, size);
+  return address;
+}
+
 Page& announced(const void* address, Thread& thread) {
   Memory& memory = thread.node.memory;
   Page* page = memory.segment.contains(address) ? memory.page_at(address) : nullptr;
@@ -60,22 +81,10 @@ using namespace weir::dsm;
 
 extern "C" {
 
-void* weir_dsm_alloc(size_t size) {
-  Thread& thread = this_thread();
-  InRuntime held(thread);
-  const std::string name = name_of(nullptr, __builtin_return_address(0));
-  return thread.node.memory.allocate(size, attributes_of(nullptr, UnitKind::kPages), name.c_str(),
-                                     thread, held);
-}
+void* weir_dsm_alloc(size_t size) { return allocate(size, nullptr, __builtin_return_address(0)); }
 
 void* weir_dsm_alloc_with(size_t size, const weir_dsm_attributes* attributes) {
-  Thread& thread = this_thread();
-  InRuntime held(thread);
-  const std::string name = name_of(attributes, __builtin_return_address(0));
-  const UnitKind kind = attributes && attributes->unit == WEIR_DSM_ANNOTATED ? UnitKind::kAnnotated
-                                                                             : UnitKind::kPages;
-  return thread.node.memory.allocate(size, attributes_of(attributes, kind), name.c_str(), thread,
-                                     held);
+  return allocate(size, attributes, __builtin_return_address(0));
 }
 
 void weir_dsm_free(void* memory) {

@@ -21,18 +21,6 @@ namespace weir::dsm {
 
 namespace {
 
-bool exists(Node& node, UnitId unit) {
-  if (unit >= kObjectUnits) {
-    const uint32_t number = unit - kObjectUnits;
-    return number < node.memory.blocks() && !node.memory.block(number).freed &&
-           node.memory.block(number).kind != UnitKind::kPages;
-  }
-  const uint64_t offset = uint64_t{unit} * kPageSize;
-  const Block* block = offset < node.memory.segment.size() ? node.memory.block_at(offset) : nullptr;
-  return block && !block->freed && block->kind == UnitKind::kPages &&
-         (unit - block->offset / kPageSize) % block->unit_pages == 0;
-}
-
 // What is wanted of one writer's diffs of one unit.
 struct Range {
   uint32_t first = ~uint32_t{0}, last = 0;
@@ -45,7 +33,7 @@ Ranges ranges_of(Node& node, const tape::Tape& events) {
     if (source.kind != tape::Kind::kWrite || source.node >= node.nodes() || source.interval == 0)
       continue;
     for (const UnitId unit : units) {
-      if (!exists(node, unit)) continue;
+      if (!node.memory.exists(unit)) continue;
       Range& range = ranges[{unit, source.node}];
       range.first = std::min(range.first, source.interval);
       range.last = std::max(range.last, source.interval);
@@ -69,7 +57,7 @@ void add_writes(Node& node, NodeId of, uint32_t after, uint32_t upto, const tape
 tape::Tape missing(Node& node, const tape::Extent& units) {
   tape::Tape tape;
   for (const UnitId unit : units) {
-    if (!exists(node, unit)) continue;
+    if (!node.memory.exists(unit)) continue;
     Page& page = node.memory.page(unit);
     LrcProtocol* protocol = node.lazy_of(page);
     if (!protocol) continue;
@@ -138,7 +126,8 @@ size_t Access::take(Node& node, const std::vector<Parcel::State::Update>& update
   std::vector<UnitId> units;
   UnitId last = kNoUnit;
   for (const auto& [unit, diff] : updates) {
-    if (!exists(node, unit) || diff->node >= node.nodes() || diff->node == node.me()) continue;
+    if (!node.memory.exists(unit) || diff->node >= node.nodes() || diff->node == node.me())
+      continue;
     Page& page = node.memory.page(unit);
     LrcProtocol* protocol = node.lazy_of(page);
     if (!protocol) continue;
@@ -218,7 +207,7 @@ void fetch(const Tape& tape) {
   Inside inside;
   tape::Extent here;
   for (const UnitId unit : units) {
-    if (exists(inside.node, unit)) here.add(unit);
+    if (inside.node.memory.exists(unit)) here.add(unit);
   }
   inside.node.tapeworm.prefetch(here, kNoNode, this_thread(), inside.held);
 }

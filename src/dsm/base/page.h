@@ -24,8 +24,10 @@ class Page {
   UnitId id = kNoUnit;
   UnitKind kind = UnitKind::kPages;
   Right right = Right::kNone;             // of this node's threads
+  Right opened = Right::kNone;            // annotated: the highest that it has had
   bool busy = false;                      // a thread is fetching it; others wait for Node::changed
   bool pushed = false;                    // made valid by a tape, and not touched since
+  bool is_dead = false;                   // another may lie there now (Memory::drop_block)
   bool attached = false;                  // of a region: its level is set
   uint32_t prefetched_by = ~uint32_t{0};  // a lock; none: a push
   uint32_t prefetched_at = 0;             // barrier that the push came with

@@ -22,6 +22,12 @@ enum class Kind : uint8_t {
   kReply,
   kAllocate,
   kFree,
+  kFreeSmall,
+  kLearn,  // node.cc
+  kCollectWish,
+  kCollectCall,
+  kCollectMeet,  // collector.cc
+  kHeap,
   kBlock,
   kBlockKnown,
   kFindHome,  // memory.cc
@@ -72,8 +78,12 @@ class Protocol {
   virtual void before_noticed(const std::vector<Page*>&) {}
   virtual void on_noticed(const std::vector<Page*>&) {}
 
+  // A new page, where another was: what nodes wrote up to there was to that one.
+  virtual void begin_at(Page&, const VectorTime& /*born*/) {}
   // Memory is freed: nobody will touch the page any more.
   virtual void on_free(Page&) {}
+  // Whether messages about it may be under way, when it is freed, that this node waits for.
+  virtual bool is_in_use(const Page&) const { return false; }
   virtual void on_message(Message&& message) = 0;
 };
 

@@ -151,7 +151,7 @@ int write_checkpoint(const char* directory, void* root, Thread& thread) {
     header.root =
         static_cast<uint64_t>(static_cast<uint8_t*>(root) - node.memory.segment.program());
     content.put(header);
-    node.memory.put_all(content);
+    node.memory.put_all(content, thread, held);
     held.unlock();
     if (!mine.error) mine.error = write_directory(directory, generation, steps, content);
     // After an error of the very last step both stand.
@@ -245,9 +245,17 @@ void* read_checkpoint(const char* directory, Thread& thread) {
 
 // --- What is allocated. Node 0's, which knows all.
 
-void Memory::put_all(Message& message) const {
+void Memory::put_all(Message& message, Thread& thread, std::unique_lock<std::mutex>& held) {
+  Message heaps(0);
+  heap_.put(heaps);
+  for (NodeId node = 1; node < node_.nodes(); node++) {
+    Message reply = node_.ask(node, Message(static_cast<uint8_t>(Kind::kHeap)), thread, held);
+    heaps.put_bytes(reply.body.data(), reply.body.size());
+  }
   message.put(used_);
   message.put_list(blocks_);
+  message.put(node_.nodes());
+  message.put_bytes(heaps.body.data(), heaps.body.size());
   message.put(static_cast<uint32_t>(allocations_.size()));
   for (const auto& [offset, allocation] : allocations_) {
     message.put(offset);
@@ -276,11 +284,28 @@ void Memory::restore(Message& message) {
         "the checkpoint has %lu bytes of shared memory, and the segment %lu; make it larger by "
         "WEIR_DSM_SIZE",
         used, segment.size());
-  const std::vector<Block> blocks = message.get_list<Block>();
+  std::vector<Block> blocks = message.get_list<Block>();
+  std::map<uint64_t, uint64_t> lie;  // offset, size
+  for (Block& block : blocks) {
+    if (block.owner != kNoNode) block.owner %= node_.nodes();
+    if (block.freed) continue;
+    add_block(block, {});
+    if (block.kind != UnitKind::kRegion) lie[block.offset] = page_up(block.size);
+  }
+  blocks_.resize(std::max(blocks_.size(), blocks.size()));
+  born_.resize(blocks_.size());
+  std::vector<uint32_t> numbers;
   for (const Block& block : blocks) {
-    add_block(block);
-    if (block.freed && block.kind == UnitKind::kAnnotated)
-      segment.protect(block.offset, page_up(block.size), Right::kNone);
+    if (!block.freed) continue;
+    blocks_[block.number] = block;
+    if (block.kind != UnitKind::kRegion) numbers.push_back(block.number);
+  }
+  reached_ = std::max(reached_, used);
+  for (uint32_t nodes = message.get<uint32_t>(); nodes > 0 && !message.bad(); nodes--) {
+    for (const Heap::Saved& saved : Heap::get(message)) {
+      const Block* const block = block_at(saved.block);
+      if (block && block->owner == node_.me()) heap_.restore(*block, saved);
+    }
   }
   std::map<uint64_t, Allocation> allocations;
   for (uint32_t count = message.get<uint32_t>(); count > 0 && !message.bad(); count--) {
@@ -305,6 +330,13 @@ void Memory::restore(Message& message) {
   }
   if (node_.me() != 0) return;
   used_ = used;
+  numbers_ = std::move(numbers);
+  uint64_t end = kPageSize;
+  for (const auto& [offset, size] : lie) {
+    if (offset > end) add_place(end, offset - end);
+    end = offset + size;
+  }
+  if (used > end) add_place(end, used - end);
   allocations_ = std::move(allocations);
   alive_ = std::move(alive);
   small_ = std::move(small);

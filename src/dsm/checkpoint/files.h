@@ -21,7 +21,7 @@
 
 namespace weir::dsm {
 
-inline constexpr uint32_t kCheckpointVersion = 1;
+inline constexpr uint32_t kCheckpointVersion = 2;
 
 // Continues `before` over some bytes. Finds damage, not forgery: each step can be undone, so one
 // word that differs always makes the sum differ.

@@ -1,12 +1,10 @@
-// Allocation. Node 0 keeps the directory. Addresses are handed out once: freed memory is given back
-// to the kernel and never allocated again. So a stale pointer is found, and no late notice of the
-// old contents meets a new allocation.
+// Allocation. Node 0 keeps the directory of blocks; freeing.cc says when the place of a freed one
+// is used again.
 //
 // Invariants:
 //   1. Before an address is returned to the node that asked for it, each node has the block that it
 //      lies in. So a message that names a unit never names an unknown one. (checked in page)
-//   2. Blocks have ascending numbers and, except for regions, ascending offsets, and never overlap.
-//      (checked in check_news)
+//   2. Blocks that are not freed, except for regions, never overlap. (checked in check_news)
 #include "dsm/core/memory.h"
 
 #include <string.h>
@@ -21,9 +19,9 @@ namespace weir::dsm {
 
 namespace {
 
-constexpr uint64_t kSmall = 2048;  // allocations below share blocks
-constexpr uint64_t kSmallBlock = 64 << 10;
-constexpr uint64_t kSmallAlignment = 64;
+constexpr uint64_t kSmall = Heap::kSmall;  // allocations below share blocks
+constexpr uint64_t kSmallBlock = Heap::kBlock;
+constexpr uint64_t kSmallAlignment = Heap::kAlignment;
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -39,6 +37,29 @@ bool makes_no_sense(const Block& block) {
 }
 
 }  // namespace
+
+bool Memory::is_for_heap(uint64_t size, const Block& attributes) const {
+  return size < kSmall && attributes.kind == UnitKind::kPages && reuses();
+}
+
+uint8_t* Memory::allocate_small(uint64_t size, const Block& attributes, bool& is_used,
+                                Thread& thread, std::unique_lock<std::mutex>& held) {
+  take_back(thread, held, false);
+  Heap::Slot slot = heap_.take(attributes, size);
+  if (!slot.offset) {
+    take_back(thread, held, true);
+    slot = heap_.take(attributes, size);
+  }
+  while (!slot.offset) {
+    Block block = attributes;
+    block.owner = node_.me();
+    uint8_t* const memory = allocate(kSmallBlock, block, "small allocations", thread, held);
+    heap_.add(attributes, static_cast<uint64_t>(memory - segment.program()));
+    slot = heap_.take(attributes, size);
+  }
+  is_used = slot.is_used;
+  return segment.program() + slot.offset;
+}
 
 uint8_t* Memory::allocate(uint64_t size, const Block& attributes, const char* name, Thread& thread,
                           std::unique_lock<std::mutex>& held, uint32_t* number) {
@@ -70,14 +91,15 @@ void Memory::on_allocate(Message&& request) {
   Allocation allocation;
   if (const uint8_t* its_name = request.get_bytes(sizeof allocation.name))
     memcpy(allocation.name, its_name, sizeof allocation.name - 1);
-  if (request.bad() || makes_no_sense(block) || block.freed || node_.me() != 0)
+  const NodeId asker = request.header.reply_to.node;
+  if (request.bad() || makes_no_sense(block) || block.freed || node_.me() != 0 ||
+      (block.owner != kNoNode && (block.owner != asker || size != kSmallBlock)))
     fail("a damaged request for memory from node %u", request.header.from);
   allocation.size = size;
   Message answer(static_cast<uint8_t>(Kind::kReply));
   const bool is_small = size < kSmall && block.kind == UnitKind::kPages;
+  const std::string key(reinterpret_cast<const char*>(&block), sizeof block);
   if (is_small) {
-    Block key_of = block;
-    const std::string key(reinterpret_cast<const char*>(&key_of), sizeof key_of);
     const auto found = small_.find(key);
     const uint64_t room = round_up(size, kSmallAlignment);
     if (found != small_.end() && found->second.second + room <= kSmallBlock) {
@@ -95,12 +117,17 @@ void Memory::on_allocate(Message&& request) {
       news->second.answers.emplace_back(request.header.reply_to, std::move(answer));
       return;
     }
-    small_[key] = {static_cast<uint32_t>(blocks_.size()), room};
+    small_[key] = {0, room};
     strncpy(block.name, "small allocations", sizeof block.name - 1);
   } else {
     memcpy(block.name, allocation.name, sizeof block.name);
   }
   block.number = static_cast<uint32_t>(blocks_.size());
+  if (block.kind != UnitKind::kRegion && !numbers_.empty()) {
+    block.number = numbers_.back();  // a region's stays its own: programs keep it
+    numbers_.pop_back();
+  }
+  if (is_small) small_.at(key).first = block.number;
   if (block.kind == UnitKind::kRegion) {
     block.size = size;
     block.offset = 1;  // lies elsewhere on each node
@@ -109,21 +136,21 @@ void Memory::on_allocate(Message&& request) {
         block.kind == UnitKind::kPages ? uint64_t{block.unit_pages} * kPageSize : kPageSize;
     block.size =
         block.kind == UnitKind::kPages ? round_up(is_small ? kSmallBlock : size, unit) : size;
-    block.offset = used_;
-    if (size > segment.size() ||
-        page_up(block.size) >
-            segment.size() - used_) {  // the first: of which round_up is no number
+    // The first: of which round_up is no number.
+    block.offset = size > segment.size() ? 0 : find_place(page_up(block.size));
+    if (block.offset == 0) {
+      if (is_small) small_.erase(key);
+      if (block.number < blocks_.size()) numbers_.push_back(block.number);
       answer.put(uint64_t{0});
       answer.put(uint32_t{0});
       return node_.reply(request.header.reply_to, std::move(answer));
     }
-    used_ += page_up(block.size);
   }
   allocation.offset = block.offset;
   allocation.block = block.number;
   if (block.kind != UnitKind::kRegion) allocations_[allocation.offset] = allocation;
   alive_[block.number] = 1;
-  add_block(block);
+  add_block(block, retired_);
   answer.put(block.offset);
   answer.put(block.number);
   announce(block, std::move(answer), request.header.reply_to);
@@ -131,13 +158,18 @@ void Memory::on_allocate(Message&& request) {
 
 // Everybody is told of the block as it is now, and when all have it, the answer goes out.
 void Memory::announce(const Block& block, Message&& answer, const ReplyTo& reply_to) {
-  if (node_.nodes() == 1) return node_.reply(reply_to, std::move(answer));
+  if (node_.nodes() == 1) {
+    if (block.freed && pending_[block.number].is_reusable) retire(block.number);
+    pending_.erase(block.number);
+    return node_.reply(reply_to, std::move(answer));
+  }
   Pending& news = pending_[block.number];
   news.missing = node_.nodes() - 1;
   news.answers.emplace_back(reply_to, std::move(answer));
   for (NodeId node = 1; node < node_.nodes(); node++) {
     Message message(static_cast<uint8_t>(Kind::kBlock));
     message.put(block);
+    message.put_list(born_[block.number]);
     node_.tell(node, std::move(message));
   }
 }
@@ -146,26 +178,48 @@ void Memory::on_message(Message&& message) {
   switch (static_cast<Kind>(message.header.kind)) {
     case Kind::kAllocate: return on_allocate(std::move(message));
     case Kind::kFree: return on_free(std::move(message));
+    case Kind::kFreeSmall: return on_free_small(std::move(message));
+    case Kind::kHeap: {
+      Message answer(static_cast<uint8_t>(Kind::kReply));
+      heap_.put(answer);
+      return node_.reply(message.header.reply_to, std::move(answer));
+    }
     case Kind::kBlock: {
       const Block block = message.get<Block>();
-      if (message.bad() || message.header.from != 0)
+      const VectorTime born = message.get_list<uint32_t>();
+      if (message.bad() || message.header.from != 0 ||
+          (!born.empty() && born.size() != node_.nodes()))
         fail("damaged news of an allocation from node %u", message.header.from);
       check_news(block);
+      bool is_reusable = true;
       if (block.freed) {
-        drop_block(block.number);
+        is_reusable = drop_block(block.number);
       } else {
-        add_block(block);
+        add_block(block, born);
       }
       Message answer(static_cast<uint8_t>(Kind::kBlockKnown));
       answer.put(block.number);
+      answer.put(static_cast<uint8_t>(is_reusable));
+      answer.put(node_.intervals.known()[node_.me()]);
       return node_.tell(0, std::move(answer));
     }
     case Kind::kBlockKnown: {
-      const auto found = pending_.find(message.get<uint32_t>());
-      if (message.bad() || found == pending_.end())
-        fail("node %u answers to news of an allocation that it has not got", message.header.from);
-      if (--found->second.missing > 0) return;
-      auto answers = std::move(found->second.answers);
+      const uint32_t number = message.get<uint32_t>();
+      const auto found = pending_.find(number);
+      const bool is_reusable = message.get<uint8_t>();
+      const uint32_t closed = message.get<uint32_t>();
+      const NodeId from = message.header.from;
+      if (message.bad() || found == pending_.end() || from >= node_.nodes())
+        fail("node %u answers to news of an allocation that it has not got", from);
+      Pending& news = found->second;
+      if (blocks_[number].freed) {
+        news.is_reusable &= is_reusable;
+        retired_.resize(node_.nodes());
+        retired_[from] = std::max(retired_[from], closed);
+      }
+      if (--news.missing > 0) return;
+      if (blocks_[number].freed && news.is_reusable) retire(number);
+      auto answers = std::move(news.answers);
       pending_.erase(found);
       for (auto& [reply_to, answer] : answers) node_.reply(reply_to, std::move(answer));
       return;
@@ -192,17 +246,19 @@ void Memory::check_news(const Block& block) const {
     is_well = is_well && known && !known->freed && known->offset == block.offset &&
               known->size == block.size;
   } else {
-    is_well = is_well && !is_known;
+    is_well = is_well && (!is_known || blocks_[block.number].freed);
     if (is_well && block.kind != UnitKind::kRegion) {
       const uint64_t unit =
           block.kind == UnitKind::kPages ? uint64_t{block.unit_pages} * kPageSize : 1;
       is_well = block.offset % kPageSize == 0 && block.size % unit == 0 &&
                 block.offset < segment.size() && block.size <= segment.size() - block.offset;
-      const auto next = by_offset_.lower_bound(block.offset);
-      is_well = is_well && (next == by_offset_.end() || next->first - block.offset >= block.size);
-      is_well = is_well &&
-                (next == by_offset_.begin() ||
-                 block.offset - std::prev(next)->first >= blocks_[std::prev(next)->second].size);
+      auto other = by_offset_.upper_bound(block.offset);
+      if (other != by_offset_.begin()) --other;
+      for (; is_well && other != by_offset_.end() && other->first < block.offset + block.size;
+           ++other) {
+        const Block& its = blocks_[other->second];
+        is_well = its.freed || its.offset + page_up(its.size) <= block.offset;
+      }
     }
   }
   // Invariant 2 of dsm/core/memory.cc.
@@ -210,14 +266,21 @@ void Memory::check_news(const Block& block) const {
 }
 
 // Blocks may arrive in another order than they were made in.
-void Memory::add_block(const Block& block) {
+void Memory::add_block(const Block& block, const VectorTime& born) {
   if (block.number >= blocks_.size()) blocks_.resize(block.number + 1);
-  blocks_[block.number] = block;
+  born_.resize(blocks_.size());
+  Block& its = blocks_[block.number];
+  if (its.freed) {  // which had the number
+    const auto found = by_offset_.find(its.offset);
+    if (found != by_offset_.end() && found->second == block.number) by_offset_.erase(found);
+    pages_.erase(kObjectUnits + block.number);
+  }
+  if (block.kind != UnitKind::kRegion) forget_range(block.offset, page_up(block.size));
+  its = block;
+  born_[block.number] = born;
   if (node_.settings.check && block.protocol == WEIR_DSM_HLRC)
     blocks_[block.number].protocol = WEIR_DSM_LRC;  // diffs of each interval are LRC's
   if (block.kind != UnitKind::kRegion) by_offset_[block.offset] = block.number;
-  if (block.kind == UnitKind::kAnnotated)
-    segment.protect(block.offset, page_up(block.size), Right::kWrite);
   const bool is_pages = block.kind == UnitKind::kPages;
   StreamWriter::Allocated made;
   made.first =
@@ -228,59 +291,6 @@ void Memory::add_block(const Block& block) {
   made.home_policy = block.home;
   made.home_node = block.home_node;
   node_.record(&StreamWriter::allocate, made);
-}
-
-// --- Freeing
-
-void Memory::free(void* memory, Thread& thread, std::unique_lock<std::mutex>& held) {
-  const Span waits(node_, Doing::kMemory);
-  Message request(static_cast<uint8_t>(Kind::kFree));
-  request.put(static_cast<uint64_t>(static_cast<uint8_t*>(memory) - segment.program()));
-  if (!segment.contains(memory)) fail("weir_dsm_free of %p, which is no shared memory", memory);
-  Message reply = node_.ask(0, std::move(request), thread, held);
-  if (!reply.get<uint8_t>())
-    fail("weir_dsm_free of %p, where no allocation begins, or which was freed before", memory);
-}
-
-void Memory::on_free(Message&& request) {
-  Message answer(static_cast<uint8_t>(Kind::kReply));
-  const auto found = allocations_.find(request.get<uint64_t>());
-  if (request.bad()) fail("a damaged request to free memory from node %u", request.header.from);
-  answer.put(static_cast<uint8_t>(found != allocations_.end()));
-  if (found == allocations_.end()) return node_.reply(request.header.reply_to, std::move(answer));
-  const uint32_t number = found->second.block;
-  allocations_.erase(found);
-  const bool is_open = std::any_of(small_.begin(), small_.end(),
-                                   [&](const auto& entry) { return entry.second.first == number; });
-  if (--alive_[number] > 0 || is_open)
-    return node_.reply(request.header.reply_to, std::move(answer));
-  drop_block(number);
-  announce(blocks_[number], std::move(answer), request.header.reply_to);
-}
-
-void Memory::drop_block(uint32_t number) {
-  Block& block = blocks_[number];
-  block.freed = 1;
-  const uint64_t last =
-      block.kind == UnitKind::kPages ? block.offset / kPageSize + block.size / kPageSize : 0;
-  RightChanges changes(segment);
-  const auto drop = [&](UnitId unit) {
-    const auto found = pages_.find(unit);
-    if (found == pages_.end()) return;
-    found->second->protocol->on_free(*found->second);
-    if (block.kind == UnitKind::kPages) changes.add(*found->second, Right::kNone);
-  };
-  if (block.kind == UnitKind::kPages) {
-    for (uint64_t unit = block.offset / kPageSize; unit < last; unit += block.unit_pages)
-      drop(static_cast<UnitId>(unit));
-  } else {
-    drop(kObjectUnits + number);
-  }
-  changes.apply();
-  node_.changed.notify_all();  // who waits for its home to be current need not
-  if (block.kind == UnitKind::kRegion) return;
-  segment.protect(block.offset, page_up(block.size), Right::kNone);
-  segment.clear(block.offset, page_up(block.size));
 }
 
 // --- Finding
@@ -311,8 +321,8 @@ Page* Memory::page_at(const void* address) {
 }
 
 Page& Memory::page(UnitId unit) {
-  std::unique_ptr<Page>& found = pages_[unit];
-  if (found) return *found;
+  const auto known = pages_.find(unit);
+  if (known != pages_.end()) return *known->second;
   const Block* block =
       is_object(unit)
           ? (unit - kObjectUnits < blocks_.size() ? &blocks_[unit - kObjectUnits] : nullptr)
@@ -323,8 +333,10 @@ Page& Memory::page(UnitId unit) {
   if (!is_object(unit) && (unit - block->offset / kPageSize) % block->unit_pages)
     fail("unit %u is in the middle of one, of %s", unit, block->name);
   Protocol& protocol = node_.protocol(block->protocol);
+  std::unique_ptr<Page>& found = pages_[unit];
   found = protocol.make_page();
   Page& page = *found;
+  protocol.begin_at(page, born_[block->number]);
   page.id = unit;
   page.kind = block->kind;
   page.protocol = &protocol;
@@ -392,11 +404,30 @@ tape::Extent Memory::extent_of(const uint8_t* address, uint64_t size) {
   return extent;
 }
 
+const Block* Memory::block_of(UnitId unit) const {
+  if (!is_object(unit)) return block_at(uint64_t{unit} * kPageSize);
+  return unit - kObjectUnits < blocks_.size() ? &blocks_[unit - kObjectUnits] : nullptr;
+}
+
 bool Memory::is_freed(UnitId unit) const {
-  if (is_object(unit))
-    return unit - kObjectUnits < blocks_.size() && blocks_[unit - kObjectUnits].freed;
-  const Block* block = block_at(uint64_t{unit} * kPageSize);
-  return block && block->freed;
+  const Block* block = block_of(unit);
+  // Where no block is, one may have been whose place is used in part.
+  return block ? block->freed : !is_object(unit) && uint64_t{unit} * kPageSize < reached_;
+}
+
+bool Memory::exists(UnitId unit) const {
+  const Block* block = block_of(unit);
+  if (!block || block->freed || block->size == 0 ||
+      is_object(unit) == (block->kind == UnitKind::kPages))
+    return false;
+  return is_object(unit) || (unit - block->offset / kPageSize) % block->unit_pages == 0;
+}
+
+bool Memory::is_past(UnitId unit, IntervalId id) const {
+  const Block* block = block_of(unit);
+  if (!block || block->freed) return is_freed(unit);
+  const VectorTime& born = born_[block->number];
+  return !born.empty() && id.index <= born[id.node];
 }
 
 Memory::Found Memory::find(UnitId unit, uint64_t offset) const {

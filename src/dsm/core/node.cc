@@ -36,6 +36,9 @@ bool wants_reply(Kind kind) {
   switch (kind) {
     case Kind::kAllocate:
     case Kind::kFree:
+    case Kind::kLearn:
+    case Kind::kCollectMeet:
+    case Kind::kHeap:
     case Kind::kFindHome:
     case Kind::kLockRequest:
     case Kind::kLockForward:
@@ -113,7 +116,10 @@ Node::Node(Transport& its_transport, const Settings& its_settings)
       });
 }
 
-Node::~Node() { transport.stop(); }
+Node::~Node() {
+  collector.stop();
+  transport.stop();
+}
 
 void Node::tell(NodeId to, Message&& message) {
   if (to != me()) return transport.post(to, std::move(message));
@@ -153,9 +159,15 @@ void Node::receive(Message&& message) {
   switch (static_cast<Kind>(message.header.kind)) {
     case Kind::kAllocate:
     case Kind::kFree:
+    case Kind::kFreeSmall:
+    case Kind::kHeap:
     case Kind::kBlock:
     case Kind::kBlockKnown:
     case Kind::kFindHome: return memory.on_message(std::move(message));
+    case Kind::kCollectWish:
+    case Kind::kCollectCall:
+    case Kind::kCollectMeet: return collector.on_message(std::move(message));
+    case Kind::kLearn: return on_learn(std::move(message));
     case Kind::kLockRequest:
     case Kind::kLockForward: return locks.on_message(std::move(message));
     case Kind::kBarrierArrive:
@@ -189,6 +201,12 @@ const char* name_of_kind(uint8_t kind) {
   static constexpr const char* kNames[] = {"reply",
                                            "allocation",
                                            "free",
+                                           "free of a slot",
+                                           "request for what is known",
+                                           "wish for a garbage collection",
+                                           "call to a garbage collection",
+                                           "meeting of a garbage collection",
+                                           "request for a heap",
                                            "block",
                                            "block known",
                                            "home request",
@@ -233,6 +251,11 @@ bool Node::on_fault(void* address, bool write, Thread& thread) {
     fail("%s of %p, which is shared memory that nobody has allocated", write ? "write" : "read",
          address);
   }
+  if (page->kind == UnitKind::kAnnotated)
+    fail("%s of %p in %s, which is ANNOTATED, and no weir_dsm_%s_access has announced it",
+         write ? "write" : "read", address,
+         SourceLines::name_now(memory.block(page->id - kObjectUnits).name).c_str(),
+         write ? "write" : "read");
   (write ? counters.now.write_faults : counters.now.read_faults)++;
   Span span(*this, Doing::kFault, page->id);
   span.set_detail(write);
@@ -242,8 +265,25 @@ bool Node::on_fault(void* address, bool write, Thread& thread) {
   return true;
 }
 
+// What this node knows, for one that acquires it for the runtime's own sake.
+void Node::on_learn(Message&& message) {
+  const VectorTime theirs = message.get_list<uint32_t>();
+  if (message.bad() || theirs.size() != nodes())
+    fail("a damaged request from node %u for what is known", message.header.from);
+  close_interval();
+  Message answer(static_cast<uint8_t>(Kind::kReply), kGroupLock);
+  intervals.put_missing(theirs, answer);
+  reply(message.header.reply_to, std::move(answer));
+}
+
 void Node::fetch(Page& page, bool write, Thread& thread, std::unique_lock<std::mutex>& held,
                  uint32_t at) {
+  struct Fetching {
+    explicit Fetching(unsigned& its_count) : count(its_count) { count++; }
+    ~Fetching() { count--; }
+    unsigned& count;
+  };
+  const Fetching here(fetching);
   if (page.kind != UnitKind::kPages && page.protocol == protocols[WEIR_DSM_SC].get())
     return static_cast<ScProtocol*>(page.protocol)->hold(page, write, thread, held);
   while (page.busy) changed.wait(held);
@@ -304,7 +344,7 @@ void Node::incorporate(Message& message, VectorTime* named) {
   std::map<Protocol*, std::vector<Page*>> by_protocol;
   for (const IntervalPtr& interval : news) {
     for (UnitId unit : interval->units) {
-      if (memory.is_freed(unit)) continue;
+      if (memory.is_past(unit, interval->id)) continue;
       Page& page = memory.page(unit);
       page.protocol->on_notice(page, interval->id);
       by_protocol[page.protocol].push_back(&page);
@@ -322,7 +362,18 @@ void Node::incorporate(Message& message, VectorTime* named) {
 
 void Node::touch(const uint8_t* address, size_t size, bool write, Thread& thread,
                  std::unique_lock<std::mutex>& held) {
-  const tape::Extent extent = memory.extent_of(address, size);
+  const auto begin = reinterpret_cast<uint64_t>(address);
+  tape::Extent extent;
+  for (uint64_t done = 0; done < size;) {
+    const uint8_t* const at = address + done;
+    const Page* page =
+        size <= UINT64_MAX - begin && memory.segment.contains(at) ? memory.page_at(at) : nullptr;
+    if (!page)
+      fail("weir_dsm_touch of %zu bytes at %p: at %p is no shared memory that is allocated", size,
+           static_cast<const void*>(address), static_cast<const void*>(at));
+    extent.add(page->id);
+    done += page->size - static_cast<uint64_t>(at - page->program);
+  }
   tapeworm.prefetch(extent, kNoNode, thread, held);
   for (UnitId unit : extent) fetch(memory.page(unit), write, thread, held);
 }

@@ -183,10 +183,12 @@ class Node {
   std::atomic<unsigned> known_threads{
       0};  // that have called, the program's own too, and have not ended
   bool closing_for_program = false;
+  unsigned fetching = 0;  // threads in fetch()
   Peers peers;  // last: its thread uses the others
 
  private:
   void receive(Message&& message);
+  void on_learn(Message&& message);
   Traffic traffic_before;
 };
 

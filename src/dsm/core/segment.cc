@@ -1,9 +1,10 @@
 // Two views of one file in memory. A unit's right is a right of the program's view alone (page.h).
 //
-// Regions are protected by libweir-region, whose pointers move; annotated units by nothing: for
-// them a right is only what the calls that announce accesses look at. Neighbouring pages with one
-// right are one mapping of the kernel, of which a process may have some 65,000: a program whose
-// shared pages alternate in right beyond that ends with a message that says so.
+// Regions are protected by libweir-region, whose pointers move. For annotated units a right is only
+// what the calls that announce accesses look at; their memory is opened by the first announcement
+// on each node, and stays so: a program that forgets them altogether is told. Neighbouring pages
+// with one right are one mapping of the kernel, of which a process may have some 65,000: a program
+// whose shared pages alternate in right beyond that ends with a message that says so.
 #include "dsm/core/segment.h"
 
 #include <errno.h>
@@ -89,7 +90,12 @@ void RightChanges::add(Page& page, Right right) {
           {static_cast<uint64_t>(page.program - segment_.program()), page_up(page.size), right});
       break;
     case UnitKind::kRegion: weir_region_protect(page.open, protection_of(right)); break;
-    case UnitKind::kAnnotated: break;
+    case UnitKind::kAnnotated:
+      if (right <= page.opened) break;
+      page.opened = right;
+      changes_.push_back(
+          {static_cast<uint64_t>(page.program - segment_.program()), page_up(page.size), right});
+      break;
   }
 }
 

@@ -28,6 +28,16 @@ class TestCluster {
     }
   }
   ~TestCluster() {
+    uint32_t begun;
+    {
+      std::unique_lock<std::mutex> held(nodes_[0]->mutex);
+      nodes_[0]->collector.end_beginning();
+      begun = nodes_[0]->collector.begun();
+    }
+    for (auto& node : nodes_) {
+      std::unique_lock<std::mutex> held(node->mutex);
+      node->collector.wait_for(begun, held);
+    }
     for (auto& node : nodes_) forget_faults(*node);
   }
 

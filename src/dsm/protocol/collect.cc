@@ -1,19 +1,20 @@
-// Garbage collection of diffs and intervals, after a barrier at which all nodes together keep more
-// than WEIR_DSM_COLLECT.
+// Garbage collection of diffs and intervals: after a barrier at which all nodes together keep more
+// than WEIR_DSM_COLLECT, or when one node keeps more than its share of that. Each node has a thread
+// for it (collector.cc).
 //
-// A node's own threads need not be at that barrier. They go on locking, faulting, allocating and
-// posting while their main thread collects. So the end of a barrier does not mean that nobody asks
-// for what is old: a request may have left before it, and a thread that was granted a lock may ask
-// now. A barrier does mean that each node knows all intervals up to `upto` (the barrier's), and has
-// each notice of them. From there:
+// The program's threads go on locking, faulting, allocating and posting meanwhile. So a request for
+// what is old may be under way at any time, and a thread that was granted a lock may ask now. The
+// threads that collect meet at node 0. At their first meeting each says what its node knows, and
+// all learn that: `upto`. From there on each node knows all intervals up to `upto`, and has each
+// notice of them:
 //
 //   1. Each home makes its units current as of `upto`: LRC's asks for diffs, HLRC's waits for those
 //      that are on their way.
-//   2. A barrier of the nodes. From here on each home is current as of `upto`, and stays so.
+//   2. They meet. From here on each home is current as of `upto`, and stays so.
 //   3. Each node raises its floor to `upto`. A copy that lacks what was written up to the floor
 //      asks its home for the whole unit, no longer a writer for diffs (LrcProtocol::needs_base).
 //      The node then awaits the replies to all that it requested before.
-//   4. A barrier of the nodes. From here on no request for a diff up to `upto` is under way, nor
+//   4. They meet. From here on no request for a diff up to `upto` is under way, nor
 //      will one be made.
 //   5. Each node drops diffs and intervals up to `upto`.
 //
@@ -53,48 +54,13 @@
 #include <string.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "dsm/base/failure.h"
 #include "dsm/core/node.h"
 #include "dsm/protocol/hlrc.h"
 
 namespace weir::dsm {
-
-Collector::Collector(Node& node) : node_(node), floor_(node.nodes()) {}
-
-Collector::Asking::Asking(Collector& of) : of_(of), floors_(of.floors_) {
-  of_.asking_[floors_ % 2]++;
-}
-
-Collector::Asking::~Asking() {
-  if (--of_.asking_[floors_ % 2] == 0 && floors_ != of_.floors_) of_.node_.changed.notify_all();
-}
-
-// The next one is behind a barrier that comes after this one's end, so there are never requests of
-// more than two floors.
-void Collector::raise_floor(const VectorTime& upto, std::unique_lock<std::mutex>& held) {
-  static_cast<LrcProtocol&>(node_.protocol(WEIR_DSM_LRC)).settle(upto);
-  static_cast<HlrcProtocol&>(node_.protocol(WEIR_DSM_HLRC)).settle(upto);
-  floor_ = upto;
-  const uint32_t before = floors_++ % 2;
-  while (asking_[before] > 0) node_.changed.wait(held);
-}
-
-void Collector::collect(Thread& thread, std::unique_lock<std::mutex>& held) {
-  const Span span(node_, Doing::kCollect);
-  const VectorTime upto = node_.barrier.everybody_knows();
-  auto& lrc = static_cast<LrcProtocol&>(node_.protocol(WEIR_DSM_LRC));
-  auto& hlrc = static_cast<HlrcProtocol&>(node_.protocol(WEIR_DSM_HLRC));
-  lrc.make_homes_current(upto, thread, held);
-  hlrc.make_homes_current(upto, thread, held);
-  node_.barrier.pass_collecting(thread, held);
-  raise_floor(upto, held);
-  node_.barrier.pass_collecting(thread, held);
-  lrc.forget(upto);
-  hlrc.forget(upto);
-  node_.intervals.forget(upto);
-  node_.tapeworm.forget();
-}
 
 // --- What the protocols do for it
 
@@ -140,7 +106,8 @@ void HlrcProtocol::make_homes_current(const VectorTime& upto, Thread& thread,
     const bool is_written = std::any_of(page->noticed.begin(), page->noticed.end(),
                                         [](uint32_t noticed) { return noticed > 0; });
     if (is_written) node_.memory.find_home(*page, thread, held);  // its first writer had to know it
-    while (page->home == node_.me() && lacks(*page, upto) && !node_.memory.is_freed(page->id))
+    while (page->home == node_.me() && lacks(*page, upto) && !page->is_dead &&
+           !node_.memory.is_freed(page->id))
       node_.changed.wait(held);
   }
 }

@@ -113,8 +113,7 @@ bool HlrcProtocol::has_all(LazyPage& page, const VectorTime& needs) const {
   return true;
 }
 
-HomePage& HlrcProtocol::page_at_home(Message& message) {
-  const UnitId unit = message.get<UnitId>();
+HomePage& HlrcProtocol::page_at_home(UnitId unit, const Message& message) {
   if (message.bad()) fail("a damaged message from node %u to a home", message.header.from);
   HomePage& page = home_page(node_.memory.page(unit, *this));
   if (page.home != kNoNode && page.home != node_.me())
@@ -126,11 +125,13 @@ HomePage& HlrcProtocol::page_at_home(Message& message) {
 
 void HlrcProtocol::on_flush(Message&& message) {
   for (uint32_t count = message.get<uint32_t>(); count > 0; count--) {
-    HomePage& page = page_at_home(message);
+    const UnitId unit = message.get<UnitId>();
     const DiffPtr diff = get_diff(message);
     VectorTime needs = message.get_list<uint32_t>();
     if (message.bad() || needs.size() != node_.nodes() || diff->node >= node_.nodes())
       fail("damaged diffs from node %u", message.header.from);
+    if (node_.memory.is_past(unit, {diff->node, diff->last})) continue;
+    HomePage& page = page_at_home(unit, message);
     needs[diff->node] = diff->prev;
     page.pending.push_back({diff, std::move(needs)});
     while (take_pending(page)) {}
@@ -165,7 +166,8 @@ void HlrcProtocol::on_fetch(Message&& message) {
   Message reply(static_cast<uint8_t>(Kind::kReply), kGroupData);
   std::vector<std::pair<LazyPage*, uint32_t>> pages;  // and where they are accessed
   for (uint32_t count = message.get<uint32_t>(); count > 0; count--) {
-    HomePage& page = page_at_home(message);
+    const UnitId unit = message.get<UnitId>();
+    HomePage& page = page_at_home(unit, message);
     const uint32_t at = message.get<uint32_t>();
     const VectorTime needs = message.get_list<uint32_t>();
     if (message.bad() || needs.size() != node_.nodes())

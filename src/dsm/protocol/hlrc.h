@@ -49,8 +49,8 @@ class HlrcProtocol : public LrcProtocol {
     Message diffs{0};
   };
 
-  // The unit that is named next; this node is its home.
-  HomePage& page_at_home(Message& message);
+  // A unit that the message names; this node is its home.
+  HomePage& page_at_home(UnitId unit, const Message& message);
   void on_flush(Message&& message);
   void on_fetch(Message&& message);
   bool take_pending(HomePage& page);

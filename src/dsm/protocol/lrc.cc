@@ -439,6 +439,13 @@ void LrcProtocol::on_message(Message&& message) {
   on_page_request(std::move(message));
 }
 
+void LrcProtocol::begin_at(Page& base, const VectorTime& born) {
+  LazyPage& page = as_lazy(base);
+  for (NodeId node = 0; node < born.size(); node++) {
+    if (node != node_.me()) page.applied[node] = std::max(page.applied[node], born[node]);
+  }
+}
+
 void LrcProtocol::on_free(Page& base) {
   LazyPage& page = as_lazy(base);
   for (const DiffPtr& diff : page.diffs) node_.counters.diffs -= sizeof(Diff) + diff->bytes.size();

@@ -80,6 +80,8 @@ class LazyPage : public Page {
   bool left_open = false;  // no page, and dirty still when a diff was made of it: whether it was
                            // written since is seen by comparison
   bool predicted = false;  // made writable by a tape: whether it was written is seen by comparison
+  bool foreseen = false;   // ... at a barrier's end, this one:
+  uint32_t foreseen_at = 0;
   bool counts_once = false;        // ... and counts as used then
   bool has_asked_writers = false;  // the last writers did not have all
   // Own and received ones, in order of nodes, and of each node by age: a unit may have thousands,
@@ -101,6 +103,7 @@ class LrcProtocol : public Protocol {
   void on_notice(Page& page, IntervalId id) override;
   void before_noticed(const std::vector<Page*>& pages) override;
   void on_noticed(const std::vector<Page*>& pages) override;
+  void begin_at(Page& page, const VectorTime& born) override;
   void on_free(Page& page) override;
   void on_message(Message&& message) override;
 

@@ -3,7 +3,8 @@
 // semaphores, and garbage is collected meanwhile. What the model says is checked by each thread as
 // it runs:
 //   - under each lock: a counter in many places, which must be equal, and an allocation that is
-//     freed and made anew;
+//     freed and made anew, zero, most often by another node than made it, of any kind and size, at
+//     a place that was used before;
 //   - a log that only grows, under a lock of its own: a thread tells its node's main thread how far
 //     it has seen it, by no call of the library; behind the next reduction all read so far, without
 //     the lock;
@@ -44,7 +45,7 @@ Program setup_of(weir_dsm_protocol protocol, Tapes tapes, uint64_t seed) {
     return all[random() % all.size()];
   };
   Program setup;
-  setup.settings.size = 256 << 20;
+  setup.settings.size = one_of(16ul << 20, 256ul << 20);
   setup.settings.protocol = protocol;
   setup.settings.tapes = tapes;
   setup.settings.collect = one_of(1ul, 1ul, 3000ul, 20000ul, 100000ul, 1ul << 40);
@@ -73,7 +74,7 @@ constexpr uint32_t kLogLock = 40;  // kLocks and more: of numbers whose homes di
 struct Shared {
   uint64_t words[kWords];
   struct Box {
-    uint64_t offset, size, filled;
+    uint64_t offset, size, filled, is_annotated;
   };
   uint64_t of_locks[kLocks * kPlaces * 27];
   uint64_t logged, log[kLog];
@@ -97,6 +98,7 @@ class ProgramRun {
     cluster_.run([this](unsigned worker) { main_thread(worker); });
     EXPECT_EQ(wrong_places, 0u);
     EXPECT_EQ(wrong_boxes, 0u);
+    EXPECT_EQ(wrong_zeros, 0u);
     EXPECT_EQ(wrong_log, 0u);
     EXPECT_EQ(wrong_words, 0u);
     EXPECT_EQ(wrong_token, 0u);
@@ -153,6 +155,7 @@ class ProgramRun {
   void renew(unsigned worker, Shared::Box& box, std::mt19937_64& random) {
     if (box.size > 0) {
       const uint8_t* memory = view(worker, box.offset);
+      if (box.is_annotated) weir_dsm_read_access(memory);
       for (uint64_t i = 0; i < box.size; i++) {
         if (memory[i] == static_cast<uint8_t>(box.filled + i)) continue;
         wrong_boxes++;
@@ -160,12 +163,23 @@ class ProgramRun {
       }
       weir_dsm_free(view(worker, box.offset));
     }
-    const uint64_t size = random() % 3 ? random() % 9000 + 1 : random() % 100 + 1;
-    auto* const memory = static_cast<uint8_t*>(weir_dsm_alloc(size));
-    const uint64_t filled = random() % 200;
+    const uint64_t size = random() % 3 == 0   ? random() % 100 + 1
+                          : random() % 3 == 0 ? random() % 60'000 + 1
+                                              : random() % 4000 + 1;
+    weir_dsm_attributes attributes = {};
+    if (random() % 6 == 0) attributes.unit = WEIR_DSM_ANNOTATED;
+    else if (random() % 6 == 0) attributes.pages = 3;
+    auto* const memory = static_cast<uint8_t*>(weir_dsm_alloc_with(size, &attributes));
+    const uint64_t filled = random() % 200, is_annotated = attributes.unit == WEIR_DSM_ANNOTATED;
+    if (is_annotated) weir_dsm_write_access(memory);
+    for (uint64_t i = 0; i < size; i++) {
+      if (memory[i] == 0) continue;
+      wrong_zeros++;
+      break;
+    }
     for (uint64_t i = 0; i < size; i++) memory[i] = static_cast<uint8_t>(filled + i);
     announce(shared(worker), true);
-    box = {static_cast<uint64_t>(memory - view(worker, 0)), size, filled};
+    box = {static_cast<uint64_t>(memory - view(worker, 0)), size, filled, is_annotated};
   }
 
   void append_to_log(unsigned worker, std::mt19937_64& random) {
@@ -280,8 +294,8 @@ class ProgramRun {
   TestCluster cluster_;
   std::vector<Local> local_;
   std::atomic<uint64_t> offset_{0}, sections_{0};
-  std::atomic<uint64_t> wrong_places{0}, wrong_boxes{0}, wrong_log{0}, wrong_words{0},
-      wrong_token{0}, wrong_sum{0};
+  std::atomic<uint64_t> wrong_places{0}, wrong_boxes{0}, wrong_zeros{0}, wrong_log{0},
+      wrong_words{0}, wrong_token{0}, wrong_sum{0};
 };
 
 struct Case {

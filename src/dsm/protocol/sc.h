@@ -42,6 +42,10 @@ class ScProtocol : public Protocol {
   void on_fault(Page& page, bool write, Thread& thread,
                 std::unique_lock<std::mutex>& held) override;
   void on_message(Message&& message) override;
+  bool is_in_use(const Page& page) const override {
+    const auto& its = static_cast<const ScPage&>(page);
+    return its.serving || its.held > 0 || its.take || !its.waiting.empty();
+  }
 
   // An access of a unit that is no page: the thread holds it until it synchronizes, or until an
   // access of another unit needs its place in the order.

@@ -100,8 +100,7 @@ std::shared_ptr<const Barrier::Values> Barrier::arrive(uint32_t barrier, std::ve
   }
   node_.tapeworm.after_barrier();
   node_.checker.compare(thread, held);
-  if (memory_ > node_.settings.collect)
-    node_.collector.collect(thread, held);  // every node finds the same
+  node_.collector.after_barrier(barrier == kFinish, memory_, begun_, held);
   here_ = 0;
   passes_ = false;
   result_ = values;
@@ -153,6 +152,7 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   Message down = thread.mailbox->wait(waiter.ticket);
   held.lock();
 
+  begun_ = down.get<uint32_t>();
   memory_ = down.get<uint64_t>();
   const std::vector<uint32_t> pushes = down.get_list<uint32_t>();
   if (pushes.size() != nodes_()) fail("a damaged release of %s", name_of_barrier(barrier).c_str());
@@ -166,10 +166,6 @@ Message Barrier::pass(uint32_t barrier, Thread& thread, std::unique_lock<std::mu
   node_.checker.synchronize(Synchronization::kBarrier, barrier);
   node_.intervals.order_after(node_.intervals.known());
   return down;
-}
-
-void Barrier::pass_collecting(Thread& thread, std::unique_lock<std::mutex>& held) {
-  pass(kCollect, thread, held);
 }
 
 void Barrier::put_part(const Part& part, Message& message) const {
@@ -207,6 +203,8 @@ void Barrier::up_or_down() {
   Message message(static_cast<uint8_t>(is_root ? Kind::kBarrierRelease : Kind::kBarrierArrive),
                   kGroupBarrier);
   if (is_root) {
+    if (name_ == kFinish) node_.collector.end_beginning();
+    message.put(node_.collector.begun());
     put_part(all, message);
     named_by_ = kNoNode;
     return tell_down(message);

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -40,8 +41,6 @@ class Barrier {
   std::shared_ptr<const Values> arrive(uint32_t barrier, std::vector<uint8_t> value,
                                        bool collective, Thread& thread,
                                        std::unique_lock<std::mutex>& held);
-  // Inside a barrier: another one, of the nodes.
-  void pass_collecting(Thread& thread, std::unique_lock<std::mutex>& held);
   void on_message(Message&& message);
   // A thread of weir_dsm_run ends, and will arrive at no barrier any more; all have.
   void worker_ends(unsigned worker);
@@ -51,6 +50,11 @@ class Barrier {
   // What all nodes have known since the last one, and which that was.
   const VectorTime& everybody_knows() const { return everybody_; }
   uint32_t round() const { return round_; }
+  // All nodes know that too, by other means.
+  void learn(const VectorTime& upto) {
+    for (NodeId node = 0; node < upto.size(); node++)
+      everybody_[node] = std::max(everybody_[node], upto[node]);
+  }
 
  private:
   // What a node and those below it in the tree bring.
@@ -81,8 +85,9 @@ class Barrier {
   Node& node_;
   uint32_t passed_ = 0;
   VectorTime everybody_;
-  uint32_t round_ = 0;   // with those of collecting
+  uint32_t round_ = 0;
   uint64_t memory_ = 0;  // bytes that all nodes kept at the last one
+  uint32_t begun_ = 0;   // garbage collections, when node 0 let it go
   // The round that is gathering
   uint32_t name_ = 0;  // number of the barrier that the threads here have called
   NodeId named_by_ = kNoNode;

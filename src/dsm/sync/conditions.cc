@@ -56,6 +56,7 @@ void Conditions::post(uint32_t semaphore, Thread& thread) {
   message.put(node_.barrier.round());
   node_.intervals.put_missing(node_.barrier.everybody_knows(), message);
   node_.tell(home(semaphore), std::move(message));
+  node_.collector.consider();
 }
 
 void Conditions::take(uint32_t semaphore, Thread& thread, std::unique_lock<std::mutex>& held) {
@@ -71,6 +72,7 @@ void Conditions::take(uint32_t semaphore, Thread& thread, std::unique_lock<std::
   node_.checker.synchronize(Synchronization::kTake, semaphore);
   node_.incorporate(reply);
   node_.intervals.order_after(order);
+  node_.collector.consider();
 }
 
 void Conditions::on_message(Message&& message) {

@@ -110,6 +110,7 @@ void Locks::take_over(uint32_t number, Thread& thread, Message& grant) {
   node_.intervals.order_after(lock.order);
   node_.tapeworm.on_acquired(number, thread, &grant);
   if (grant.bad()) fail("a damaged grant of lock %u", number);
+  node_.collector.consider();
 }
 
 bool Locks::try_acquire(uint32_t number, Thread& thread, std::unique_lock<std::mutex>& held) {
