@@ -49,6 +49,7 @@ void Tapeworm::add_to_lock_request(uint32_t number, Thread& thread, Message& req
   if (!extent.empty()) {
     extent.append_to(&bytes);
     for (UnitId unit : extent) {
+      if (!node_.memory.exists(unit)) continue;
       Page& page = node_.memory.page(unit);
       if (LrcProtocol* protocol = node_.lazy_of(page))
         protocol->put_missing(as_lazy(page), missing);
@@ -88,6 +89,7 @@ void Tapeworm::add_to_lock_grant(uint32_t number, const VectorTime& theirs, Mess
   Message data(0);
   UnitId last = kNoUnit;
   for (const auto& [key, one] : requested) {
+    if (!node_.memory.exists(one.unit) || one.node >= node_.nodes()) continue;
     Page& page = node_.memory.page(one.unit);
     LrcProtocol* protocol = node_.lazy_of(page);
     if (!protocol) continue;

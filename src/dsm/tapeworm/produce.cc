@@ -31,6 +31,7 @@ void Tapeworm::produce_end(Thread& thread) {
   thread.produce.reset();
   if (produced->extent.size() < 2) return;
   for (UnitId unit : produced->extent) {
+    if (!node_.memory.exists(unit)) continue;
     auto& all = produced_[unit];
     const bool is_first = !produced->extent.contains(unit - 1),
                is_last = !produced->extent.contains(unit + 1);

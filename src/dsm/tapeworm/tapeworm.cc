@@ -34,7 +34,6 @@ namespace weir::dsm {
 
 namespace {
 
-constexpr uint8_t kUnusedLimit = 2;
 constexpr uint32_t kSampling = 8;
 
 }  // namespace
@@ -58,6 +57,10 @@ void Tapeworm::on_fault(Page& page, bool write, Thread& thread) {
           {tape::Kind::kWrite, node_.me(), open, page.id});  // SC closes no intervals of it
   }
   hooks.fault(page.id, write);
+  // What a lock, a producer or a flush records must fault, so it is none of this.
+  if (write && !replayed_.empty() && thread.recordings.empty() && page.kind == UnitKind::kPages &&
+      node_.lazy_of(page))
+    write_faults_.insert(page.id);
   if (page.pushed) {
     page.pushed = false;
     node_.counters.now.updates_used +=
@@ -90,38 +93,6 @@ void Tapeworm::on_interval_closed(const Interval& interval) {
     for (UnitId unit : interval.units)
       recorder->tape.add({tape::Kind::kWrite, interval.id.node, interval.id.index, unit});
   }
-}
-
-void Tapeworm::drop_unwritten(std::vector<Page*>& pages) {
-  // Nobody writes any more before it is compared.
-  RightChanges changes(node_.memory.segment);
-  for (Page* page : pages) {
-    if (as_lazy(*page).predicted && page->right == Right::kWrite) changes.add(*page, Right::kRead);
-  }
-  changes.apply();
-  std::erase_if(pages, [&](Page* base) {
-    LazyPage& page = as_lazy(*base);
-    if (!page.predicted) return false;
-    page.predicted = false;
-    LockTape& lock = locks_[page.prefetched_by];
-    const auto use = lock.units.find(page.id);
-    const bool is_written = !page.twin || memcmp(page.twin.get(), page.open, page.size) != 0;
-    if (is_written) {
-      node_.counters.now.updates_used += page.counts_once ? page.updates : 0;
-      lock.used++;
-    }
-    page.counts_once = false;
-    page.updates = 0;
-    if (use != lock.units.end()) use->second.unused = is_written ? 0 : use->second.unused + 1;
-    if (is_written) return false;
-    page.dirty = false;
-    if (page.twin_first ==
-        node_.intervals.known()[node_.me()] + 1) {  // nothing older is in it either
-      page.twin.reset();
-      node_.counters.twins -= page.size;
-    }
-    return true;
-  });
 }
 
 bool Tapeworm::closes_exactly() const {
@@ -181,6 +152,7 @@ void Tapeworm::prefetch(const tape::Extent& extent, NodeId from, Thread& thread,
                         std::unique_lock<std::mutex>& held) {
   std::map<LrcProtocol*, std::vector<LazyPage*>> pages;
   for (UnitId unit : extent) {
+    if (!node_.memory.exists(unit)) continue;
     Page& base = node_.memory.page(unit);
     LrcProtocol* protocol = node_.lazy_of(base);
     if (!protocol || base.busy) continue;
@@ -220,7 +192,9 @@ void Tapeworm::keep_data(Message& message) {
   for (uint32_t count = message.get<uint32_t>(); count > 0 && !message.bad(); count--) {
     const UnitId unit = message.get<UnitId>();
     const DiffPtr diff = get_diff(message);
-    if (message.bad() || diff->node == node_.me() || node_.memory.is_freed(unit)) continue;
+    if (message.bad() || diff->node >= node_.nodes() || diff->node == node_.me() ||
+        !node_.memory.exists(unit) || node_.memory.is_past(unit, {diff->node, diff->last}))
+      continue;
     Page& page = node_.memory.page(unit);
     if (LrcProtocol* protocol = node_.lazy_of(page)) {
       protocol->keep(as_lazy(page), diff);
@@ -238,6 +212,7 @@ void Tapeworm::open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock) 
   units.erase(std::unique(units.begin(), units.end()), units.end());
   RightChanges changes(node_.memory.segment);
   for (UnitId unit : units) {
+    if (!node_.memory.exists(unit)) continue;
     Page& page = node_.memory.page(unit);
     LrcProtocol* protocol = node_.lazy_of(page);
     if (!protocol || !protocol->take_diffs(as_lazy(page), {})) continue;
@@ -268,6 +243,7 @@ Tapeworm::ForAll Tapeworm::gather(const std::vector<NodeId>& to, const std::vect
   sent_.resize(node_.nodes());
   ForAll data;
   for (UnitId unit : units) {
+    if (!node_.memory.exists(unit)) continue;
     Page& base = node_.memory.page(unit);
     LrcProtocol* protocol = node_.lazy_of(base);
     if (!protocol) continue;
@@ -336,6 +312,7 @@ void Tapeworm::on_message(Message&& message) {
 // --- Barriers
 
 void Tapeworm::before_barrier(uint32_t barrier) {
+  learn_writes();
   barrier_ = barrier;
   hooks.barrier_entry(barrier);
   replaying_ = enabled() && (called_replay_ || node_.settings.tapes == Tapes::kAuto);
@@ -440,6 +417,7 @@ void Tapeworm::after_barrier() {
     units.insert(units.end(), pushed_.begin()->second.begin(), pushed_.begin()->second.end());
   }
   if (!units.empty()) open_pages(std::move(units), 0, false);
+  foresee_writes();
   hooks.barrier_leave(barrier_);
 }
 

@@ -14,7 +14,7 @@
 //
 // The node's mutex is held in all functions. Those that are given it may release it while they
 // wait.
-// Implemented in locks.cc, produce.cc and tapeworm.cc.
+// Implemented in locks.cc, produce.cc, tapeworm.cc and writes.cc.
 #pragma once
 
 #include <stdint.h>
@@ -49,6 +49,9 @@ inline constexpr uint32_t kNoLock = ~uint32_t{0};
 inline constexpr uint32_t kNowhere = ~uint32_t{0};  // offset in a unit: not known
 // So many bytes may have been written with the values that they had, which nobody sees.
 inline constexpr uint32_t kMargin = 64;
+
+// So often in a row a unit may come, or be made writable, in vain.
+inline constexpr uint8_t kUnusedLimit = 2;
 
 // What a thread is told to do at its next synchronization.
 struct Advice {
@@ -170,6 +173,11 @@ class Tapeworm {
   void push(NodeId to, const std::vector<UnitId>& units);
   void add_what_is_like_it(std::map<NodeId, Asker>& askers) const;
   void came_in_vain(Page& page);
+  // What is written after a barrier, as far as it is known from earlier times: made writable, with
+  // its twins, by one change of rights for each row of neighbours.
+  void foresee_writes();
+  void learn_writes();
+  uint8_t* unused_of(const LazyPage& page);
   void add_of_others(uint32_t barrier);
   // Returns this node's diffs of the units that not all of `to` have. They count as sent from then
   // on.
@@ -185,8 +193,11 @@ class Tapeworm {
   uint32_t barrier_ = 0, last_barrier_ = 0;
   std::map<uint32_t, std::map<NodeId, Asker>> asked_;
   std::map<uint32_t, uint32_t> replayed_;  // how often each has been
-  std::vector<UnitOf> misses_;             // since the last barrier: what was missed, and whose
-  struct Unused {  // came and was not touched: with which barrier, and whose
+  // By barrier: units that are written after it, and how often in a row one was not.
+  std::map<uint32_t, std::map<UnitId, uint8_t>> writes_;
+  std::set<UnitId> write_faults_;  // since the last barrier
+  std::vector<UnitOf> misses_;     // since the last barrier: what was missed, and whose
+  struct Unused {                  // came and was not touched: with which barrier, and whose
     UnitId unit;
     NodeId of;
     uint32_t barrier;
