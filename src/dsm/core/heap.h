@@ -3,7 +3,8 @@
 //
 // Invariant: a slot that another node has freed (begin_free) is handed out again only after
 // end_free, once this node knows all that was written to it; else an old write would come later
-// than a new one. (checked in Memory::take_back)
+// than a new one. (not checkable: the heap is told by its caller)
+//
 // Guarded by: Node::mutex.
 #pragma once
 

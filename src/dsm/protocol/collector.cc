@@ -9,7 +9,7 @@
 //
 // Invariants:
 //   1. There is one collection at a time: node 0 calls for the next when all have come to the last
-//      meeting of the one before. (checked in on_meet)
+//      meeting of the one before. (checked in on_message)
 //   2. Nobody leaves the last barrier while a collection is under way: node 0 calls for none any
 //      more before it arrives there, so what the barrier's release says is final. (not checkable:
 //      it is about several nodes)
@@ -99,7 +99,8 @@ void Collector::on_message(Message&& message) {
     }
     default: break;
   }
-  if (number != begun_ || finished_ == begun_)  // invariant 1
+  // Invariant 1 of collector.cc.
+  if (number != begun_ || finished_ == begun_)
     fail("node %u comes to garbage collection %u, which is not now", from, number);
   on_meet(std::move(message));
 }

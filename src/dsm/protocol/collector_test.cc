@@ -50,7 +50,7 @@ void count_under_a_lock(weir_dsm_protocol protocol, Tapes tapes, bool uses_semap
   });
   EXPECT_EQ(wrong, 0u);
   EXPECT_LT(most, 1'000'000u);  // 2,100 diffs of 4 KiB are 8.6 MB
-  if (uses_semaphores) {  // a lock may stay on one node
+  if (uses_semaphores) {        // a lock may stay on one node
     EXPECT_GT(cluster.node(0).collector.done(), 5u);
   }
 }
