@@ -216,4 +216,19 @@ bool move_registers(ucontext_t& context, const Instruction& instruction, const T
   return false;
 }
 
+__attribute__((naked)) void call_on(void* /*top*/, void (* /*function*/)(void*),
+                                    void* /*argument*/) {
+  asm("pushq %rbp\n"
+      ".cfi_def_cfa_offset 16\n"
+      ".cfi_offset %rbp, -16\n"
+      "movq %rsp, %rbp\n"
+      ".cfi_def_cfa_register %rbp\n"
+      "movq %rdi, %rsp\n"
+      "movq %rdx, %rdi\n"
+      "callq *%rsi\n"
+      "leave\n"
+      ".cfi_def_cfa %rsp, 8\n"
+      "ret\n");
+}
+
 }  // namespace weir::region

@@ -34,4 +34,7 @@ Touched touched_at(const ucontext_t& context, const Instruction& instruction, ui
 bool move_registers(ucontext_t& context, const Instruction& instruction, const Touched& touched,
                     const Region& region, int set, unsigned window);
 
+// function(argument), with the stack pointer at `top`.
+void call_on(void* top, void (*function)(void*), void* argument);
+
 }  // namespace weir::region

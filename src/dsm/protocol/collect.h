@@ -2,7 +2,8 @@
 //
 // Each node has a thread for it, from the first collection on, which neither waits for the
 // program's threads nor for a barrier: a program may have locks only, and its threads go on.
-// Implemented in collector.cc; collect.cc says why it is safe.
+// collect.cc says why it is safe.
+// Implemented in collector.cc.
 #pragma once
 
 #include <stdint.h>
