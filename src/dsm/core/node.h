@@ -184,7 +184,7 @@ class Node {
       0};  // that have called, the program's own too, and have not ended
   bool closing_for_program = false;
   unsigned fetching = 0;  // threads in fetch()
-  Peers peers;  // last: its thread uses the others
+  Peers peers;            // last: its thread uses the others
 
  private:
   void receive(Message&& message);

@@ -1,6 +1,6 @@
 // What is known of the run under Order serial, by the process that makes it. Guarded by: the turn,
 // or OrderState::lock where nobody has it.
-// Implemented in log.cc and serial.cc.
+// Implemented in log.cc, ends.cc and serial.cc.
 #pragma once
 
 #include "control/control.h"
@@ -83,8 +83,8 @@ inline constexpr uint64_t kLongestUncounted = 5'000'000'000;
 // could go on.
 [[noreturn]] void tell_uncounted(const Task& runs);
 [[noreturn]] void tell_limit();
-// Ends the run if a task was found to wait in a loop very often in a row, and none has done anything
-// else meanwhile. What they wait for may come from outside still.
+// Ends the run if a task was found to wait in a loop very often in a row, and none has done
+// anything else meanwhile. What they wait for may come from outside still.
 void end_standstill();
 
 // As read_schedule() has found it.

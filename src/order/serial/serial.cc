@@ -271,7 +271,8 @@ int Serial::wait_blocked(Task& task) {
 
 void Serial::rejoin(Task& task) {
   Shared& s = shared();
-  if (input::is_on()) {  // a recording keeps the moment, and its replay makes the decision there
+  // A recording keeps the moment, and its replay makes the decision there.
+  if (external_log().recording || replays()) {
     SpinGuard guard(s.order.lock);
     if (!replays()) come(Outside::kReturns, task);
   } else {
