@@ -50,6 +50,9 @@ inline constexpr uint64_t kMoved = 0x30f400000000;  // MovedState of each task
 // Who has which page (view/coherent): a word for each of the backing's.
 inline constexpr uint64_t kPageDirectory = 0x340000000000;
 inline constexpr uint64_t kPageDirectorySize = kBackingSize / kPageSize * 8;
+// How hot each of them is (view/coherent/holding.cc): a word each.
+inline constexpr uint64_t kPageHeat = 0x348000000000;
+inline constexpr uint64_t kPageHeatSize = kBackingSize / kPageSize * 8;
 inline constexpr uint64_t kContendedBlocks = 0x30f5c0000000;  // view/coherent/coherent.cc
 inline constexpr uint64_t kContendedBlocksSize = kBackingSize / kPageSize / 16 / 8;
 // Tapes of locks (view/coherent/lock_prefetch.cc)
@@ -98,7 +101,8 @@ inline constexpr uint64_t kCountBlocks = 0x555505000000;  // translate::Cache
 inline constexpr uint64_t kCountBlocksSize = uint64_t{16} << 20;
 
 static_assert(kSharedView + kBackingSize <= kControl &&
-              kPageDirectory + kPageDirectorySize <= kCheckPages);
+              kPageDirectory + kPageDirectorySize <= kPageHeat &&
+              kPageHeat + kPageHeatSize <= kCheckPages);
 // Everything of the runtime's from the arena on, but translated code, lies below this.
 inline constexpr uint64_t kRuntimeLimit = 0x400000000000;
 static_assert(kCheckPages + kCheckPagesSize <= kRuntimeLimit);

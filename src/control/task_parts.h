@@ -93,6 +93,8 @@ struct TaskCounters {
   uint64_t refreshed;     // copies that stay, made equal to the backing: the page and its twin are
                           // copied each time
   uint64_t handed_over;   // pages copied for tasks that this one made without a turn
+  uint64_t transfers;     // View coherent: pages that another task had, at its faults
+  uint64_t page_waits;    // of these, those that it had to wait for
   uint64_t processor_ns;  // processor time; set when the task ends
   uint64_t phase_cycles[kPhases];
 };
@@ -228,6 +230,9 @@ struct TaskPages {
   uint32_t waits_for_page;  // its wait ends by another task only
   uint64_t defers_until;    // and for how long it is not to be stopped for who waits for its pages
                             // (sys::monotonic_ns)
+  uint64_t hot_pages;       // faults for pages for which tasks compete, since it has held on to
+                            // them; 0: it does not. Guarded by: the turn
+  uint64_t held_since;      // cycles: when it was given the last of these
   uint32_t borrows;         // in the kernel: pages are mapped to which it has no right
   uint32_t sections;        // locks that it holds, and the first ones
   uint64_t section_lock[kKnownSections];

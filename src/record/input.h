@@ -49,6 +49,7 @@ enum class What : uint16_t {
   kUser = 20,
   kHosted = 21,
   kSignalCame = 22,
+  kHeldLong = 23,
 };
 
 // Makes a system call of the program. The recording has its result, and what it writes to memory.

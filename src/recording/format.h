@@ -10,8 +10,9 @@ namespace weir::recording {
 // The format of the directory as a whole. The manifest names it, and a reader of another number
 // refuses. Raise it with every change of the files, of the entries (channel::kFormatVersion is part
 // of it), or of what the runtime records.
-inline constexpr uint32_t kFormat = 6;
-// The oldest that is read. Recordings of format 5 keep no files by content.
+inline constexpr uint32_t kFormat = 7;
+// The oldest that is read. Recordings of format 5 keep no files by content; in
+// those of 5 and 6 no task holds on to pages over its events (What::kHeldLong).
 inline constexpr uint32_t kOldestFormat = 5;
 
 inline constexpr const char* kManifest = "manifest";

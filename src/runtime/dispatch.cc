@@ -153,8 +153,11 @@ void on_notice(Frame& frame) {
 // View coherent: who makes calls that are no events, in a loop, is asked for pages, too.
 void give_pages_if_asked(Task& task) {
   if (task.turn.depth || task.identity.in_vfork || task.fast_lock_section) return;
-  if (!input::log_if(input::What::kAskedForPages, [&] { return view::coherent::is_asked(task); }))
-    return;
+  const auto is_to_give = [&] {
+    return view::coherent::is_asked(task) &&
+           (!view::coherent::holds_on(task) || view::coherent::has_held_long(task));
+  };
+  if (!input::log_if(input::What::kAskedForPages, is_to_give)) return;
   begin_turn(EventKind::kOther);
   end_turn();
 }

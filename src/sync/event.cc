@@ -132,6 +132,21 @@ bool gives_all(EventKind kind) {
   return !uses(Optimization::kDemand) && kind != EventKind::kFault && kind != EventKind::kSpin;
 }
 
+// View coherent. When others get what the task holds on to depends on the clock, so a recording
+// has it. A task that was stopped, or spins, gives what it was asked for: one that sleeps in a spin
+// must have the pages that it looks at, until they are taken from it.
+void end_hold_if_over(Task& task, EventKind kind) {
+  if (!view::coherent::holds_on(task) || task.pages.holds_call) return;
+  if (kind == EventKind::kFault && view::coherent::is_in_run(task)) return;
+  if (kind == EventKind::kSpin) {
+    view::coherent::end_hold(task, false);
+  } else if (view::coherent::is_asked(task) && input::log_if(input::What::kHeldLong, [&] {
+               return view::coherent::has_held_long(task);
+             })) {
+    view::coherent::end_hold(task, true);
+  }
+}
+
 // The task stands at an event, with turn.depth counted already.
 void enter(Task& task, EventKind kind) {
   WEIR_DEBUG_CHECK(!task.point.object);  // invariant 2 of object_order.h
@@ -159,6 +174,7 @@ void enter(Task& task, EventKind kind) {
   task.spent.counters.serial_cycles -= sys::cycles();
   if (plan().gives_pages()) {
     if (kind != EventKind::kFault) task.pages.fault_run = 0;
+    end_hold_if_over(task, kind);
     task.pages.granted_pages =
         !task.pages.holds_call && view::current().grant_requests_unless_deferred(task);
     runtime::apply_mappings(task);

@@ -34,6 +34,7 @@ constexpr Area kAreas[] = {
     {kExecBuffer, kExecBufferSize, false},
     {kMoved, sizeof(MovedState) * kMaxTasks, false},
     {kPageDirectory, kPageDirectorySize, false},
+    {kPageHeat, kPageHeatSize, false},
     {kContendedBlocks, kContendedBlocksSize, false},
     {kTapePlace, kTapesSize, false},
     {kObjects, kObjectsSize, false},

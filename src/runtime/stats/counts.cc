@@ -79,6 +79,8 @@ const Column kColumn[kColumns] = {
     {"calls", offsetof(TaskCounters, syscalls), true, Unit::kCount},
     {"spins", offsetof(TaskCounters, spins), true, Unit::kCount},
     {"copies", offsetof(TaskCounters, faults), true, Unit::kCount},
+    {"transfers", offsetof(TaskCounters, transfers), true, Unit::kCount},
+    {"awaited", offsetof(TaskCounters, page_waits), true, Unit::kCount},
     {"in advance", offsetof(TaskCounters, prefetched), true, Unit::kCount},
     {"foretold", offsetof(TaskCounters, predicted), true, Unit::kCount},
     {"refreshed", offsetof(TaskCounters, refreshed), true, Unit::kCount},

@@ -21,7 +21,7 @@ struct Column {
   }
 };
 
-inline constexpr size_t kCountColumns = 15, kColumns = 26;
+inline constexpr size_t kCountColumns = 17, kColumns = 28;
 extern const Column kColumn[kColumns];  // kCountColumns counts, then times
 
 void add(TaskCounters& to, const TaskCounters& from);

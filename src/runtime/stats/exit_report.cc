@@ -278,6 +278,26 @@ void print_floor() {
   others.print();
 }
 
+// View coherent: what a page that goes from task to task costs. Processor time outside the
+// program's code is none of the program's own; what it did in its code is real time, and may be
+// longer.
+void print_transfers(const TaskCounters& total, const Summary& made) {
+  Line line;
+  line.text("pages from other tasks ", 0);
+  line.number(total.transfers, 0);
+  line.text(", awaited ", 0);
+  line.percent(total.page_waits, total.transfers);
+  line.text("; us blocked for each ", 0);
+  line.decimal(
+      nanoseconds(total.phase_cycles[static_cast<uint32_t>(Phase::kBlocked)]) / total.transfers, 0);
+  line.text(", with the turn ", 0);
+  line.decimal(
+      nanoseconds(total.phase_cycles[static_cast<uint32_t>(Phase::kTurn)]) / total.transfers, 0);
+  line.text(", of processors ", 0);
+  line.decimal(made.processor_ns / total.transfers, 0);
+  line.print();
+}
+
 void print_table() {
   const TaskCounters total = sum_of_all();
   const Summary made = summary(total);
@@ -306,6 +326,7 @@ void print_table() {
     prediction.number(total.scans_saved, 0);
     prediction.print();
   }
+  if (total.transfers) print_transfers(total, made);
   Line line;
   line.text("serial phases ", 0);
   line.percent(made.serial_ns, made.threads_ns);

@@ -27,26 +27,6 @@ namespace weir::view::coherent {
 
 namespace {
 
-// What a task has to do about its pages. In the part of the diff buffers that is its own: this View
-// has no diffs.
-constexpr uint64_t kDrop = 1;  // lowest bit of a page's address
-struct Holder {
-  static constexpr uint64_t kMaxRequests = 4096, kMaxInvalidations = 30 << 20, kMaxHeld = 60 << 20;
-  uint64_t request_count;
-  uint64_t invalidation_count;
-  uint64_t held_count, compact_at;
-  uint64_t next;                    // where the last stretch of pages that it took ended
-  uint64_t window;                  // and how long it was
-  uint64_t requests[kMaxRequests];  // pages that others wait for
-  uint64_t pending_invalidations[kMaxInvalidations];  // pages that others took: to be unmapped
-                                                      // (kDrop) or write-protected
-  uint64_t held[kMaxHeld];  // pages that it has been given; some it has lost since
-};
-static_assert(sizeof(Holder) <= kDiffSize);
-Holder& holder_of(const Task& task) {
-  return *reinterpret_cast<Holder*>(kDiffs + task.id * kDiffSize);
-}
-
 uint64_t key_of(uint64_t page) { return page | uint64_t{1} << 63; }
 uint64_t key_of_spinner(const Task& task) { return kSpinnerKey + task.id; }
 
@@ -120,6 +100,17 @@ bool comes_before_writers(const Task& task, uint64_t page) {
   return true;
 }
 
+// Calls `act` with each task that has the page and stands in the way.
+template <typename Act>
+void for_others(uint64_t entry, const Task& task, bool to_write, Act act) {
+  Shared& s = shared();
+  if (const uint32_t writer = writer_of(entry); writer && !writes_it(entry, task))
+    act(s.tasks[writer - 1]);
+  for (uint64_t readers = readers_of(entry & ~reader_bit(task)); to_write && readers;
+       readers &= readers - 1)
+    act(s.tasks[__builtin_ctzll(readers)]);
+}
+
 }  // namespace
 
 bool take(Task& task, uint64_t page, bool to_write, bool asks) {
@@ -132,13 +123,7 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks) {
   if (!to_write && !writer && (entry & kWanted) && !comes_before_writers(task, page)) return false;
   Shared& s = shared();
   bool waits = false;
-  const auto each_other = [&](auto act) {
-    if (writer) act(s.tasks[writer - 1]);
-    for (uint64_t readers = readers_of(entry & ~own_bit); to_write && readers;
-         readers &= readers - 1) {
-      act(s.tasks[__builtin_ctzll(readers)]);
-    }
-  };
+  const auto each_other = [&](auto act) { for_others(entry, task, to_write, act); };
   each_other([&](Task& other) {
     if (!other.order.computes) return;
     waits = true;
@@ -241,30 +226,14 @@ void take_around(Task& task, uint64_t page) {
               [](uint64_t start, uint64_t count) { map(start, count * kPageSize, false, false); });
 }
 
-// A run of faults: from its kMinRun-th on the task keeps its pages, the longer the more it has
-// brought together, and for kLongestRun faults at most, which is the one limit that follows from
-// turns.
-constexpr uint32_t kMinRun = 16, kLongestRun = 4096;
-constexpr uint64_t kFaultTime = 6'000,
-                   // Nanoseconds; the first is about what a fault costs.
-    kLongestDeferral = 1'000'000;
-
-void note_fault(Task& task, bool has_waited, bool was_anothers) {
-  task.pages.fault_run =
-      has_waited || task.pages.fault_run == kLongestRun ? 0 : task.pages.fault_run + was_anothers;
-  if (!defers_requests(task)) return;
-  const uint64_t time = kFaultTime * task.pages.fault_run * task.pages.fault_run / kMinRun;
-  __atomic_store_n(&task.pages.defers_until,
-                   sys::monotonic_ns() + (time < kLongestDeferral ? time : kLongestDeferral),
-                   __ATOMIC_RELAXED);
-}
-
-// In a run: those beside it that tasks take from each other, and nobody keeps from this one now, to
-// write.
-void take_block(Task& task, uint64_t page) {
+// Those beside it that the task wants, and nobody keeps from it now, to write.
+template <typename Wants>
+void take_block(Task& task, uint64_t page, Wants wants) {
   const auto takes = [&](uint64_t at, uint64_t i) {
-    return (entry_at(i) & kMoves) == kMoves && !has_right(entry_at(i), task, true) &&
-           take(task, at, true, false);
+    if (!wants(i) || has_right(entry_at(i), task, true) || !take(task, at, true, false))
+      return false;
+    note_given(task, at);
+    return true;
   };
   take_beside(task, page, takes,
               [&](uint64_t start, uint64_t count) { map_with_right(task, start, count); });
@@ -275,10 +244,6 @@ bool is_anothers(uint64_t entry, const Task& task) {
 }
 
 }  // namespace
-
-bool defers_requests(const Task& task) {
-  return task.pages.fault_run >= kMinRun && uses(Optimization::kKeeping);
-}
 
 void on_fault(Task& task, uint64_t address, bool writes) {
   const uint64_t page = page_down(address);
@@ -313,13 +278,24 @@ void on_fault(Task& task, uint64_t address, bool writes) {
   task.pages.waited = 0;
   if (uint64_t& moved = entry_at(index_of(page)); was_anothers && (moved & kMoves) != kMoves)
     moved += kMove;
-  if (task.turn.depth == 1) note_fault(task, has_waited, was_anothers);
+  const bool hot = note_given(task, page);
+  if (task.turn.depth == 1)
+    note_fault(task, {.has_waited = has_waited, .was_anothers = was_anothers, .is_hot = hot});
   const uint64_t count = take_stretch(task, page, writes);
   task.spent.counters.faults += 1;
+  task.spent.counters.transfers += was_anothers || has_waited;
+  task.spent.counters.page_waits += has_waited;
   task.spent.counters.prefetched += count - 1;
   map_with_right(task, page, count);
-  if (defers_requests(task) && count == 1) {
-    take_block(task, page);
+  if (is_in_run(task) && count == 1) {
+    take_block(task, page, [](uint64_t i) { return (entry_at(i) & kMoves) == kMoves; });
+  } else if (hot && count == 1) {
+    const auto is_given_up = [](uint64_t i) {
+      const uint32_t writer = writer_of(entry_at(i));
+      return is_hot(i) && !readers_of(entry_at(i)) &&
+             (!writer || shared().tasks[writer - 1].pages.waits_for_page);
+    };
+    take_block(task, page, is_given_up);
   } else if (task.pages.sections) {
     note_use_in_section(task, page, writes);
   } else if (count == 1 && !writes_it(entry_at(index_of(page)), task)) {
@@ -367,13 +343,13 @@ bool grant_requests(Task& task, bool stays_mapped) {
   Holder& h = holder_of(task);
   if (!h.request_count) return false;
   WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariants 1 and 2 of coherent.cc
+  // A stretch that is to be dropped.
+  uint64_t start = 0, limit = 0;
   for (uint64_t i = 0; i < h.request_count; i++) {
     const uint64_t page = h.requests[i] & ~kForWriting;
     const bool all = (h.requests[i] & kForWriting) || !reader_bit(task);
-    if (!page::backing_bytes_at(page)) {
-      wake(key_of(page), ~0u, ~0u);
-      continue;
-    }
+    wake(key_of(page), ~0u, ~0u);
+    if (!page::backing_bytes_at(page)) continue;
     uint64_t& entry = entry_at(index_of(page));
     const bool had = writes_it(entry, task) || (all && (entry & reader_bit(task)));
     if (writes_it(entry, task)) {
@@ -384,12 +360,14 @@ bool grant_requests(Task& task, bool stays_mapped) {
     if (had && stays_mapped) {
       note_invalidation(task, page, all);
     } else if (had && all) {
-      drop(page, kPageSize);
+      if (page != limit && limit) drop(start, limit - start);
+      if (page != limit) start = page;
+      limit = page + kPageSize;
     } else if (had) {
       protect(page, kPageSize, true);
     }
-    wake(key_of(page), ~0u, ~0u);
   }
+  if (limit) drop(start, limit - start);
   h.request_count = 0;
   return true;
 }

@@ -1,6 +1,6 @@
 // View coherent: one memory, of which each page is at any moment nobody's, read by some tasks, or
 // written by one (UPLAY, section 1.1: concurrent read, exclusive write).
-// Implemented in coherent.cc and lock_prefetch.cc.
+// Implemented in coherent.cc, holding.cc and lock_prefetch.cc.
 //
 // A page changes hands only in turns, and a task in program code keeps what it has until its next
 // turn. So what a task reads follows from the order of turns. A run that repeats that order repeats
@@ -44,6 +44,17 @@ bool has(const Task& task, uint64_t address, bool writes);
 // So tasks that touch the same pages all the time have each page for a while, instead of for one
 // access. In turns.
 bool defers_requests(const Task& task);
+// True if the task has been given pages that tasks take from each other again and again, and keeps
+// them over its events. In turns.
+inline bool holds_on(const Task& task) { return task.pages.hot_pages != 0; }
+// In a run of page faults, and nothing else. In turns.
+bool is_in_run(const Task& task);
+// It has held on for long enough, or what it does between its events takes longer than another
+// task should wait. Depends on the clock, so the caller records it.
+bool has_held_long(const Task& task);
+// In turns. If `gives_up`, the task gives up all pages for which tasks compete: the one that has
+// asked needs most of them, and gets them without asking.
+void end_hold(Task& task, bool gives_up);
 // True if other tasks wait for pages of the task; at any time.
 bool is_asked(const Task& task);
 // In the task's own turn: grants the requested pages. Returns true if there were any.

@@ -1,5 +1,5 @@
 // Within View coherent: the table of rights, and what this process has mapped of them.
-// Implemented in coherent.cc and lock_prefetch.cc.
+// Implemented in coherent.cc, holding.cc and lock_prefetch.cc.
 //
 // The table has a word for each page of the backing, in control memory; what is mapped is in each
 // process's page table. No right without an entry in the table, nothing mapped without a right; a
@@ -48,11 +48,49 @@ inline bool has_right(uint64_t entry, const Task& task, bool to_write) {
   return writes_it(entry, task) || (!to_write && (entry & reader_bit(task)));
 }
 
+// --- what each task has to do (coherent.cc)
+
+// What a task has to do about its pages. In the part of the diff buffers that is its own: this View
+// has no diffs.
+inline constexpr uint64_t kDrop = 1;  // lowest bit of a page's address
+struct Holder {
+  static constexpr uint64_t kMaxRequests = 4096, kMaxHot = 8192, kMaxInvalidations = 30 << 20,
+                            kMaxHeld = 60 << 20;
+  uint64_t request_count;
+  uint64_t invalidation_count;
+  uint64_t held_count, compact_at;
+  uint64_t next;    // where the last stretch of pages that it took ended
+  uint64_t window;  // and how long it was
+  uint64_t hot_count;
+  uint64_t hot[kMaxHot];            // pages for which tasks compete that it was given
+  uint64_t requests[kMaxRequests];  // pages that others wait for
+  uint64_t pending_invalidations[kMaxInvalidations];  // pages that others took: to be unmapped
+                                                      // (kDrop) or write-protected
+  uint64_t held[kMaxHeld];  // pages that it has been given; some it has lost since
+};
+static_assert(sizeof(Holder) <= kDiffSize);
+inline Holder& holder_of(const Task& task) {
+  return *reinterpret_cast<Holder*>(kDiffs + task.id * kDiffSize);
+}
+
 inline constexpr uint64_t kForWriting = 1;  // lowest bit of a page's address
 
 // If `asks`, asks the tasks that have the page and compute. If no task computes, takes the page
 // from those that have it. Returns true if the task has the right.
 bool take(Task& task, uint64_t page, bool to_write, bool asks);
+
+// --- how long a task keeps what others want (holding.cc)
+
+// The task has been given the page. Returns true if tasks take it from each other again and again.
+bool note_given(const Task& task, uint64_t page);
+bool is_hot(uint64_t index);
+// The task has been given a page at a fault.
+struct Given {
+  bool has_waited;    // for the page
+  bool was_anothers;  // another task had it
+  bool is_hot;
+};
+void note_fault(Task& task, const Given& given);
 
 // --- tapes (lock_prefetch.cc): the task has been given the page while it holds a lock
 

@@ -45,6 +45,39 @@ void take_off(Tape& tape, uint32_t at) {
   for (uint32_t i = at; i < tape.count; i++) tape.page[i] = tape.page[i + 1];
 }
 
+// Of the lock that the task took last.
+Tape& innermost(const Task& task) {
+  const uint32_t known =
+      task.pages.sections < kKnownSections ? task.pages.sections : kKnownSections;
+  return tape_of(task.pages.section_lock[known - 1]);
+}
+
+bool lacks(const Task& task, uint64_t noted) {
+  const uint64_t page = noted & ~kForWriting;
+  return !has_right(entry_at(index_of(page)), task, noted & kForWriting) &&
+         page::backing_bytes_at(page) && !page::has_protection(page, kPageSize);
+}
+
+void fetch(Task& task, const Tape& tape) {
+  uint64_t start = 0,
+           limit = 0;  // a stretch of pages that it can have alike, which are mapped at once
+  bool to_write = false;
+  for (uint32_t i = 0; i < tape.count; i++) {
+    const uint64_t page = tape.page[i] & ~kForWriting;
+    if (!lacks(task, tape.page[i]) || !take(task, page, tape.page[i] & kForWriting, false))
+      continue;
+    task.spent.counters.prefetched++;
+    const bool may_write = writes_it(entry_at(index_of(page)), task);
+    if (page != limit || may_write != to_write) {
+      if (limit) map(start, limit - start, to_write);
+      start = page;
+      to_write = may_write;
+    }
+    limit = page + kPageSize;
+  }
+  if (limit) map(start, limit - start, to_write);
+}
+
 }  // namespace
 
 void enter_section(Task& task, uint64_t lock) {
@@ -61,34 +94,11 @@ void enter_section(Task& task, uint64_t lock) {
   if (!is_hot(tape)) return;
   if (++tape.uses % kTryWithout == 0 && tape.count)
     take_off(tape, tape.uses / kTryWithout % tape.count);
-  uint64_t start = 0,
-           limit = 0;  // a stretch of pages that it can have alike, which are mapped at once
-  bool to_write = false;
-  for (uint32_t i = 0; i < tape.count; i++) {
-    const uint64_t page = tape.page[i] & ~kForWriting;
-    const uint64_t& entry = entry_at(index_of(page));
-    const bool wants_write = tape.page[i] & kForWriting;
-    if (has_right(entry, task, wants_write) || !page::backing_bytes_at(page) ||
-        page::has_protection(page, kPageSize))
-      continue;
-    if (!take(task, page, wants_write, false)) continue;
-    task.spent.counters.prefetched++;
-    const bool may_write = writes_it(entry, task);
-    if (page != limit || may_write != to_write) {
-      if (limit) map(start, limit - start, to_write);
-      start = page;
-      to_write = may_write;
-    }
-    limit = page + kPageSize;
-  }
-  if (limit) map(start, limit - start, to_write);
+  fetch(task, tape);
 }
 
 void note_use_in_section(const Task& task, uint64_t page, bool writes) {
-  Tape& tape =
-      tape_of(task.pages.section_lock[(task.pages.sections < kKnownSections ? task.pages.sections
-                                                                            : kKnownSections) -
-                                      1]);
+  Tape& tape = innermost(task);
   if (is_hot(tape)) put_on(tape, page, writes);
 }
 
