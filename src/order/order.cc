@@ -14,7 +14,7 @@ constinit None g_none;
 
 constinit Order* g_order = &g_none;
 
-void Order::stand(Shared& s) {
+void tell_standing(Shared& s) {
   s.order.deadlock_told = 1;
   report_waits();
 }

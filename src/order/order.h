@@ -19,6 +19,9 @@ namespace weir::order {
 inline constexpr uint64_t kQuantumNs = 20'000;  // virtual nanoseconds that a round takes
 inline constexpr uint64_t kForEver = ~uint64_t{0};
 
+// order.cc: names who waits for whom, for Orders under which the program stands from then on.
+void tell_standing(Shared& s);
+
 // What follows from an Order for those who ask often.
 struct Traits {
   // A turn may be kept while program code runs: where it ends follows from turns.
@@ -94,7 +97,7 @@ class Order {
   // A task has become kArrived while perhaps no task is active.
   virtual void kick(Shared&) {}
   // No task can go on, ever: it is told once, now.
-  virtual void stand(Shared& s);
+  virtual void stand(Shared& s) { tell_standing(s); }
   // No task runs, or has the turn.
   virtual bool is_idle(const Shared& s) { return s.order.turn == kNoTask; }
 

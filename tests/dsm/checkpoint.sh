@@ -22,7 +22,7 @@ killed() {
   if [ -z "$victim" ]; then bad "$mpirun $nodes: it does not iterate"; else kill -KILL "$victim"; fi
   wait "$launcher"
   status=$?
-  [ "$status" != 0 ] && [ "$status" != 124 ] || bad "$mpirun $nodes: status $status"
+  [ "$status" != 0 ] && [ "$status" != 124 ] || loses_status "$mpirun" "$status" || bad "$mpirun $nodes: status $status"
   for _ in $(seq 30); do
     [ -z "$(left dsm_checkpoint)" ] && break
     sleep 0.1
@@ -49,7 +49,7 @@ for mpirun in $mpiruns; do
   # What is damaged is found out.
   file=$(find "$work/$mpirun" -name node-1)
   printf '\377\376\375' | dd of="$file" bs=1 seek=5000 conv=notrunc 2>/dev/null
-  timeout -k 5 30 "$mpirun" -n 2 "$program" "$work/$mpirun" 401 0 > out 2>&1 && bad "$mpirun: damage was read"
+  timeout -k 5 30 "$mpirun" -n 2 "$program" "$work/$mpirun" 401 0 > out 2>&1 && ! loses_status "$mpirun" 0 && bad "$mpirun: damage was read"
   grep -q 'the checkpoint is damaged: .*node-1' out || bad "$mpirun: nobody names the damaged file"
 done
 [ "$failed" = 0 ] && echo "checkpoint: well"

@@ -49,7 +49,7 @@ for mpirun in $mpiruns; do
   for what in kill segv _exit; do
     run "$mpirun $what" "$mpirun" 4 --node 2 --do "$what"
     # MPICH's may take the one that left without a word for the whole.
-    [ "$status" != 0 ] || [ "$mpirun $what" = "mpirun.mpich _exit" ] || bad "$mpirun $what: status 0"
+    [ "$status" != 0 ] || [ "$mpirun $what" = "mpirun.mpich _exit" ] || loses_status "$mpirun" "$status" || bad "$mpirun $what: status 0"
     expect "$mpirun $what" "$all" '^weir-dsm: node [013] ends because node 2 \(.*, process [0-9]+\) died$'
   done
   run "$mpirun first" "$mpirun" 4 --node 0 --do kill
@@ -57,12 +57,12 @@ for mpirun in $mpiruns; do
   # The status is that of the first process that the launcher sees end; MPICH's mixes those of all, by "or", and its own.
   for what in exit0 return fail; do
     run "$mpirun $what" "$mpirun" 3 --node 1 --do "$what" $([ $what = return ] && echo --seconds 2)
-    [ "$status" = 125 ] || { [ "$mpirun" = mpirun.mpich ] && [ "$status" != 0 ]; } || bad "$mpirun $what: status $status"
+    [ "$status" = 125 ] || { [ "$mpirun" = mpirun.mpich ] && [ "$status" != 0 ]; } || loses_status "$mpirun" "$status" || bad "$mpirun $what: status $status"
     expect "$mpirun $what" 1 '^weir-dsm: node 1: (this was to be|the program ended \(exit status 0\) before weir_dsm_finish)'
     expect "$mpirun $what" 2 '^weir-dsm: node [02] ends because node 1 failed: '
   done
   run "$mpirun abort" "$mpirun" 3 --node 1 --do abort
-  [ "$status" = 7 ] || { [ "$mpirun" = mpirun.mpich ] && [ "$status" != 0 ]; } || bad "$mpirun abort: status $status"
+  [ "$status" = 7 ] || { [ "$mpirun" = mpirun.mpich ] && [ "$status" != 0 ]; } || loses_status "$mpirun" "$status" || bad "$mpirun abort: status $status"
   expect "$mpirun abort" 2 '^weir-dsm: node [02] ends because node 1 failed: aborted$'
   run "$mpirun term" "$mpirun" 3 --node 1 --do term
   expect "$mpirun term" $((all > 1 ? 2 : 1)) '^weir-dsm: node [02] ends because node 1 \(.*\) was ended by SIGTERM$'
