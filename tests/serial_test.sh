@@ -35,6 +35,7 @@ finds() {  # PROGRAM END STRATEGY...
     for seed in $(seq 1 300); do
       run "$program" "w1:$strategy:seed=$seed,length=$length"
       [ "$status" = 0 ] || { found=$seed; break; }
+      [ "$(value steps)" -le "$length" ] || length=$(value steps)  # the first run may be the shortest
     done
     [ -n "$found" ] || fail "$program: $strategy finds nothing in 300 schedules"
     [ "$(tail -n 1 log)" = "end $end" ] || fail "$program: $strategy ends with '$(tail -n 1 log)'"

@@ -8,6 +8,7 @@ set -uo pipefail
 . "$here/hazards/programs.sh"
 
 unsafe="unsafe call in a signal handler"
+hazards=default,signal-unsafe
 
 pair "$unsafe" heap <<'C'
 #include "handlers.h"
@@ -96,15 +97,16 @@ int main(void) {
 C
 for name in waits raised another_thread; do clean $name; done
 
-timeout 60 "$weir" check -- ./heap.wrong >out 2>err
+timeout 60 "$weir" check --hazards "$hazards" -- ./heap.wrong >out 2>err
 for words in "use of the heap in a handler of SIGUSR1 at heap.c:2" "use of the heap that it may interrupt at .*handlers.h:" \
   "^weir: 1 unsafe call in a signal handler found"; do
   grep -q "$words" err || fail "no '$words' in: $(cat err)"
 done
 clean heap.wrong --hazards lock-order
+clean heap.wrong --hazards default
 echo 'signal:^handler$' >known
 clean heap.wrong --suppressions known
-timeout 60 "$weir" check --format json -- ./heap.wrong >out 2>err
+timeout 60 "$weir" check --hazards "$hazards" --format json -- ./heap.wrong >out 2>err
 grep -q '"rule": "signal-unsafe-call"' err || fail "JSON: $(cat err)"
 
 # --- threads that have ended and that nobody joins: only if it is asked for

@@ -10,6 +10,7 @@
 // Tasks are left alone: who makes one, takes one and ends one holds the same lock, so a thread that
 // waits there would only order them.
 
+#include <link.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -19,6 +20,7 @@
 #include "control/control.h"
 #include "interpose/real.h"
 #include "sys/libc.h"
+#include "sys/report.h"
 
 namespace weir::interpose {
 
@@ -69,10 +71,42 @@ void let_others_come() {
   __atomic_store_n(&known, 2 * calls, __ATOMIC_RELAXED);
 }
 
+// What holds the code at `start`: searched for by dl_iterate_phdr().
+struct Module {
+  uint64_t address;
+  const char* file = nullptr;
+};
+
+int look_at(dl_phdr_info* info, size_t, void* data) {
+  auto& wanted = *static_cast<Module*>(data);
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr)& header = info->dlpi_phdr[i];
+    const uint64_t start = info->dlpi_addr + header.p_vaddr;
+    if (header.p_type != PT_LOAD || wanted.address - start >= header.p_memsz) continue;
+    wanted.file = info->dlpi_name;
+    return 1;
+  }
+  return 0;
+}
+
+// What the caller would have found without libweir.so: a runtime in the program's own scope, or one
+// that came with a library opened by dlopen, and is seen by that library only. Several of these may
+// be there, so they are not kept.
 template <typename Function>
-Function* runtime(Function*& known, const char* name) {
+Function* runtime(Function*& known, const char* name, const void* caller) {
   if (__builtin_expect(!known, 0)) known = reinterpret_cast<Function*>(libc::find(name));
-  return known;
+  if (known) return known;
+  Module module{reinterpret_cast<uint64_t>(caller)};
+  dl_iterate_phdr(look_at, &module);
+  void* const found = module.file ? libc::find_in(module.file, name) : nullptr;
+  if (!found) {
+    report(
+        "%s is called, and the runtime of OpenMP that has it is not found: name that library in "
+        "LD_PRELOAD",
+        name);
+    die(125);
+  }
+  return reinterpret_cast<Function*>(found);
 }
 
 }  // namespace
@@ -108,12 +142,11 @@ using weir::interpose::runtime;
     (void* place, int thread, int* last, int* from, int* to, int* step),           \
     (place, thread, last, from, to, step))
 
-#define WEIR_TAKE(result, name, parameters, arguments)               \
-  extern "C" [[gnu::visibility("default")]] result name parameters { \
-    static decltype(name)* known;                                    \
-    const auto real = runtime(known, #name);                         \
-    if (!real) return {};                                            \
-    let_others_come();                                               \
-    return real arguments;                                           \
+#define WEIR_TAKE(result, name, parameters, arguments)                    \
+  extern "C" [[gnu::visibility("default")]] result name parameters {      \
+    static decltype(name)* known;                                         \
+    const auto real = runtime(known, #name, __builtin_return_address(0)); \
+    let_others_come();                                                    \
+    return real arguments;                                                \
   }
 WEIR_TAKES_WORK(WEIR_TAKE)

@@ -12,7 +12,8 @@ namespace weir::recording {
 // of it), or of what the runtime records.
 inline constexpr uint32_t kFormat = 7;
 // The oldest that is read. Recordings of format 5 keep no files by content; in
-// those of 5 and 6 no task holds on to pages over its events (What::kHeldLong).
+// those of 5 and 6 no task holds on to pages over its events (What::kHeldLong), and no schedule is
+// recorded (What::kSignalCame).
 inline constexpr uint32_t kOldestFormat = 5;
 
 inline constexpr const char* kManifest = "manifest";

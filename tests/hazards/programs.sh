@@ -12,11 +12,18 @@ program() {
   gcc -g -O1 -w -I"$here/hazards" "$1.c" -o "$1" -pthread || failed=$((failed + 1))
 }
 
+# looked WORD...: the options of weir check: kinds in `hazards`, if a test has set it, unless a WORD names others.
+looked() {
+  options=("$@")
+  [ -z "${hazards-}" ] || [[ " $* " = *" --hazards "* ]] || options=(--hazards "$hazards" "$@")
+}
+
 # has NAME WORDS [OPTION...]: it is reported, once. clean NAME [OPTION...]: nothing is.
 has() {
   local name=$1 words=$2 status
   shift 2
-  timeout 60 "$weir" check "$@" -- ./"$name" >out 2>err </dev/null
+  looked "$@"
+  timeout 60 "$weir" check "${options[@]}" -- ./"$name" >out 2>err </dev/null
   status=$?
   [ $status = 66 ] || fail "$name: status $status: $(cat err)"
   [ "$(grep -c "^weir: $words" err)" = 1 ] || fail "$name: no '$words' in: $(cat err)"
@@ -24,8 +31,9 @@ has() {
 clean() {
   local name=$1 status i
   shift
+  looked "$@"
   for ((i = 0; i < runs; i++)); do
-    timeout 60 "$weir" check "$@" -- ./"$name" >out 2>err </dev/null
+    timeout 60 "$weir" check "${options[@]}" -- ./"$name" >out 2>err </dev/null
     status=$?
     [ $status = 0 ] || fail "$name, run $i: status $status: $(cat err)"
   done

@@ -60,10 +60,14 @@ _allocations = []
 
 # --- Start and end
 
+_process = None  # that has called start(); what it forks is no node
+
 
 def start():
     """Collective, before any other call, once in a process. finish() is called at the exit."""
+    global _process
     _core.start()
+    _process = os.getpid()
     sys.excepthook = _on_exception
     threading.excepthook = lambda thrown: _on_exception(
         thrown.exc_type, thrown.exc_value, thrown.exc_traceback)
@@ -89,8 +93,12 @@ def _flush():
             pass
 
 
+def _is_node():
+    return _core.is_running() and os.getpid() == _process
+
+
 def _on_exception(kind, value, trace):
-    if not _core.is_running() or kind is SystemExit:
+    if not _is_node() or kind is SystemExit:
         sys.__excepthook__(kind, value, trace)
         return
     traceback.print_exception(kind, value, trace)
@@ -101,7 +109,7 @@ def _on_exception(kind, value, trace):
 
 
 def _at_exit():
-    if _core.is_running():
+    if _is_node():
         _flush()
         finish()
 

@@ -50,8 +50,7 @@ constexpr Words kWords[] = {
 // What the user gets who names none.
 constexpr uint32_t kDefault =
     findings::bit_of(Hazard::kLockOrder) | findings::bit_of(Hazard::kLifetime) |
-    findings::bit_of(Hazard::kDeadlock) | findings::bit_of(Hazard::kDescriptor) |
-    findings::bit_of(Hazard::kUnsafeCall);
+    findings::bit_of(Hazard::kDeadlock) | findings::bit_of(Hazard::kDescriptor);
 
 // Of what a thread does with an object of synchronization.
 const char* words_of(findings::Action action) {

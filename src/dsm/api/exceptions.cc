@@ -123,7 +123,8 @@ void weir_dsm_rethrow_exception(std::exception_ptr* pointer) {
 }
 
 void weir_dsm_abort_by_exception(const char* where) {
-  const Text text = describe_now();
+  const bool is_on_its_way = std::uncaught_exceptions() > 0 && g_thrown.bytes[0];
+  const Text text = is_on_its_way ? g_thrown : describe_now();
   fail("an exception %s: %s", where, text.bytes);
 }
 

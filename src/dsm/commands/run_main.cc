@@ -297,11 +297,19 @@ int start(Options& options) {
   if (libraries.find("libmpich.so") != std::string::npos) options.wish.program = Mpi::kMpich;
   const Report report = plan_report(options);
   set_variables(options);
-  const Launch launch = plan_launch(options.wish, this_host());
+  Host host = this_host();
+  for (const std::string& one : options.set)  // set_variables has looked at them
+    host.environment[one.substr(0, one.find('='))] = one.substr(one.find('=') + 1);
+  const Launch launch = plan_launch(options.wish, host);
   if (!launch.error.empty()) throw Failure(launch.error);
   if (options.dry_run) return print_command(launch, options), 0;
   if (!options.quiet) {
     for (const std::string& note : launch.notes) say(note);
+  }
+  // A run that fails makes no report of an older one.
+  for (const std::string& one : {report.timeline, report.stats, report.sharing}) {
+    std::error_code error;
+    if (fs::symlink_status(one, error).type() == fs::file_type::regular) fs::remove(one, error);
   }
   std::string said;
   const int status = run_to_end(launch, said);

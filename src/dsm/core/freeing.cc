@@ -19,6 +19,7 @@
 
 #include "dsm/base/failure.h"
 #include "dsm/core/node.h"
+#include "dsm/protocol/hlrc.h"
 
 namespace weir::dsm {
 
@@ -142,7 +143,8 @@ bool Memory::drop_block(uint32_t number) {
     return false;
   });
   changes.apply();
-  node_.changed.notify_all();  // who waits for its home to be current need not
+  // Who waits for its home to be current need not, here and on other nodes.
+  static_cast<HlrcProtocol&>(node_.protocol(WEIR_DSM_HLRC)).serve_waiting();
   if (block.kind == UnitKind::kRegion) return false;
   segment.protect(block.offset, page_up(block.size), Right::kNone);
   segment.clear(block.offset, page_up(block.size));
@@ -222,6 +224,10 @@ void Memory::add_place(uint64_t offset, uint64_t size) {
   if (next != places_.end()) join(next);
   auto before = places_.lower_bound(offset);
   if (before != places_.begin() && (--before)->first + before->second == offset) join(before);
+  if (offset + size == used_) {  // the end is free again
+    used_ = offset;
+    return;
+  }
   places_[offset] = size;
   by_size_.insert({size, offset});
 }

@@ -47,8 +47,10 @@ Room find_room() {
 }  // namespace
 
 UcxOptions fit_in_dev_shm(Bootstrap& bootstrap, UcxOptions options) {
-  if (bootstrap.nodes() == 1 || getenv("UCX_TLS")) return options;
-  const Room mine = find_room();
+  if (bootstrap.nodes() == 1) return options;
+  // Who chooses its ways itself takes part: it is a collective call, and channels are common.
+  const bool chooses_ways = getenv("UCX_TLS") != nullptr;
+  const Room mine = chooses_ways ? Room{} : find_room();
   std::vector<Room> rooms;
   for (const auto& bytes :
        bootstrap.allgather({reinterpret_cast<const uint8_t*>(&mine), sizeof mine})) {
@@ -67,11 +69,11 @@ UcxOptions fit_in_dev_shm(Bootstrap& bootstrap, UcxOptions options) {
   }
   const unsigned wanted = options.channels;
   if (workers > wanted) return options;
-  if (workers < 2) options.uses_dev_shm = false;
+  if (workers < 2) options.uses_dev_shm = options.uses_dev_shm && chooses_ways;
   else options.channels = static_cast<unsigned>(workers - 1);
   if (bootstrap.node() > 0) return options;
   const unsigned long megabytes = least->free >> 20;
-  if (options.uses_dev_shm) {
+  if (workers >= 2) {
     fprintf(stderr,
             "weir-dsm: /dev/shm has %lu MB left: WEIR_DSM_CHANNELS is %u instead of %u (docker run "
             "--shm-size makes it larger)\n",

@@ -103,6 +103,7 @@ void LrcProtocol::make_homes_current(const VectorTime& upto, Thread& thread,
 void HlrcProtocol::make_homes_current(const VectorTime& upto, Thread& thread,
                                       std::unique_lock<std::mutex>& held) {
   for (LazyPage* page : all_pages()) {
+    if (page->is_dead || node_.memory.is_freed(page->id)) continue;
     const bool is_written = std::any_of(page->noticed.begin(), page->noticed.end(),
                                         [](uint32_t noticed) { return noticed > 0; });
     if (is_written) node_.memory.find_home(*page, thread, held);  // its first writer had to know it

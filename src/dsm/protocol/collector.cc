@@ -94,7 +94,7 @@ void Collector::on_message(Message&& message) {
     case Kind::kCollectCall: {
       if (number != called_ + 1) fail("node 0 calls for garbage collection %u", number);
       called_ = number;
-      if (!thread_.joinable()) thread_ = start_thread("weir-dsm-collect", [this] { run(); });
+      if (!thread_.joinable()) thread_ = start_thread("weir-dsm gather", [this] { run(); });
       return node_.changed.notify_all();
     }
     default: break;

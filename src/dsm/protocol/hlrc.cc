@@ -172,7 +172,7 @@ void HlrcProtocol::on_fetch(Message&& message) {
     const VectorTime needs = message.get_list<uint32_t>();
     if (message.bad() || needs.size() != node_.nodes())
       fail("a damaged request from node %u", message.header.from);
-    if (!has_all(page, needs)) {
+    if (!has_all(page, needs) && !node_.memory.is_freed(unit)) {  // of freed ones no more comes
       message.rewind();
       waiting_.push_back(std::move(message));
       return;
@@ -255,7 +255,7 @@ void HlrcProtocol::fetch(const std::vector<LazyPage*>& pages, Thread& thread,
   }
   // What this node is the home of itself: until the diffs are here.
   for (LazyPage* page : requests[me].pages) {
-    while (!page->valid(me)) node_.changed.wait(held);
+    while (!page->valid(me) && !node_.memory.is_freed(page->id)) node_.changed.wait(held);
   }
   requests.erase(me);
   held.unlock();

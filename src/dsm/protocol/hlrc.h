@@ -37,6 +37,8 @@ class HlrcProtocol : public LrcProtocol {
   bool needs_base(const LazyPage&) const override {
     return false;
   }  // each fetch is of the home's copy
+  // Fetches that waited: diffs have come, or a block was freed.
+  void serve_waiting();
   // A line for each fetch that waits for diffs here.
   std::string describe() const;
 
@@ -54,7 +56,6 @@ class HlrcProtocol : public LrcProtocol {
   void on_flush(Message&& message);
   void on_fetch(Message&& message);
   bool take_pending(HomePage& page);
-  void serve_waiting();
   void send_flushes();
   bool has_all(LazyPage& page, const VectorTime& needs) const;
 

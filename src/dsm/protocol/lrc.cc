@@ -66,6 +66,7 @@ void LrcProtocol::on_fault(Page& base, bool write, Thread& thread,
   // producer's answer brings included, other threads of this node acquire, and notices come. (not
   // checkable: the loop below ends when it is so)
   while (!page.valid(node_.me()) && !apply_cached(page)) {
+    if (node_.memory.is_freed(page.id)) return;  // the access faults again, and is told
     const Span waits(node_, Doing::kMiss, page.id, &node_.counters.now.miss_nanoseconds);
     node_.diagnostics.sharing.on_miss(page);
     node_.counters.now.misses++;
@@ -75,7 +76,7 @@ void LrcProtocol::on_fault(Page& base, bool write, Thread& thread,
       } else {
         fetch({&page}, thread, held);
       }
-    } while (!page.valid(node_.me()) && !apply_cached(page));
+    } while (!page.valid(node_.me()) && !apply_cached(page) && !node_.memory.is_freed(page.id));
     page.has_asked_writers = false;
     if (!thread.requested.empty())
       node_.tapeworm.prefetch(std::exchange(thread.requested, {}),

@@ -150,6 +150,7 @@ tape::Extent Tapeworm::read_extent(Message& reply) {
 
 void Tapeworm::prefetch(const tape::Extent& extent, NodeId from, Thread& thread,
                         std::unique_lock<std::mutex>& held) {
+  const Collector::Asking asking(node_.collector);  // from the choice of units to the last copy
   std::map<LrcProtocol*, std::vector<LazyPage*>> pages;
   for (UnitId unit : extent) {
     if (!node_.memory.exists(unit)) continue;

@@ -37,7 +37,8 @@ bool is_on_the_way(const Task& task) {
 }
 
 bool is_outside(const Task& task) {
-  return load_enum<__ATOMIC_ACQUIRE>(task.order.state) == TaskState::kOutside;
+  return load_enum<__ATOMIC_ACQUIRE>(task.order.state) == TaskState::kOutside &&
+         !__atomic_load_n(&task.order.comes, __ATOMIC_ACQUIRE);
 }
 
 bool waits_for_child(const Task& task) {
@@ -86,14 +87,15 @@ void settle(const Shared& s) {
   settle_all(s);
 }
 
-// Not noted when it begins the event: the turn may go to others before the call.
+// Not noted when it begins the event: the turn may go to others before the call, which may be made
+// only after the task has waited.
 void settle_after(const Shared& s, Track& track) {
   if (track.may_wake) note_unsettled();
-  track.may_wake = false;
   settle(s);
 }
 
 void settle_all(const Shared& s) {
+  if (replays()) return;  // nobody comes back but by the recording
   for (TaskId i = 0; i < s.order.high_task; i++)
     if (is_outside(s.tasks[i])) await(s.tasks[i]);
 }

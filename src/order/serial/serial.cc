@@ -160,10 +160,11 @@ void wait_for_turn(Task& task) {
   settle(s);
 }
 
-// Who had the turn last, or `task` if that one is no more.
-const Task& last_or(const Task& task) {
-  const Task& last = shared().tasks[g_run.last];
-  return last.order.state != TaskState::kFree ? last : task;
+// Who had the turn last, or if that one is no more the first that could have it. REQUIRES: somebody
+// could.
+const Task& last_there(Shared& s) {
+  const Task& last = s.tasks[g_run.last];
+  return last.order.state != TaskState::kFree ? last : *next_arrived(s, 0);
 }
 
 // The task's own position moves on: it has made an event, or waits in one.
@@ -284,8 +285,7 @@ void Serial::rejoin(Task& task) {
     // first.
     if (__atomic_load_n(&s.order.turn, __ATOMIC_ACQUIRE) == kNoTask) settle_all(s);
     SpinGuard guard(s.order.lock);
-    const Task& last = last_or(task);
-    if (s.order.turn == kNoTask) decide(s, last, Reason::kBlocks, place_of(last));
+    if (s.order.turn == kNoTask) decide(s, last_there(s), Reason::kBlocks, place_of(last_there(s)));
   }
   wait_for_turn(task);
 }
@@ -300,7 +300,7 @@ void Serial::add_task(Task& task) {
 
 void Serial::kick(Shared& s) {
   if (s.order.turn == kNoTask && next_arrived(s, 0))
-    decide(s, last_or(self()), Reason::kBlocks, place_of(last_or(self())));
+    decide(s, last_there(s), Reason::kBlocks, place_of(last_there(s)));
 }
 
 void Serial::stand(Shared&) { tell_deadlock(); }

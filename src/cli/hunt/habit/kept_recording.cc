@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -68,6 +69,10 @@ KeptRecording keep_recording(const Program& program, const KeepOptions& options,
   RunSurroundings surroundings;
   surroundings.in_child = [&] {
     setsid();
+    sigset_t heard;  // the command may have blocked these while it searches
+    sigemptyset(&heard);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&heard, signal);
+    sigprocmask(SIG_UNBLOCK, &heard, nullptr);
     const char* const name = options.input.empty() ? "/dev/null" : options.input.c_str();
     const File in(open(name, O_RDONLY | O_CLOEXEC));
     dup2(in.descriptor(), STDIN_FILENO);

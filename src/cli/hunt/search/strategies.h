@@ -46,7 +46,8 @@ class Strategies {
   struct Arm {
     std::string name;  // as it is reported: "pct, depth 3"
     std::string kind;  // pct
-    std::string more;  // its keys without seed: "depth=3,length=1000"
+    std::string more;  // its keys without seed and length: "depth=3"
+    bool takes_length = false;
     uint64_t runs = 0, new_behaviours = 0, failures = 0;
     double worth = 1;  // of its last runs: new behaviours for each, older ones count less
     bool is_done = false;
@@ -86,6 +87,7 @@ class Strategies {
 
   void add_arm(const std::string& name, const std::string& kind, const std::string& more = "");
   size_t chosen();
+  uint64_t mean_length() const;
   void add_lanes(const Outcome& first);
   std::string swept(Arm& arm, size_t& lane);
   void close(size_t lane);
@@ -104,9 +106,10 @@ class Strategies {
 
   const StrategyOptions options_;
   Random random_;
-  uint64_t number_ = 0;            // of proposals
-  std::vector<uint32_t> numbers_;  // of tasks
-  uint64_t events_ = 0, length_ = 1;
+  uint64_t number_ = 0;               // of proposals
+  std::vector<uint32_t> numbers_;     // of tasks
+  uint64_t events_ = 0, length_ = 1;  // of the first run; length in steps
+  double mean_length_ = 1;            // of runs lately
   const Conflicts conflicts_;
   size_t tried_ = 0;  // of conflicts_.places(), alone
   std::vector<Arm> arms_;
