@@ -388,19 +388,19 @@ void catch_up(Task& task) {
   h.invalidation_count = 0;
 }
 
-void release_all(Task& task, bool stays_mapped) {
-  Holder& h = holder_of(task);
+bool end_right(const Task& task, uint64_t page) {
+  if (!page::backing_bytes_at(page)) return false;
+  uint64_t& entry = entry_at(index_of(page));
+  if (!has_right(entry, task, false)) return false;
+  entry &= ~(writes_it(entry, task) ? kWriterMask : reader_bit(task));
+  return true;
+}
+
+void give_up(const Task& task, const uint64_t* pages, uint64_t count) {
   uint64_t start = 0, limit = 0;
-  for (uint64_t i = 0; i < h.held_count; i++) {
-    const uint64_t page = h.held[i];
-    if (!page::backing_bytes_at(page)) continue;
-    uint64_t& entry = entry_at(index_of(page));
-    if (!has_right(entry, task, false)) continue;
-    entry &= ~(writes_it(entry, task) ? kWriterMask : reader_bit(task));
-    if (stays_mapped) {
-      note_invalidation(task, page, true);
-      continue;
-    }
+  for (uint64_t i = 0; i < count; i++) {
+    const uint64_t page = pages[i];
+    if (!end_right(task, page)) continue;
     if (page == limit) {
       limit += kPageSize;
       continue;
@@ -410,6 +410,16 @@ void release_all(Task& task, bool stays_mapped) {
     limit = page + kPageSize;
   }
   if (limit) drop(start, limit - start);
+}
+
+void release_all(Task& task, bool stays_mapped) {
+  Holder& h = holder_of(task);
+  if (stays_mapped) {
+    for (uint64_t i = 0; i < h.held_count; i++)
+      if (end_right(task, h.held[i])) note_invalidation(task, h.held[i], true);
+  } else {
+    give_up(task, h.held, h.held_count);
+  }
   h.held_count = 0;
   for (uint64_t i = 0; i < h.request_count; i++)
     wake(key_of(h.requests[i] & ~kForWriting), ~0u, ~0u);

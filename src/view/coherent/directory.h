@@ -79,6 +79,11 @@ inline constexpr uint64_t kForWriting = 1;  // lowest bit of a page's address
 // from those that have it. Returns true if the task has the right.
 bool take(Task& task, uint64_t page, bool to_write, bool asks);
 
+// Takes the task's right to the page away. Returns false if it had none.
+bool end_right(const Task& task, uint64_t page);
+// Does so for all of `pages`, and unmaps what the task had, neighbours at once. By the task itself.
+void give_up(const Task& task, const uint64_t* pages, uint64_t count);
+
 // --- how long a task keeps what others want (holding.cc)
 
 // The task has been given the page. Returns true if tasks take it from each other again and again.

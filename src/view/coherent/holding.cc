@@ -112,22 +112,7 @@ void end_hold(Task& task, bool gives_up) {
   if (!gives_up) return;
   WEIR_DEBUG_CHECK(!task.pages.holds_call);  // invariant 3 of holding.cc
   Holder& h = holder_of(task);
-  uint64_t start = 0, limit = 0;
-  for (uint64_t i = 0; i < h.hot_count; i++) {
-    const uint64_t page = h.hot[i];
-    if (!page::backing_bytes_at(page)) continue;
-    uint64_t& entry = entry_at(index_of(page));
-    if (!has_right(entry, task, false)) continue;
-    entry &= ~(writes_it(entry, task) ? kWriterMask : reader_bit(task));
-    if (page == limit) {
-      limit += kPageSize;
-      continue;
-    }
-    if (limit) drop(start, limit - start);
-    start = page;
-    limit = page + kPageSize;
-  }
-  if (limit) drop(start, limit - start);
+  give_up(task, h.hot, h.hot_count);
   h.hot_count = 0;
 }
 
