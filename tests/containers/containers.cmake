@@ -3,3 +3,13 @@ foreach(case docker docker_user podman podman_user bare ptrace personality both 
   add_test(NAME containers.${case} COMMAND ${CMAKE_CURRENT_LIST_DIR}/run.py ${PROJECT_BINARY_DIR} ${case})
   set_tests_properties(containers.${case} PROPERTIES TIMEOUT 600 LABELS cli)
 endforeach()
+# Containers that crun and runc make, with the profiles of Docker and podman as Debian has them.
+foreach(runtime crun runc)
+  foreach(profile docker podman)
+    foreach(user 0 1000)
+      set(test containers.${runtime}.${profile}.${user})
+      add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_LIST_DIR}/runtime.py ${PROJECT_BINARY_DIR} ${runtime} ${profile} ${user})
+      set_tests_properties(${test} PROPERTIES TIMEOUT 600 LABELS "cli;rest")
+    endforeach()
+  endforeach()
+endforeach()
