@@ -23,7 +23,7 @@ class Traced {
   bool set(const user_regs_struct& registers) const;
 
   // Lets it run to a place between two instructions of its own: from a stop at the end of an
-  // execve, say. False if it is gone.
+  // execve, say. False if it is gone. REQUIRES: it is stopped.
   bool stop_between_instructions() const;
 
   // Where in its memory a system call instruction lies: to be set before call().
