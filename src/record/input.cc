@@ -102,6 +102,8 @@ bool fills_blocks(const effects::Request& request, long result) {
   switch (request.number) {
     case SYS_read:
     case SYS_pread64:
+      if (request.a[2] % kBlock != 0) return false;  // the kernel takes whole blocks only
+      break;
     case SYS_readv:
     case SYS_preadv:
     case SYS_preadv2: break;

@@ -63,9 +63,7 @@ TimeLimit limit_of(long number, const long* arguments) {
 class Rest {
  public:
   Rest(long number, long* arguments)
-      : limit_(limit_of(number, arguments)),
-        argument_(arguments[limit_.argument]),
-        began_(sys::monotonic_ns()) {
+      : limit_(limit_of(number, arguments)), argument_(arguments[limit_.argument]) {
     if (limit_.unit == TimeLimit::Unit::kMilliseconds && static_cast<int>(argument_) > 0)
       whole_ = static_cast<uint64_t>(static_cast<int>(argument_)) * kMillisecond;
     sys::Timespec time;
@@ -73,6 +71,7 @@ class Rest {
         from_program(time, argument_) == 0 && time.seconds >= 0 && time.seconds < kLongest)
       whole_ =
           static_cast<uint64_t>(time.seconds) * kSecond + static_cast<uint64_t>(time.nanoseconds);
+    if (whole_) began_ = sys::monotonic_ns();  // a call of the kernel: few calls have a limit
   }
 
   void put_into(long* arguments) {
@@ -90,7 +89,7 @@ class Rest {
   static constexpr int64_t kLongest = 1 << 30;  // seconds: what is longer is for ever
   TimeLimit limit_;
   long argument_;
-  uint64_t began_, whole_ = 0;  // nanoseconds
+  uint64_t began_ = 0, whole_ = 0;  // nanoseconds
   sys::Timespec rest_{};
 };
 
