@@ -87,12 +87,18 @@ std::optional<Key> Key::from_name(std::string_view name) {
 }
 
 std::string packed(const Chunk& chunk, uint64_t recording, int level) {
-  std::string bytes(sizeof(ChunkHeader) + ZSTD_compressBound(chunk.raw.size()), '\0');
+  std::string room;
+  return std::string(pack_into(room, chunk, recording, level));
+}
+
+std::string_view pack_into(std::string& room, const Chunk& chunk, uint64_t recording, int level) {
+  const size_t bound = sizeof(ChunkHeader) + ZSTD_compressBound(chunk.raw.size());
+  if (room.size() < bound) room.resize(bound);
   const size_t size =
-      ZSTD_compress(bytes.data() + sizeof(ChunkHeader), bytes.size() - sizeof(ChunkHeader),
+      ZSTD_compress(room.data() + sizeof(ChunkHeader), room.size() - sizeof(ChunkHeader),
                     chunk.raw.data(), chunk.raw.size(), level);
   if (ZSTD_isError(size)) throw Damage(std::string("zstd: ") + ZSTD_getErrorName(size));
-  bytes.resize(sizeof(ChunkHeader) + size);
+  const std::string_view bytes(room.data(), sizeof(ChunkHeader) + size);
   ChunkHeader header{kChunkMagic,
                      chunk.flags,
                      recording,
@@ -102,10 +108,10 @@ std::string packed(const Chunk& chunk, uint64_t recording, int level) {
                      chunk.first_entry,
                      static_cast<uint32_t>(chunk.raw.size()),
                      static_cast<uint32_t>(size),
-                     sum_of(std::string_view(bytes).substr(sizeof(ChunkHeader))),
+                     sum_of(bytes.substr(sizeof(ChunkHeader))),
                      0};
   header.header_sum = sum_of_header(header);
-  memcpy(bytes.data(), &header, sizeof header);
+  memcpy(room.data(), &header, sizeof header);
   return bytes;
 }
 

@@ -44,6 +44,8 @@ struct Chunk {
 
 // The chunk's bytes as they go to disk. Throws Damage where zstd fails.
 std::string packed(const Chunk& chunk, uint64_t recording, int level);
+// In `room`, which grows as needed and is worth keeping for the next chunk.
+std::string_view pack_into(std::string& room, const Chunk& chunk, uint64_t recording, int level);
 
 // Gathers the entries of one stream and cuts chunks, if it can between two groups.
 class Chunker {

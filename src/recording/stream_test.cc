@@ -142,6 +142,21 @@ TEST(DamagedStream, EveryFlippedBitIsSeen) {
   }
 }
 
+// The writer packs all chunks into one piece of memory, and what the program reads with less
+// effort.
+TEST(PackedChunk, IsTheSameInUsedRoomAndReadAtEachLevel) {
+  std::string room;
+  for (const int level : {1, -20}) {
+    for (const uint32_t entries : {40u, 3u, 1u}) {
+      Chunker chunker(kKey);
+      for (uint32_t i = 0; i < entries; i++) add(chunker, entry(6 * i));
+      const Chunk chunk = *chunker.cut();
+      EXPECT_EQ(std::string(pack_into(room, chunk, kNumber, level)), packed(chunk, kNumber, level));
+      EXPECT_EQ(read_all(packed(chunk, kNumber, level)).entries, entries);
+    }
+  }
+}
+
 // Chunks that are whole but not where they belong: lost, doubled, exchanged, of another stream or
 // recording.
 TEST(DamagedStream, ChunksInAnotherOrderAreNotTaken) {

@@ -37,8 +37,12 @@ namespace {
 using recording::File;
 using recording::Key;
 
-constexpr uint64_t kOldest = 250'000'000;      // nanoseconds
-constexpr int kLevel = 1;                      // of zstd
+constexpr uint64_t kOldest = 250'000'000;  // nanoseconds
+constexpr int kLevel = 1;                  // of zstd
+// What the program reads (files, the network) is packed with next to no effort: at kLevel that
+// would take more processor time than most programs spend on the data.
+constexpr int kDataLevel = -20;
+constexpr uint64_t kDataEntry = 512;           // bytes: entries of data are longer in the mean
 constexpr uint64_t kMaxQueued = 128ull << 20;  // bytes; then the rings fill and programs wait
 constexpr uint64_t kMinLeased = 1 << 20;       // bytes
 constexpr unsigned kMaxLeased = 16;            // each has a descriptor
@@ -53,6 +57,11 @@ bool make_copy(const File& from, const std::string& name, uint64_t size, mode_t 
   copy.sum = *sum;
   copy.size = to.size();
   return true;
+}
+
+int level_of(const recording::Chunk& chunk) {
+  return chunk.raw.size() / std::max<uint64_t>(chunk.entries, 1) >= kDataEntry ? kDataLevel
+                                                                               : kLevel;
 }
 
 bool is_the_one(const struct stat& status, const channel::MappedFile& wanted) {
@@ -232,7 +241,7 @@ void Recorder::append(const recording::Chunk& chunk) {
   const std::string path =
       fmt::format("{}/{}/{}", directory_, recording::kStreams, chunk.key.name());
   try {
-    const std::string bytes = recording::packed(chunk, recording_, kLevel);
+    const std::string_view bytes = recording::pack_into(room_, chunk, recording_, level_of(chunk));
     const File file = File::appending(path);
     if (!file.is_open()) throw recording::Damage(fmt::format("{}: {}", path, strerror(errno)));
     const uint64_t before = file.size();

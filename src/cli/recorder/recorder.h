@@ -103,6 +103,7 @@ class Recorder {
   bool ends_ = false;
   std::string failure_;
   uint64_t packed_ = 0, raw_ = 0;
+  std::string room_;  // the writer's alone: for a packed chunk
   std::map<recording::Key, recording::End::Stream> written_;
 
   std::thread writer_;  // last: it uses all of the above
