@@ -425,6 +425,7 @@ struct StoppedWorld {
 
 // A recording that is made or replayed (record/stream.h).
 struct RecordingState {
+  uint8_t descriptor_kinds[kVisibleDescriptors];  // recording: what they are (syscall/read.cc)
   uint8_t visible_output[kVisibleDescriptors];  // of a replay: the output of the command's, 1 or 2,
                                                 // that the descriptor was; 0 none
   uint32_t compares_memory;  // at its end; not of what the program executes itself, which has other

@@ -24,6 +24,7 @@
 #include "memory/backing.h"
 #include "memory/program_memory.h"
 #include "record/call_digest.h"
+#include "record/clock_input.h"
 #include "record/shared_memory.h"
 #include "record/stream.h"
 #include "record/unrecorded.h"
@@ -271,6 +272,7 @@ long answer(const effects::Request& request, Ask ask) {
     const recording::PrintScope prints(task, request);
     const long result =
         replay == effects::Replay::kMake ? with_memory(request, make) : with_memory(request, ask);
+    if (put_clock(task, request, result)) return result;
     keep(task, request, before, result);
     if (replay != effects::Replay::kMake) recording::note_result(task, request, result);
     return result;
@@ -281,6 +283,7 @@ long answer(const effects::Request& request, Ask ask) {
     const long made = with_memory(request, make);
     return take_answer(task, request, &made);
   }
+  if (take_clock(task, request)) return 0;
   const long result = take_answer(task, request);
   recording::note_result(task, request, result);
   if (request.number == SYS_wait4 && result > 0) {
@@ -398,6 +401,13 @@ bool next_is(What what) {
   Task& task = self();
   const Entry* entry = recording::peek(task);
   return entry && entry->kind == Kind::kValue && entry->number == static_cast<uint16_t>(what) &&
+         entry->event == recording::progress_of(task);
+}
+
+bool next_is_call(long number) {
+  Task& task = self();
+  const Entry* entry = recording::peek(task);
+  return entry && entry->kind == Kind::kCall && entry->number == number &&
          entry->event == recording::progress_of(task);
 }
 

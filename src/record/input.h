@@ -50,6 +50,7 @@ enum class What : uint16_t {
   kHosted = 21,
   kSignalCame = 22,
   kHeldLong = 23,
+  kClockRead = 24,
 };
 
 // Makes a system call of the program. The recording has its result, and what it writes to memory.
@@ -75,6 +76,8 @@ int64_t log_value(What what, Ask ask) {
 // Replay only. Returns true if the task's next entry, here, is such a number.
 bool next_is(What what);
 bool next_is(What what, int64_t value);
+// Replay only. Returns true if the task's next entry, here, is the answer of such a system call.
+bool next_is_call(long number);
 // Returns whether something happens here, in runs in which it may or may not. Logs it if it does.
 template <typename Ask>
 bool log_if(What what, Ask ask) {

@@ -262,7 +262,9 @@ bool never_sleeps_fcntl(long command) { return command != F_SETLKW && command !=
 
 bool is_descriptor(long number) { return way_of(number) != Way::kNone; }
 
-long call_beside_hidden(Call& call) {
+namespace {
+
+long make_beside_hidden(Call& call) {
   switch (call.number) {
     case SYS_close: return page::is_hidden(static_cast<int>(call.a)) ? -EBADF : call_kernel(call);
     case SYS_dup2:
@@ -270,6 +272,24 @@ long call_beside_hidden(Call& call) {
     case SYS_close_range: return on_close_range(call);
     default: return call_kernel(call);
   }
+}
+
+void forget_replaced(const Call& call) {
+  switch (call.number) {
+    case SYS_close: return forget_kinds(call.a, call.a);
+    case SYS_dup2:
+    case SYS_dup3: return forget_kinds(call.b, call.b);
+    case SYS_close_range:
+      return forget_kinds(static_cast<uint32_t>(call.a), static_cast<uint32_t>(call.b));
+    default: return;
+  }
+}
+
+}  // namespace
+
+long call_beside_hidden(Call& call) {
+  forget_replaced(call);
+  return make_beside_hidden(call);
 }
 
 long on_descriptor(Call& call) {

@@ -1,14 +1,19 @@
 // Reads: the task waits outside until something is there, and reads in its turn. A call that wants
 // more than there may be (MSG_WAITALL, recvmmsg) becomes several that do not wait, with the waiting
 // in between.
+//
+// In a recording a call that surely does not wait is made at once (goes_at_once): to ask for flags
+// and readiness, and to keep them, would cost more than the call.
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
 #include "constant/constant.h"
+#include "control/control.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "signal/signals.h"
@@ -149,7 +154,59 @@ long receive_many(Call& call) {
   });
 }
 
+// What is behind a descriptor, as far as a read or write may wait for it.
+enum class DescriptorKind : uint8_t { kUnknown, kFile, kStream, kOther };
+
+// Remembered until a call closes or replaces the descriptor, which all tasks of the process share.
+// A file of the kernel's own (in /proc) may wait, and says that it is empty; so may one that is
+// still empty, which is asked again.
+DescriptorKind kind_of(long descriptor) {
+  if (descriptor < 0 || descriptor >= kVisibleDescriptors) return DescriptorKind::kOther;
+  uint8_t& known = shared().recording.descriptor_kinds[descriptor];
+  if (known) return static_cast<DescriptorKind>(known);
+  struct stat status {};
+  if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0)
+    return DescriptorKind::kOther;
+  if (S_ISREG(status.st_mode) && status.st_size == 0) return DescriptorKind::kOther;
+  const bool is_stream = S_ISSOCK(status.st_mode) || S_ISFIFO(status.st_mode);
+  const DescriptorKind kind = S_ISREG(status.st_mode) ? DescriptorKind::kFile
+                              : is_stream             ? DescriptorKind::kStream
+                                                      : DescriptorKind::kOther;
+  known = static_cast<uint8_t>(kind);
+  return kind;
+}
+
+// What else the call may wait for than the one readiness.
+bool wants_more(const Call& call, DescriptorKind kind) {
+  switch (call.number) {
+    case SYS_read:
+    case SYS_readv: return false;
+    case SYS_recvfrom: return call.d & MSG_WAITALL;
+    case SYS_recvmsg: return call.c & MSG_WAITALL;
+    case SYS_write:
+    case SYS_writev: return kind == DescriptorKind::kStream && bytes_of(call) > kWhole;
+    case SYS_sendto:
+    case SYS_sendmsg: return has_address(call) || bytes_of(call) > kWhole;
+    default: return true;
+  }
+}
+
 }  // namespace
+
+bool goes_at_once(const Call& call, short events) {
+  if (!input::is_on()) return false;
+  if (input::replaying()) return input::next_is_call(call.number);
+  const DescriptorKind kind = kind_of(call.a);
+  if (kind == DescriptorKind::kOther || wants_more(call, kind)) return false;
+  if (kind == DescriptorKind::kFile) return true;
+  pollfd poll{static_cast<int>(call.a), events, 0};
+  return sys::raw(SYS_poll, reinterpret_cast<long>(&poll), 1, 0) > 0;
+}
+
+void forget_kinds(long first, long last) {
+  for (long i = first < 0 ? 0 : first; i <= last && i < kVisibleDescriptors; i++)
+    shared().recording.descriptor_kinds[i] = static_cast<uint8_t>(DescriptorKind::kUnknown);
+}
 
 long status_flags(long descriptor) {
   return input::log_value(input::What::kFlags,
@@ -209,7 +266,7 @@ long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const ch
 long read_when_ready(Call& call) {
   const bool reads = call.number == SYS_read || call.number == SYS_readv;
   const bool has_signals = reads && trap::come_to_signalfd(call.a, false);
-  if (never_waits(call)) return call_kernel(call);
+  if (goes_at_once(call, POLLIN) || never_waits(call)) return call_kernel(call);
   if (call.number == SYS_recvmmsg) return receive_many(call);
   const long flags = call.number == SYS_recvfrom ? call.d : call.number == SYS_recvmsg ? call.c : 0;
   if ((flags & MSG_WAITALL) && !(flags & (MSG_PEEK | MSG_ERRQUEUE)) && is_stream_socket(call.a)) {

@@ -45,6 +45,15 @@ long move_through_memory(Call& call);
 long make_simple(
     Call& call);  // dispatch.cc: recorded, a call on descriptors, as the program's own is made
 
+// A read or write of a recording: it does not wait, so it is made as it is, and neither the
+// descriptor's flags nor its readiness are kept. Replaying: it was made like that. In read.cc.
+bool goes_at_once(const Call& call, short events);
+// What the descriptors in this range are is asked for anew: they are closed or replaced.
+void forget_kinds(long first, long last);
+uint64_t bytes_of(const Call& call);  // write.cc: how much it would write
+bool has_address(const Call& call);   // write.cc: it sends to an address
+// Where there is room at all, there is room for so much.
+inline constexpr uint64_t kWhole = 4096;
 bool would_sleep(long descriptor, short events);
 bool never_waits(const Call& call);  // asked not to, by the descriptor or by the call
 bool is_stream(long descriptor);     // it has no position

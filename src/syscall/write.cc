@@ -19,8 +19,6 @@ namespace weir::syscalls {
 
 namespace {
 
-constexpr uint64_t kWhole = 4096;  // where there is room at all, there is room for so much
-
 // What cannot be read the kernel refuses.
 uint64_t total_of(long parts, uint64_t count) {
   constexpr uint64_t kMax = 1024;  // the kernel refuses more
@@ -36,23 +34,6 @@ uint64_t total_of(long parts, uint64_t count) {
 msghdr header_of(const Call& call) {
   msghdr header;
   return trap::from_program(header, call.b) == 0 ? header : msghdr{};
-}
-
-uint64_t bytes_of(const Call& call) {
-  switch (call.number) {
-    case SYS_writev: return total_of(call.b, static_cast<uint64_t>(call.c));
-    case SYS_sendmsg: {
-      const msghdr header = header_of(call);
-      return total_of(reinterpret_cast<long>(header.msg_iov), header.msg_iovlen);
-    }
-    default: return static_cast<uint64_t>(call.c);  // write, sendto
-  }
-}
-
-// A datagram to an address: whether there is room shows only when it is sent.
-bool has_address(const Call& call) {
-  if (call.number == SYS_sendto) return call.e != 0;
-  return call.number == SYS_sendmsg && header_of(call).msg_name;
 }
 
 bool may_sleep(long descriptor) {
@@ -79,13 +60,30 @@ struct Offset {
 
 }  // namespace
 
+uint64_t bytes_of(const Call& call) {
+  switch (call.number) {
+    case SYS_writev: return total_of(call.b, static_cast<uint64_t>(call.c));
+    case SYS_sendmsg: {
+      const msghdr header = header_of(call);
+      return total_of(reinterpret_cast<long>(header.msg_iov), header.msg_iovlen);
+    }
+    default: return static_cast<uint64_t>(call.c);  // write, sendto
+  }
+}
+
+// A datagram to an address: whether there is room shows only when it is sent.
+bool has_address(const Call& call) {
+  if (call.number == SYS_sendto) return call.e != 0;
+  return call.number == SYS_sendmsg && header_of(call).msg_name;
+}
+
 bool is_stream(long descriptor) {
   return input::log_value(input::What::kFlags,
                           [=] { return sys::raw(SYS_lseek, descriptor, 0, SEEK_CUR); }) == -ESPIPE;
 }
 
 long write_in_order(Call& call) {
-  if (never_waits(call)) return call_kernel(call);
+  if (goes_at_once(call, POLLOUT) || never_waits(call)) return call_kernel(call);
   if (would_sleep(call.a, POLLOUT) || (bytes_of(call) > kWhole && is_stream(call.a)))
     return sleep_in_kernel(call, "output");
   if (!has_address(call)) return call_kernel(call);
