@@ -333,14 +333,14 @@ cat >told.c <<'C'
 #include <sys/mman.h>
 #include <unistd.h>
 int main(void) {
-  const volatile char* at = mmap(0, 4096, PROT_READ, MAP_SHARED, open("told.in", O_RDONLY), 0);
+  const volatile char* at = mmap(0, 4096, PROT_READ, MAP_SHARED, open("told.in", O_RDONLY), 0); close(creat("told.runs", 0600));
   while (*at != 'b') usleep(10000);
   return 0;
 }
 C
 gcc -g -O1 -o told told.c
 printf '%4096s' a >told.in
-{ sleep 0.5; printf b | dd of=told.in conv=notrunc status=none; } &
+{ until [ -e told.runs ]; do sleep 0.02; done; printf b | dd of=told.in conv=notrunc status=none; } &
 "$weir" record --quiet -o told.recording -- ./told
 ends 125 'differs from the recording' "$weir" replay told.recording
 grep -q 'in main, told.c:6 (/' stderr || fail "where it differs: $(cat stderr)"
