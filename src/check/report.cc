@@ -110,17 +110,20 @@ bool may_be_text(uint64_t word) {
 bool is_at(const RecentContext& recent, const AccessSite& site, const uint64_t* words,
            uint32_t count) {
   if (recent.rip != site.rip || recent.rsp != site.general[4] || !recent.context) return false;
+  if (recent.is_call != site.is_call) return false;
   for (uint32_t i = 0; i < recent.count; i++) {
     if (recent.at[i] >= count || words[recent.at[i]] != recent.word[i]) return false;
   }
   return true;
 }
 
-// `recent`, unless it is NULL, gets what the key is made of.
+// `recent`, unless it is NULL, gets what the key is made of. The instruction behind a call is told
+// from the call, which has the same place and stack.
 uint64_t key_of(const AccessSite& site, const uint64_t* words, uint32_t count,
                 RecentContext* recent) {
   const Findings& f = found();
-  uint64_t key = mix(site.rip ^ site.general[4] << 17 ^ uint64_t{checking::g_image} << 32);
+  uint64_t key = mix(site.rip ^ site.general[4] << 17 ^ uint64_t{checking::g_image} << 32) ^
+                 uint64_t { site.is_call };
   uint32_t kept = 0;
   if (recent) recent->context = findings::kNoContext;
   for (uint32_t i = 0; i < count; i++) {
@@ -132,7 +135,7 @@ uint64_t key_of(const AccessSite& site, const uint64_t* words, uint32_t count,
   }
   if (recent) {
     recent->rip = kept <= RecentContext::kWords ? site.rip : 0;  // too many: it is none
-    recent->rsp = site.general[4];
+    recent->rsp = site.general[4], recent->is_call = site.is_call;
     recent->count = kept;
   }
   return key ? key : 1;

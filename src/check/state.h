@@ -116,6 +116,7 @@ struct RecentContext {
   uint32_t context, count;
   uint64_t word[kWords];
   uint8_t at[kWords];  // in words from rsp
+  bool is_call;        // as AccessSite::is_call
 };
 
 struct ThreadState {  // of a task, by its id
