@@ -42,7 +42,7 @@ bool is_keyword(std::string_view word) {
                  "unsigned", "signed",   "float",    "double",        "bool",           "void",
                  "auto",     "this",     "operator", "static_assert", "_Static_assert", "const",
                  "volatile", "and",      "or",       "not",           "co_await",       "co_return",
-                 "alignas",  "size_t"});
+                 "alignas",  "size_t",   "_Pragma"});
 }
 
 // Where the compilers of this machine look for <name>.
@@ -403,6 +403,17 @@ Statement statement_at(const std::vector<Token>& tokens, size_t first, size_t la
   return {first, last};
 }
 
+// The end of the statement or the block that begins there.
+size_t last_of(const std::vector<Token>& tokens, size_t first) {
+  int open = 0;
+  for (size_t i = first; i < tokens.size(); i++) {
+    if (tokens[i].text == "{") open++;
+    if (tokens[i].text == "}") open--;
+    if (open <= 0 && is_boundary(tokens[i])) return i;
+  }
+  return tokens.size();
+}
+
 // Whether a function, as debug information names it, stands in the file, and not behind the line.
 bool has_function(const SourceFile& file, const std::string& function, int line) {
   std::string name;  // the last word of it, without what it is called with
@@ -440,6 +451,10 @@ SourceScan::Found SourceScan::look(const std::string& path, int line, int column
   if (at <= last) statement = part_of(tokens, statement_at(tokens, at, at), at);
   else statement = statement_at(tokens, first, last);
 
+  for (const size_t from : file.atomic_from) {
+    if (from <= statement.last && statement.first <= last_of(tokens, from))
+      return {false, "a pragma says that it is atomic", false, true};
+  }
   const Closure& closure = closure_of(path, unit);
   for (size_t i = statement.first; i <= statement.last; i++) {
     const Token& token = tokens[i];

@@ -67,6 +67,24 @@ TEST_F(SourceScanTest, WordsThatSaySo) {
   }
 }
 
+TEST_F(SourceScanTest, PragmasThatSaySo) {
+  const auto in_body = [](const std::string& body) {
+    return "int x, v;\nvoid f(void) {\n" + body + "}\n";
+  };
+  EXPECT_FALSE(plain(in_body("#pragma omp atomic write\n  x = 7;  // HERE\n")));
+  EXPECT_FALSE(plain(in_body("# pragma omp \\\n  atomic read\n  v = x;  // HERE\n")));
+  EXPECT_FALSE(plain(in_body("  if (v)\n#pragma omp atomic\n    x++;  // HERE\n")));
+  EXPECT_FALSE(
+      plain(in_body("#pragma omp atomic capture\n  {\n    v = x;\n    x++;  // HERE\n  }\n")));
+  EXPECT_FALSE(plain(in_body("  _Pragma(\"omp atomic\") x += 1;  // HERE\n")));
+  EXPECT_FALSE(plain("#define ADD _Pragma(\"omp atomic\")\n" + in_body("  ADD x++;  // HERE\n")));
+  EXPECT_TRUE(plain(in_body("#pragma omp atomic\n  v++;\n  x = 7;  // HERE\n")));
+  EXPECT_TRUE(plain(in_body("#pragma omp atomic capture\n  { v = x; x++; }\n  x = 7;  // HERE\n")));
+  EXPECT_TRUE(plain(in_body("  x = 7;  // HERE\n#pragma omp atomic\n  v++;\n")));
+  EXPECT_TRUE(plain(in_body("#pragma omp critical\n  x = 7;  // HERE\n")));
+  EXPECT_TRUE(plain(in_body("  _Pragma(\"omp critical\") x = 7;  // HERE\n")));
+}
+
 TEST_F(SourceScanTest, WordsInCommentsAndTextsSayNothing) {
   EXPECT_TRUE(
       plain("int x; void g(const char*);\nvoid f(void) {\n  /* atomic_load */ x = 1;  // HERE "

@@ -107,6 +107,10 @@ class Scanner {
       if (at_ < text_.size() && text_[at_] == '"' && name.ends_with('R') && name.size() <= 3)
         return skip_raw_text();
       out->push_back({std::string(name), line, column, true});
+      // What it says is a text, which is not kept.
+      if (name == "_Pragma" &&
+          text_.substr(at_, text_.find(')', at_) - at_).find("atomic") != std::string_view::npos)
+        out->back().text = "_Pragma atomic";
     } else if (std::isdigit(static_cast<unsigned char>(c))) {
       while (at_ < text_.size() &&
              (is_name_part(text_[at_]) || text_[at_] == '.' || text_[at_] == '\''))
@@ -148,6 +152,9 @@ class Scanner {
     const std::string name = words[0].text;
     if (spelled.size() == words.size()) spelled.erase(spelled.begin());
     if (conditions_.take(name, spelled) || !conditions_.is_live()) return;
+    if (name == "pragma" &&
+        std::ranges::any_of(words, [](const Token& word) { return word.text == "atomic"; }))
+      file_->atomic_from.push_back(file_->tokens.size());
     if (words.size() < 2 || name != "define") return;
     std::vector<std::string>& body = file_->macros[words[1].text];
     for (size_t i = 2; i < words.size(); i++) {

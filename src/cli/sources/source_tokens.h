@@ -27,6 +27,7 @@ struct SourceFile {
   std::map<std::string, std::vector<std::string>> macros;  // name to all names in its definitions
   std::vector<Include> includes;
   std::set<std::string> callables;  // names that a parenthesis follows somewhere
+  std::vector<size_t> atomic_from;  // tokens behind `#pragma omp atomic` and its like
 };
 
 // Returns the scanned file, which is read once. For headers of the system the tokens are not kept.
