@@ -83,8 +83,11 @@ bool on_checked_fault(Task& task, uint64_t address, ucontext_t& context) {
       g_ignored_steps = 0;
       checked::delay_access(task, accesses.site, accesses.access, accesses.count);
     }
-    if (accesses.is_listed && accesses.count == 1 &&
-        emulate(context, accesses.access[0].address, accesses.access[0].size)) {
+    const bool is_repeated = instruction && instruction->repeat == Repeat::kCounted;
+    if (accesses.is_listed &&
+        (is_repeated ? emulate_repeated(context)
+                     : accesses.count == 1 &&
+                           emulate(context, accesses.access[0].address, accesses.access[0].size))) {
       if (!is_ignored) checked::acquire_read(task, accesses.access, accesses.count);
     } else if ((is_ignored && ++g_ignored_steps > kMaxIgnoredSteps) ||
                (instruction && (instruction->repeat != Repeat::kNone || instruction->is_syscall)) ||

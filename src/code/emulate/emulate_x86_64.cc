@@ -356,4 +356,53 @@ bool emulate(ucontext_t& context, uint64_t address, uint64_t size) {
   return done;
 }
 
+namespace {
+
+// Where the runtime sees those bytes of the program's; null: not all are in the backing, or the
+// program may not access them so.
+uint8_t* seen_at(greg_t start, uint64_t size, bool writes) {
+  const auto address = static_cast<uint64_t>(start);
+  if (page::backing_bytes_at(address) < size) return nullptr;
+  for (uint64_t at = page_down(address); at < address + size; at += kPageSize) {
+    if (!page::may_access(at, writes)) return nullptr;
+  }
+  return reinterpret_cast<uint8_t*>(page::shared_view_of(address));
+}
+
+}  // namespace
+
+bool emulate_repeated(ucontext_t& context) {
+  constexpr uint64_t kMost = 4 * kPageSize;
+  constexpr uint8_t kMovsByte = 0xa4, kMovs = 0xa5, kStosByte = 0xaa, kStos = 0xab;
+  constexpr greg_t kDirection = 1 << 10;
+  auto& gregs = context.uc_mcontext.gregs;
+  const auto* code = reinterpret_cast<const uint8_t*>(gregs[REG_RIP]);
+  Shape shape;
+  if (!read_shape(code, kMaxInstructionSize, shape) || shape.has_67 || shape.is_vector ||
+      !shape.has_repeat || shape.map != OpcodeMap::kOneByte || (gregs[REG_EFL] & kDirection))
+    return false;
+  const bool copies = shape.opcode == kMovsByte || shape.opcode == kMovs;
+  if (!copies && shape.opcode != kStosByte && shape.opcode != kStos) return false;
+  const bool is_byte = shape.opcode == kMovsByte || shape.opcode == kStosByte;
+  const uint64_t width = is_byte ? 1 : shape.rex & 8 ? 8 : shape.has_66 ? 2 : 4;
+  const auto count = static_cast<uint64_t>(gregs[REG_RCX]);
+  if (count == 0 || count > kMost / width) return false;
+  const uint64_t size = count * width;
+  uint8_t* const to = seen_at(gregs[REG_RDI], size, true);
+  const uint8_t* const from = copies ? seen_at(gregs[REG_RSI], size, false) : nullptr;
+  if (!to || (copies && !from)) return false;
+  const auto value = static_cast<uint64_t>(gregs[REG_RAX]);
+  for (uint64_t at = 0; at < size; at += width) {  // element by element: they may overlap
+    const void* const element = copies ? static_cast<const void*>(from + at) : &value;
+    uint64_t kept = 0;
+    copy_bytes(&kept, element, width);
+    copy_bytes(to + at, &kept, width);
+  }
+  gregs[REG_RCX] = 0;
+  gregs[REG_RDI] += static_cast<greg_t>(size);
+  if (copies) gregs[REG_RSI] += static_cast<greg_t>(size);
+  gregs[REG_RIP] += shape.length;
+  return true;
+}
+
 }  // namespace weir::trap

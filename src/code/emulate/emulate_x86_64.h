@@ -12,4 +12,8 @@ namespace weir::trap {
 // done nothing, if the instruction is not one of those known here.
 bool emulate(ucontext_t& context, uint64_t address, uint64_t size);
 
+// As emulate(), for `rep movs` and `rep stos` upwards of a few pages at most, all of it memory of
+// the backing.
+bool emulate_repeated(ucontext_t& context);
+
 }  // namespace weir::trap
