@@ -53,8 +53,7 @@ uint32_t slots_in_use() { return __atomic_load_n(&state().slots, __ATOMIC_ACQUIR
 uint64_t kept() { return happens::g_replayed ? Past::kKept : 64; }
 
 void begin(ThreadState& thread, const Task& task) {
-  // The first task lives as long as any.
-  thread.slot = task.identity.creation ? 1 + (task.identity.creation - 1) % (kSlots - 1) : 0;
+  thread.slot = free_slot(thread, task);
   uint32_t slots = __atomic_load_n(&state().slots, __ATOMIC_RELAXED);
   while (slots <= thread.slot &&
          !__atomic_compare_exchange_n(&state().slots, &slots, thread.slot + 1, false,

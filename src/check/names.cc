@@ -3,9 +3,15 @@
 //
 // The kernel lets a process write the name of its own threads only, and here each is a process: it
 // refuses (EINVAL). signal/names.cc brings it to that task; for reports it is kept here.
+//
+// A task's name in the vector clocks is its slot. There are 64, and programs make threads by the
+// thousand, so slots are used again. Who knows a later task of a slot seems to know the earlier
+// ones, and their races are missed. So a task takes a slot whose tasks have ended and are known to
+// its creator, if there is one.
 
 #include <asm/unistd.h>
 
+#include "base/atomic_enum.h"
 #include "base/bytes.h"
 #include "check/attach.h"
 #include "check/happens_before.h"
@@ -71,6 +77,29 @@ void note_name(long number, long first, long second, long result) {
       sys::raw(SYS_prctl, kGetName, reinterpret_cast<long>(info->name));
   }
   if (number == SYS_write && result == kInvalid) name_other(first, static_cast<uint64_t>(second));
+}
+
+uint32_t free_slot(const ThreadState& thread, const Task& task) {
+  const uint64_t creation = task.identity.creation;
+  if (!creation) return 0;  // the first task lives as long as any
+  const auto first = static_cast<uint32_t>(1 + (creation - 1) % (kSlots - 1));
+  // In a replay each creation has the slot that it had.
+  if (creation < kSlots || happens::g_replayed) return first;
+  State& s = state();
+  uint64_t taken = 1;
+  for (uint32_t i = 0; i < shared().order.high_task; i++) {
+    const ThreadState& other = s.threads[i];
+    if (&other != &thread &&
+        load_enum<__ATOMIC_RELAXED>(shared().tasks[i].order.state) != TaskState::kFree)
+      taken |= bit_of(other);
+  }
+  for (uint32_t i = 0; i < kSlots; i++) {
+    const uint32_t slot = (first + i) % kSlots;
+    if (!(taken >> slot & 1) &&
+        thread.now.knows({__atomic_load_n(&s.over[slot], __ATOMIC_RELAXED), slot}))
+      return slot;
+  }
+  return first;
 }
 
 }  // namespace weir::view::checked

@@ -393,6 +393,8 @@ inline bool acquires(uint32_t kind) {
 void check_pending(const ThreadState& thread, Access& access, const AccessSite& site);
 // Returns true if the task spins: it has made that read before, nothing else that was checked, and
 // only waits for another task's store. It sleeps for a moment.
+// The slot of a new task that knows what its creator knows.
+uint32_t free_slot(const ThreadState& thread, const Task& task);
 bool delay_spin(Task& task, ThreadState& thread, const AccessSite& site, const Access& access);
 
 // --- objects with a declared policy (check/policy/enforce_by_process.cc)
