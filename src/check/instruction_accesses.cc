@@ -4,6 +4,8 @@
 
 #include "base/bytes.h"
 #include "check/findings/findings.h"
+#include "code/decode/shape.h"
+#include "memory/backing.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 
@@ -76,6 +78,33 @@ bool is_idle_move(uint64_t rip, uint64_t flags) {
   return code[0] == kTwoBytes && (code[1] & 0xf0) == kMoves && !holds(code[1] & 15, flags);
 }
 
+// A store of a whole word that leaves it as it is: destructors store the pointer to an object's
+// virtual functions anew.
+bool is_unchanged(uint64_t rip, const Registers& registers, const Access& access) {
+  constexpr uint8_t kStore = 0x89, kStoreImmediate = 0xc7;
+  if (!access.written || access.read || access.size != 8 || access.address % 8 ||
+      page::backing_bytes_at(access.address) < 8)
+    return false;
+  Shape shape;
+  const auto* code = reinterpret_cast<const uint8_t*>(rip);
+  if (!read_shape(code, kMaxInstructionSize, shape) || shape.is_vector ||
+      shape.map != OpcodeMap::kOneByte || !(shape.rex & 8))
+    return false;
+  uint64_t value = 0;
+  if (shape.opcode == kStore) {
+    value = registers.general[shape.reg() | (shape.rex & 4) << 1];
+  } else if (shape.opcode == kStoreImmediate) {
+    int32_t immediate = 0;
+    copy_bytes(&immediate, code + shape.immediate_at, sizeof immediate);
+    value = static_cast<uint64_t>(int64_t{immediate});
+  } else {
+    return false;
+  }
+  return value && value == __atomic_load_n(reinterpret_cast<const uint64_t*>(
+                                               page::shared_view_of(access.address)),
+                                           __ATOMIC_RELAXED);
+}
+
 }  // namespace
 
 void list_accesses(const Task& task, const ucontext_t& context, uint64_t address, Extent extent,
@@ -115,6 +144,8 @@ void list_accesses_of(const Instruction* instruction, const Task& task, const uc
                                          : is_known       ? kind_of(*accesses.instruction, access)
                                          : access.written ? uint32_t{kUnknownWrite}
                                                           : 0u};
+    if (is_known && !is_idle && is_unchanged(rip, registers, access))
+      accesses.access[accesses.count - 1].kind |= findings::kUnchanged;
   }
   if (!accesses.is_listed)
     accesses.access[accesses.count++] = {address, 1,

@@ -71,6 +71,7 @@ enum Kind : uint32_t {
   kLockCall = 256,  // a call of a lock
   kComputes =
       512,  // with kMayBeAtomic: an instruction that computes with what it reads, or compares
+  kUnchanged = 1024,  // a word is stored that is there already
 };
 
 struct Side {

@@ -30,6 +30,9 @@
 //       so, no macro or inline function whose definition does, no variable, member or type that is
 //       declared so (source_scan.cc). A name whose definition is not found counts as one that may.
 //
+// A store of a pointer to virtual functions that changes nothing is not reported either: ask no
+// program to mend what compilers make of its destructors.
+//
 // What remains in doubt is not reported as a race, but counted and said; --report-unproven reports
 // it as a possible race. A declared type that is not atomic is no proof without the source:
 // __atomic_load_n takes plain ints, and compiles to the same mov. Two things could still deceive
@@ -94,6 +97,19 @@ bool is_inside_library(const ReportedSide& side) {
 bool is_librarys(const Frames& allocated) {
   return allocated.empty() || allocated.front().file.empty() ||
          allocated.front().file.find("/c++/") != std::string::npos;
+}
+
+// Compilers let each destructor store the pointer to its class's virtual functions. Mostly that is
+// the pointer that is there, and a call of a virtual function meanwhile finds the same.
+bool stores_vptr_anew(const ReportedRace& race) {
+  bool is_known = race.object.variable.name.find("_vptr") != std::string::npos;
+  for (const ReportedSide& side : race.sides) {
+    if (!(side.kind & kWrite)) continue;
+    if (!(side.kind & kUnchanged)) return false;
+    is_known |=
+        !side.frames.empty() && side.frames.front().function.find("::~") != std::string::npos;
+  }
+  return is_known;
 }
 
 // A copy, in the program, of a library's variable ("stdout@GLIBC_2.2.5"), or what says whether a
@@ -168,6 +184,8 @@ Judgement AtomicProof::judge(const ReportedSide& side, const ReportedObject& obj
 }
 
 Judgement AtomicProof::judge(const ReportedRace& race) {
+  if (race.why != Why::kPolicy && stores_vptr_anew(race))
+    return is_atomic("a destructor stores the pointer to virtual functions that is there already");
   if (race.why == Why::kPolicy && race.object.is_unnamed_new &&
       is_librarys(race.object.allocated_at))
     return is_atomic("the C++ library has it for itself");
