@@ -239,6 +239,7 @@ if view == "isolated" and made:
     assert 0 < counts["own_code_seconds"] and abs(floor - counts["floor_seconds"]) < 1e-6
     assert counts["floor_code_in_turn_beside_seconds"] <= counts["floor_code_in_turn_seconds"]
     assert counts["floor_without_kept_turns_seconds"] <= counts["floor_seconds"] + 1e-6
+    assert 0 < counts["floor_by_waits_seconds"] <= counts["floor_in_turns_seconds"] + 1e-6
     assert abs(counts["transaction_seconds"] * total["transactions"] - total["program_seconds"] - total["section_seconds"]) < 1e-5
 END
 # counted NAME STATUS FILES COMMAND...: the command ends with STATUS and leaves FILES files that begin with run.json.

@@ -15,6 +15,8 @@ FLOOR = {  # in milliseconds: name, and key in the file
     "events": "floor_events",
     "unkept": "floor_without_kept_turns",
     "unfenced": "floor_without_fences",
+    "no fence": "floor_in_turns",
+    "waits": "floor_by_waits",
 }
 PHASES = ("program", "section", "scanning", "waiting", "publishing", "turn", "resuming", "blocked", "outside")
 

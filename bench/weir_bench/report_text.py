@@ -213,7 +213,8 @@ FLOOR_WORDS = (
     "Processor time in milliseconds, so nearly the same on a busy machine. Floor: side by side (the longest task of each "
     "round), in turn (program code in kept turns) and events, added up: no run is faster, even with a processor for each "
     "task. Beside: of the code in turn, while another task could run. Unkept, unfenced: floors of an order without kept "
-    "turns, without fences as well. Compare with own code / threads."
+    "turns, without fences as well. No fence: today's turns in today's order, and nobody waits for who is not due. Waits: a "
+    "task waits only for the one that makes or wakes it. Compare with own code / threads."
 )
 
 

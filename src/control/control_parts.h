@@ -460,7 +460,7 @@ struct ProgramSpent {
                         // below had been
   uint64_t inherited_created, inherited_round;
   Floor floor;
-  uint64_t floor_of_ended;  // the longest TaskFloor::all. Guarded by: the turn
+  EndedFloor ended_floor;
 };
 
 }  // namespace weir

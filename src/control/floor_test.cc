@@ -30,7 +30,7 @@ struct FloorTest : ::testing::Test {
       shared().tasks[i].spent.floor = TaskFloor{};
     }
     shared().spent.floor = Floor{};
-    shared().spent.floor_of_ended = 0;
+    shared().spent.ended_floor = EndedFloor{};
   }
   ~FloorTest() override {
     g_counts_phases = false;
@@ -77,10 +77,53 @@ TEST_F(FloorTest, TurnsAreAFloorOfTheirOwn) {
   EXPECT_EQ(floor::unfenced(shared()), 40u);
 }
 
+TEST_F(FloorTest, WithoutFencesATurnWaitsForTheTurnBefore) {
+  Floor& all = shared().spent.floor;
+  floor::go_on(all, of(0), 50, false);
+  floor::go_on(all, of(1), 10, false);
+  floor::go_on(all, of(0), 5, true);   // 50 to 55
+  floor::go_on(all, of(1), 20, true);  // 55 to 75, though it came at 10
+  floor::go_on(all, of(0), 40, false);
+  floor::go_on(all, of(0), 5, true);  // 95 to 100
+  EXPECT_EQ(of(1).in_turns, 75u);
+  EXPECT_EQ(floor::in_turns(shared()), 100u);
+  EXPECT_EQ(of(1).by_waits, 30u);
+  EXPECT_EQ(floor::by_waits(shared()), 100u);
+}
+
+TEST_F(FloorTest, WithoutTurnsATaskWaitsForItsMakerAndWhoWakesIt) {
+  Floor& all = shared().spent.floor;
+  Task& first = shared().tasks[0];
+  Task& second = shared().tasks[1];
+  floor::go_on(all, of(0), 30, false);
+  floor::begin_task(first, second);
+  EXPECT_EQ(of(1).by_waits, 30u);
+  EXPECT_EQ(of(1).in_turns, 30u);
+  floor::go_on(all, of(0), 30, true);
+  floor::go_on(all, of(1), 10, false);
+  floor::wake_task(first, second);
+  EXPECT_EQ(of(1).by_waits, 60u);
+  floor::go_on(all, of(1), 50, true);
+  floor::wake_task(first, second);  // which is later than the one that wakes it
+  EXPECT_EQ(of(1).by_waits, 110u);
+  EXPECT_EQ(floor::by_waits(shared()), 110u);
+}
+
+TEST_F(FloorTest, TheLongestThatHasEndedCountsInEachOrder) {
+  of(1).all = 10, of(1).in_turns = 70, of(1).by_waits = 20;
+  floor::end_task(shared(), shared().tasks[1]);
+  of(1).all = 30, of(1).in_turns = 5, of(1).by_waits = 5;
+  floor::end_task(shared(), shared().tasks[1]);
+  shared().tasks[1].order.state = TaskState::kFree;
+  EXPECT_EQ(floor::unfenced(shared()), 30u);
+  EXPECT_EQ(floor::in_turns(shared()), 70u);
+  EXPECT_EQ(floor::by_waits(shared()), 20u);
+}
+
 TEST_F(FloorTest, ATaskThatHasEndedCounts) {
   compute(0, 10, 0);
   shared().tasks[1].order.state = TaskState::kFree;
-  shared().spent.floor_of_ended = 25;
+  shared().spent.ended_floor.all = 25;
   EXPECT_EQ(floor::unfenced(shared()), 25u);
 }
 

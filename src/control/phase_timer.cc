@@ -39,9 +39,11 @@ void end_phase(Task& task, Phase phase) {
       phase == Phase::kOutside)
     return;
   Floor& all = s.spent.floor;
+  const bool has_turn = s.order.turn == task.id;
+  go_on(s.spent.floor, own, ns, has_turn);
   const bool is_code = phase == Phase::kProgram || phase == Phase::kSection;
   if (is_code) add(all.own, ns);
-  if (s.order.turn != task.id) {
+  if (!has_turn) {
     own.beside += ns;
     own.all += ns;
     add(all.beside, ns);
@@ -55,6 +57,12 @@ void end_phase(Task& task, Phase phase) {
   own.all += ns;
   add(all.kept, ns);
   if (others_could_run(s, task)) add(all.kept_beside, ns);
+}
+
+void wake_task(Task& waker, Task& task) {
+  end_phase(waker, waker.spent.phase);  // what it has done so far
+  TaskFloor& own = task.spent.floor;
+  if (own.by_waits < waker.spent.floor.by_waits) own.by_waits = waker.spent.floor.by_waits;
 }
 
 }  // namespace weir::floor

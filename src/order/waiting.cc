@@ -170,6 +170,7 @@ uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) {
     }
     if (!first) break;
     finish_wait(*first, 0);
+    if (g_counts_phases) floor::wake_task(self(), *first);
     woken++;
   }
   return woken;

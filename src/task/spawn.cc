@@ -341,6 +341,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   task.in_runtime = 1;
   task.identity.start_function = creator.identity.start_function;
   task.identity.start_argument = creator.identity.start_argument;
+  floor::begin_task(creator, task);
   reserve_heap(task.heap);
   if (request.flags & CLONE_CHILD_CLEARTID) task.identity.clear_child_tid = request.child_tid;
   if (request.flags & CLONE_PARENT_SETTID)
@@ -432,7 +433,7 @@ void finish() {
   enter_phase(task, Phase::kTurn);
   task.spent.counters.processor_ns = runtime::processor_time(task);
   add_counters(s.spent.totals, task.spent.counters);
-  if (s.spent.floor_of_ended < task.spent.floor.all) s.spent.floor_of_ended = task.spent.floor.all;
+  floor::end_task(s, task);
   if (s.spent.ended_count < kMaxEnded)
     s.spent.ended[s.spent.ended_count++] = {task.identity.creation, task.spent.counters};
   view::current().leave(task);

@@ -119,7 +119,7 @@ void start_counts() {
   s.spent.ended_count = s.program.end_reported = 0;
   s.spent.pool_reuses = s.spent.forks = s.spent.conversions_us = s.spent.ended_processor_ns = 0;
   s.spent.floor = Floor{};
-  s.spent.floor_of_ended = 0;
+  s.spent.ended_floor = EndedFloor{};
   s.spent.inherited_created = s.order.created;
   s.spent.inherited_round = s.order.round;
   s.spent.inherited = {~uint64_t{0}, {}};

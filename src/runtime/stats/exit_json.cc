@@ -239,6 +239,8 @@ void put_all(File& file, int pid) {
   file.seconds("floor events", floor.turn);
   file.seconds("floor without kept turns", floor::unkept(shared()));
   file.seconds("floor without fences", floor::unfenced(shared()));
+  file.seconds("floor in turns", floor::in_turns(shared()));
+  file.seconds("floor by waits", floor::by_waits(shared()));
   file.seconds("own code", floor.own);
   file.next_line();
   file.count("transactions", total.transactions);

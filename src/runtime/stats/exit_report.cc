@@ -257,7 +257,7 @@ void print_floor() {
   const Shared& s = shared();
   const Floor& floor = s.spent.floor;
   if (!floor.rounds || !plan().is_isolated()) return;
-  Line today, kept, others;
+  Line today, kept, others, same;
   const auto put = [](Line& line, const char* text, uint64_t ns) {
     line.text(text, 0);
     line.decimal(ns / kMicrosecond, 0);
@@ -274,8 +274,11 @@ void print_floor() {
   put(others, "  without kept turns ", floor::unkept(s));
   put(others, " ms, without fences ", floor::unfenced(s));
   put(others, "; own code ", floor.own);
-  others.text(" ms", 0);
+  others.text(" ms;", 0);
   others.print();
+  put(same, "  with these turns and no fence ", floor::in_turns(s));
+  put(same, " ms, with waits for other tasks alone ", floor::by_waits(s));
+  same.print();
 }
 
 // View coherent: what a page that goes from task to task costs. Processor time outside the
