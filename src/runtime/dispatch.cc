@@ -183,7 +183,7 @@ void go_on_counted(Frame& frame) {
   const uint64_t budget = task.turn.looks_for_spin ? 1 : gap_budget(task);
   if (const uint64_t at = translate::enter(task, frame.rip, budget)) {
     frame.rip = at;
-  } else if (!task.fast_lock_section) {
+  } else if (!task.fast_lock_section && !is_in_section(task)) {
     release_turn(task, ReleaseReason::kNextIsFar);
   }
 }

@@ -12,8 +12,9 @@
 // Invariants
 // 1. Whether a turn is kept, and where it ends, depends on turns, changed pages and counted
 //    instructions only: it is the same in every run. (not checkable: it is about two runs)
-// 2. A turn ends after kMaxCoalesced events, so nobody waits for ever. (not checkable: a section
-//    that the task holds is not cut)
+// 2. A turn ends after kMaxCoalesced events, so nobody waits for ever. A section that the task has
+//    goes on until then; at the end of the count it ends as any other gap. (not checkable: about
+//    events to come)
 #pragma once
 
 #include <stdint.h>

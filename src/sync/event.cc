@@ -257,8 +257,10 @@ bool has_short_turns() { return order::current().traits().has_short_turns; }
 bool tasks_active() { return g_tasks_active; }
 
 void count_exhausted(Task& task) {
-  if (task.turn.state != TurnState::kGap || task.turn.depth != 1) return;
-  if (task.fast_lock_section) return;  // a section is not cut
+  if ((task.turn.state != TurnState::kGap && task.turn.state != TurnState::kGapSection) ||
+      task.turn.depth != 1)
+    return;
+  if (task.fast_lock_section) return;  // of Weir's own code, and short
   const Frame& frame = *task.frame;
   const uint64_t state =
       hash_words(frame.rip ^ frame.rsp << 1, reinterpret_cast<const uint64_t*>(&frame), 15);

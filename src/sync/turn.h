@@ -148,7 +148,7 @@ constexpr uint32_t ended_by(ReleaseReason why) {
     case ReleaseReason::kOtherEvent: return kInSection | kInGap | kKeptForCall;
     case ReleaseReason::kCallIsOver: return kKeptForCall;
     case ReleaseReason::kSectionIsOver: return kInSectionEvent;
-    case ReleaseReason::kNextIsFar: return any_of(kGap);
+    case ReleaseReason::kNextIsFar: return any_of(kGap, kGapSection);
     case ReleaseReason::kHandlerBegins: return any_of(kGap, kGapSection);
     case ReleaseReason::kIsCalledBack: return any_of(kHolding, kGap) | kInSection | kKeptForCall;
     case ReleaseReason::kTaskEnds: return any_of(kHolding, kGap) | kInSection | kKeptForCall;

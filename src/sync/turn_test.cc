@@ -69,6 +69,13 @@ TEST_F(TurnTest, ASectionInAGapEndsInTheGap) {
   EXPECT_EQ(task.turn.state, kGap);
 }
 
+// Its task may wait for another one by a loop that makes no event.
+TEST_F(TurnTest, ASectionInAGapEndsWhereTheNextEventIsFar) {
+  begin(kGap);
+  enter_section(task, 8);
+  EXPECT_TRUE(turn::is_any(task, turn::ended_by(ReleaseReason::kNextIsFar)));
+}
+
 TEST_F(TurnTest, WhatIsNoTransitionEndsTheProgram) {
   EXPECT_EXIT(set_turn_state(task, kNone, kGap), ::testing::ExitedWithCode(125), "");
   EXPECT_EXIT(set_turn_state(task, kHolding, kNone), ::testing::ExitedWithCode(125), "");
