@@ -8,7 +8,8 @@ namespace weir::order {
 
 // Token: nanoseconds of waiting before the first probe.
 inline constexpr uint64_t kFirstProbeNs = 4'000'000;
-inline constexpr uint64_t kFirstProbeForPageNs = 40'000;  // record and replay
+inline constexpr uint64_t kFirstProbeInRoundNs = 250'000;  // a loop that reads is proved at once
+inline constexpr uint64_t kFirstProbeForPageNs = 40'000;   // record and replay
 inline constexpr uint64_t kMaxProbeNs = 1'000'000'000;
 // A probe is a burst of looks (signal/spin_probe.cc says why).
 inline constexpr uint32_t kSamplesPerProbe = 8;

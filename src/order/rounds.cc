@@ -193,7 +193,7 @@ void ask_in(const Task& waiter, uint64_t now) {
 
 void sleep_until(Task& task, bool (*done)(const Task& task)) {
   const bool is_exact = current().traits().is_exact;
-  uint64_t patience = is_exact ? kFirstProbeNs : kPreempt;
+  uint64_t patience = is_exact ? current().traits().first_probe : kPreempt;
   uint64_t since = 0, soon = 0, looks = 0;
   while (!done(task)) {
     long result = sleep(task, soon ? soon : patience);

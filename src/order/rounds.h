@@ -13,7 +13,7 @@ class Rounds final : public ByNumber {
   // has the argument, in its section on the token. Otherwise an overdue task goes on where it
   // stands, and time is the clock's.
   explicit constexpr Rounds(bool is_numbered)
-      : ByNumber(is_numbered ? with_still_turns(kExactByNumber)
+      : ByNumber(is_numbered ? in_rounds(kExactByNumber)
                              : Traits{.asks_overdue = true,
                                       .first_probe = kFirstProbeNs,
                                       .next_sample = kNextSampleNs}) {}
@@ -29,8 +29,9 @@ class Rounds final : public ByNumber {
   bool is_idle(const Shared& s) override { return !s.order.serial && s.order.running == 0; }
 
  private:
-  static constexpr Traits with_still_turns(Traits traits) {
+  static constexpr Traits in_rounds(Traits traits) {
     traits.is_still_in_turn = true;
+    traits.first_probe = kFirstProbeInRoundNs;
     return traits;
   }
   void arrived(Shared& s) override;

@@ -86,7 +86,7 @@ int ByNumber::wait_blocked(Task& task) {
   PhaseScope phase(task, Phase::kBlocked);
   Shared& s = shared();
   // A blocked task asks too what the running ones do, ever more rarely.
-  uint64_t rest = kFirstProbeNs;
+  uint64_t rest = traits().first_probe;
   uint64_t soon = 0, looks = 0, since = 0;
   for (;;) {
     if (__atomic_load_n(&s.order.turn, __ATOMIC_ACQUIRE) == task.id) break;

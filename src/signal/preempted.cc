@@ -1,6 +1,9 @@
 // The event of a task that a signal met in program code: it spins, is asked to stand aside, or
 // was stopped at an execution point.
 
+#include "base/coherent_features.h"
+#include "code/emulate/waiting_loop_x86_64.h"
+#include "code/patch/patch.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -9,6 +12,7 @@
 #include "record/stop_point.h"
 #include "signal/spin_probe.h"
 #include "sync/event.h"
+#include "sys/memory.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::trap {
@@ -48,7 +52,31 @@ void wait_in_spin(Task& task) {
 constexpr uint64_t kAside = 1'000'000'000;  // virtual nanoseconds: tens of thousands of rounds, or
                                             // one second where nobody else goes on
 
+// Through the kernel: the address is what a register holds.
+bool load(uint64_t address, uint64_t size, uint64_t* value) {
+  *value = 0;
+  return sys::read_safely(value, address, size) == static_cast<long>(size);
+}
+
 }  // namespace
+
+bool wait_in_loop(Task& task, ucontext_t& context) {
+  if (!g_tasks_active || !plan().is_isolated() || !uses(Optimization::kSpins)) return false;
+  const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
+  StubPlace place;
+  if (task.in_runtime || find_stub_place(registers.rip, place) ||
+      on_runtime_stack(task, registers.general[kRsp]))
+    return false;
+  WaitingLoop loop;
+  if (!find_waiting_loop(registers, sys::fs_base_untouched(), load, loop)) return false;
+  for (size_t i = 0; i < loop.read_count; i++)
+    task.spin.read[i] = {loop.read[i].address, loop.read[i].size, 0, loop.read[i].value};
+  task.spin.read_count = static_cast<uint32_t>(loop.read_count);
+  set_gregs(context.uc_mcontext.gregs, loop.smallest);
+  task.spin.spinning = 1;
+  enter_where_it_stands(task, context);
+  return true;
+}
 
 void stand_aside_if_asked(Task& task) {
   if ((task.turn.depth && (task.turn.state != TurnState::kGap || task.turn.depth > 1)) ||

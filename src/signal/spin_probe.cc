@@ -11,6 +11,9 @@
 // and sleeps until a byte that the cycle reads has changed. Brent's method finds the cycle. One
 // more round finds the smallest state, and a third stops there.
 //
+// At View isolated most loops need none of this: their instructions are carried out on a copy of
+// the registers (wait_in_loop), which finds the same smallest state.
+//
 // A single step costs ten microseconds on a virtual machine, so a task that computes cannot afford
 // thousands of them. So samples come before the steps; each costs a signal. A loop that waits is
 // sampled in the same state again and again, a task that computes never twice in one state. Samples
@@ -37,6 +40,7 @@
 #include "check/check.h"
 #include "code/decode/decoder.h"
 #include "code/emulate/vector_state_x86_64.h"
+#include "code/emulate/waiting_loop_x86_64.h"
 #include "code/patch/doubt.h"
 #include "code/patch/patch.h"
 #include "control/control.h"
@@ -138,14 +142,6 @@ bool seems_to_wait(Task& task, const Registers& registers) {
   task.spin.sampled = task.spin.repeats = 0;
   if (task.spin.vain_steppings < 8) task.spin.vain_steppings++;
   return true;
-}
-
-bool smaller(const Registers& a, const Registers& b) {
-  if (a.rip != b.rip) return a.rip < b.rip;
-  for (unsigned i = 0; i < 16; i++) {
-    if (a.general[i] != b.general[i]) return a.general[i] < b.general[i];
-  }
-  return a.rflags < b.rflags;
 }
 
 void note(Touched* list, size_t& count, size_t capacity, bool& overflow, const Access& access) {
@@ -300,7 +296,7 @@ void on_step(Task& task, ucontext_t& context) {
     return;
   }
   if (p.phase == Phase::kSmallest) {
-    if (smaller(registers, p.smallest)) {
+    if (is_smaller(registers, p.smallest)) {
       p.smallest = registers;
       p.smallest_rest = digest(p, context);
     } else if (registers == p.smallest) {
@@ -462,6 +458,7 @@ void on_probe(Task& task, ucontext_t& context) {
     enter_runtime(task, context, kPreempted);
     return;
   }
+  if (wait_in_loop(task, context)) return;
   Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   const bool waits = seems_to_wait(task, registers);
   if (!waits || task.spin.vain_steppings > 1 || !uses(Optimization::kSpins)) {

@@ -79,4 +79,14 @@ inline Registers registers_of_gregs(const Greg* gregs) {
   return registers;
 }
 
+// The general registers, rip and the status flags.
+template <typename Greg>
+inline void set_gregs(Greg* gregs, const Registers& registers) {
+  constexpr uint8_t kIndex[16] = {13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7};
+  for (unsigned i = 0; i < 16; i++) gregs[kIndex[i]] = static_cast<Greg>(registers.general[i]);
+  gregs[16] = static_cast<Greg>(registers.rip);
+  gregs[17] = static_cast<Greg>((static_cast<uint64_t>(gregs[17]) & ~kStatusFlags) |
+                                (registers.rflags & kStatusFlags));
+}
+
 }  // namespace weir
