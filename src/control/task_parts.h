@@ -274,6 +274,8 @@ struct TaskSignals {
   uint64_t wait_mask;  // signal mask of a sigsuspend or ppoll that a signal ended
 };
 
+inline constexpr unsigned kStampRegisters = 12;
+
 // What the probe has seen of a task that may spin (signal/spin_probe.h).
 struct TaskSpin {
   uint32_t stepping;  // single steps of a spin probe are on
@@ -292,6 +294,14 @@ struct TaskSpin {
     uint32_t pad;
     uint64_t value;
   } read[16];
+  // Readings of rdtsc (runtime/time_stamps.h): the last one, since the event `stamp_events`, and at
+  // `stamp_place` in a row.
+  uint64_t stamp;
+  uint64_t stamp_events;
+  uint64_t stamp_place;
+  uint64_t stamp_registers[kStampRegisters];
+  uint32_t stamps;
+  uint32_t stamps_here;
 };
 
 // Where the task stands in its recording (record/stream.h), while one is made or replayed.

@@ -22,6 +22,7 @@
 #include "record/signals.h"
 #include "record/stop_point.h"
 #include "runtime/atomics.h"
+#include "runtime/time_stamps.h"
 #include "signal/page_fault.h"
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
@@ -40,9 +41,12 @@ namespace {
 
 void on_rdtsc(Frame& frame, const Site& site) {
   const bool is_constant = constant::has_time();
+  const bool is_in_order = plan().is_isolated() && plan().is_deterministic() && !plan().is_serial();
   const uint64_t value =
       is_constant ? constant::read_cycles()
-                  : static_cast<uint64_t>(input::log_value(input::What::kClock, sys::cycles));
+      : is_in_order && g_tasks_active
+          ? runtime::time_stamp(self(), frame)
+          : static_cast<uint64_t>(input::log_value(input::What::kClock, sys::cycles));
   frame.rax = value & 0xffff'ffff;
   frame.rdx = value >> 32;
   constexpr uint8_t kRdtscpLength = 3;

@@ -160,8 +160,7 @@ void go_multi() {
   const bool is_late = s.memory.text_pending || (!input::is_on() && !plan().has_processes());
   s.memory.text_pending = 0;
   if (plan().orders_atomics() || is_late)
-    patch_all((plan().orders_atomics() ? kPatchAtomic : PatchKinds{}) |
-              (is_late ? first_patch_kinds() : PatchKinds{}));
+    patch_all(later_patch_kinds() | (is_late ? first_patch_kinds() : PatchKinds{}));
   if (plan().is_isolated() || plan().is_serial()) {
     translate::forget_own_cache();  // all processes use what was this one's
     translate::start(reinterpret_cast<uint64_t>(&weir_site_entry),

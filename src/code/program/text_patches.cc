@@ -242,9 +242,14 @@ PatchKinds first_patch_kinds() {
   return kinds;
 }
 
+PatchKinds later_patch_kinds() {
+  if (!plan().orders_atomics()) return PatchKinds{};
+  const bool is_in_order = plan().is_isolated() && plan().is_deterministic() && !plan().is_serial();
+  return is_in_order ? kPatchAtomic | kPatchRdtsc : kPatchAtomic;
+}
+
 void patch_new_text() {
-  patch_all(g_tasks_active && plan().orders_atomics() ? first_patch_kinds() | kPatchAtomic
-                                                      : first_patch_kinds());
+  patch_all(g_tasks_active ? first_patch_kinds() | later_patch_kinds() : first_patch_kinds());
   if (!g_tasks_active || plan().is_serial()) translate::on_patched_text();
 }
 

@@ -13,6 +13,8 @@ namespace weir::runtime {
 void patch_all(PatchKinds kinds);
 // What is patched before there are tasks.
 PatchKinds first_patch_kinds();
+// What is patched besides once tasks exist.
+PatchKinds later_patch_kinds();
 // Segments that were mapped since.
 void patch_new_text();
 // Notes that other code lies in `text` from now on, without patches.
