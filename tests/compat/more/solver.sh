@@ -72,6 +72,19 @@ print(b.sum(), numpy.sort(b.ravel())[::4000].tolist(), numpy.fft.rfft(a[0])[:3].
 PY
 }
 
+# Its threads wait for one another in loops, with a mutex held.
+compat numpy_threads needs=python3 modules=numpy orders="free token"
+case_numpy_threads() {
+  under env OPENBLAS_NUM_THREADS=2 /usr/bin/python3 - <<'PY'
+import hashlib, numpy
+r = numpy.random.default_rng(3)
+a, b = r.standard_normal((240, 240)), r.standard_normal((240, 240))
+for i in range(4):
+    a = numpy.tanh(a @ b / 20)
+print(hashlib.sha256(a.tobytes()).hexdigest()[:16], hashlib.sha256(numpy.linalg.solve(a, b).tobytes()).hexdigest()[:16])
+PY
+}
+
 compat scipy needs=python3 modules=scipy orders="free token check"
 case_scipy() {
   under /usr/bin/python3 - <<'PY'
