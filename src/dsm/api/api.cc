@@ -38,10 +38,11 @@ auto& g_threads = *new std::vector<std::unique_ptr<Thread>>;  // Guarded by: g_t
 
 struct Current {
   Thread* thread = nullptr;
-  void set(Node* its, unsigned worker = 0) {
+  void set(Node* its, unsigned worker = 0, Thread::Role role = Thread::Role::kProgram) {
     const std::lock_guard<std::mutex> guard(g_threads_mutex);
     std::erase_if(g_threads, [this](const auto& one) { return one.get() == thread; });
-    thread = its ? g_threads.emplace_back(std::make_unique<Thread>(*its, worker)).get() : nullptr;
+    thread =
+        its ? g_threads.emplace_back(std::make_unique<Thread>(*its, worker, role)).get() : nullptr;
   }
   ~Current() {
     check_unlocked();
@@ -175,7 +176,7 @@ Thread& this_thread() {
   return *g_current.thread;
 }
 
-void use_node(Node* its, unsigned worker) { g_current.set(its, worker); }
+void use_node(Node* its, unsigned worker, Thread::Role role) { g_current.set(its, worker, role); }
 
 }  // namespace weir::dsm
 

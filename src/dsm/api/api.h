@@ -11,8 +11,9 @@ namespace weir::dsm {
 Thread& this_thread();
 // Returns the calling thread's node, without making a Thread.
 Node& node();
-// For tests with several nodes in one process: which node the calling thread belongs to.
-void use_node(Node* node, unsigned worker);
+// Which node the calling thread belongs to: for tests with several nodes in one process, and for
+// the library's own threads.
+void use_node(Node* node, unsigned worker, Thread::Role role = Thread::Role::kProgram);
 
 // Handles SIGSEGV: it goes to the node whose segment it hits, to libweir-region, or to its earlier
 // handler.

@@ -22,9 +22,9 @@
 
 namespace weir::dsm {
 
-Thread::Thread(Node& its_node, unsigned its_worker)
-    : node(its_node), mailbox(its_node.transport.mailbox()), worker(its_worker) {
-  node.known_threads++;
+Thread::Thread(Node& its_node, unsigned its_worker, Role its_role)
+    : node(its_node), mailbox(its_node.transport.mailbox()), worker(its_worker), role(its_role) {
+  if (is_of_program()) node.known_threads++;
 }
 
 namespace {
@@ -62,19 +62,19 @@ NotCancelled::~NotCancelled() noexcept(false) { pthread_setcancelstate(before_, 
 
 InRuntime::InRuntime(Thread& thread)
     : std::unique_lock<std::mutex>(thread.node.mutex), thread_(thread) {
-  if (!thread.node.stream) return;
+  if (!thread.node.stream || !thread.is_of_program()) return;
   g_in_runtime = &thread;
   thread.clock.enter();
 }
 
 InRuntime::~InRuntime() {
-  if (!thread_.node.stream) return;
+  if (!thread_.node.stream || !thread_.is_of_program()) return;
   g_in_runtime = nullptr;
   thread_.clock.leave();
 }
 
 Thread::~Thread() {
-  node.known_threads--;
+  if (is_of_program()) node.known_threads--;
   if (holds.empty()) return;
   const std::lock_guard<std::mutex> held(node.mutex);
   node.end_accesses(*this);

@@ -53,11 +53,17 @@ struct Hold {
 
 // A thread of the program, as this library knows it.
 struct Thread {
-  explicit Thread(Node& node, unsigned worker = 0);
+  // The library has threads that wait as the program's do: one accesses memory for other nodes
+  // (peers.h), one collects. They are none of the program's: nothing that is said of the program's
+  // threads counts them, shows them as waiting or records them.
+  enum class Role : uint8_t { kProgram, kPeers, kCollector };
+  explicit Thread(Node& node, unsigned worker = 0, Role role = Role::kProgram);
   ~Thread();
   Node& node;
   std::unique_ptr<Mailbox> mailbox;
   unsigned worker;  // within the node
+  const Role role;
+  bool is_of_program() const { return role == Role::kProgram; }
   ThreadDiagnostics diagnostics{*this};
   std::vector<uint32_t> locks;  // held
   ThreadClock clock;            // for a recording

@@ -18,6 +18,10 @@ ThreadDiagnostics* ThreadDiagnostics::of_this_thread() { return g_of_this_thread
 
 ThreadDiagnostics::ThreadDiagnostics(Thread& its) : thread(its), address(its.mailbox->address()) {
   g_of_this_thread = this;
+  if (!its.is_of_program()) {
+    track = its.role == Thread::Role::kPeers ? Timeline::kPeers : Timeline::kCollector;
+    return;
+  }
   const std::lock_guard<std::mutex> held(its.node.mutex);
   auto& all = its.node.diagnostics.threads;
   const auto is_free = [&](unsigned number) {

@@ -71,9 +71,7 @@ class Writer {
 
   void write(const Timeline::Event& event, uint64_t start) {
     if (tracks_.insert(event.track).second) {
-      const bool is_server = event.track == Timeline::kServer;
-      meta("thread_name", tid(event),
-           "\"name\":" + quoted(is_server ? "server" : "thread " + std::to_string(event.track)));
+      meta("thread_name", tid(event), "\"name\":" + quoted(name_of_track(event.track)));
       meta("thread_sort_index", tid(event), "\"sort_index\":" + std::to_string(tid(event)));
     }
     const uint64_t end = start + event.duration;
@@ -99,8 +97,15 @@ class Writer {
   uint64_t lines() const { return lines_; }
 
  private:
+  static std::string name_of_track(uint16_t track) {
+    return track == Timeline::kServer      ? "server"
+           : track == Timeline::kPeers     ? "copies for other nodes"
+           : track == Timeline::kCollector ? "garbage collection"
+                                           : "thread " + std::to_string(track);
+  }
   static int tid(const Timeline::Event& event) {
-    return event.track == Timeline::kServer ? 10000 : event.track + 1;
+    return event.track >= Timeline::kCollector ? 10000 + Timeline::kServer - event.track
+                                               : event.track + 1;
   }
 
   void meta(const char* what, int track, const std::string& arguments) {

@@ -24,7 +24,8 @@ const std::vector<char>& clock_name();
 
 class Timeline {
  public:
-  static constexpr uint16_t kServer = 0xffff;  // as a track
+  // Tracks of the library's own threads.
+  static constexpr uint16_t kServer = 0xffff, kPeers = 0xfffe, kCollector = 0xfffd;
 
   // Layout: as it is sent.
   struct Event {

@@ -142,10 +142,8 @@ void Collector::on_meet(Message&& message) {
 // --- The thread
 
 void Collector::run() {
-  Thread thread(node_);
-  node_.known_threads--;  // it has no pointers into the program's memory
+  Thread thread(node_, 0, Thread::Role::kCollector);
   std::unique_lock<std::mutex> held(node_.mutex);
-  std::erase(node_.diagnostics.threads, &thread.diagnostics);  // nor does the program wait for it
   for (;;) {
     while (!stops_ && done_ == called_) node_.changed.wait(held);
     if (done_ == called_) break;
@@ -157,7 +155,6 @@ void Collector::run() {
     done_++;
     node_.changed.notify_all();
   }
-  node_.known_threads++;
 }
 
 void Collector::collect(Thread& thread, std::unique_lock<std::mutex>& held) {

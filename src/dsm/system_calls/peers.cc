@@ -73,7 +73,7 @@ void Peers::on_message(Message&& message) {
 }
 
 void Peers::run() {
-  use_node(&node_, 0);
+  use_node(&node_, 0, Thread::Role::kPeers);
   std::unique_lock<std::mutex> held(mutex_);
   for (;;) {
     changed_.wait(held, [this] { return stops_ || !requests_.empty(); });

@@ -55,6 +55,37 @@ TEST_P(PeersTest, WhatIsReadAndWrittenForAnotherNodeIsAsItsOwnAccess) {
   });
 }
 
+// Nothing that is said of the program's threads counts the one that copies for others.
+TEST_P(PeersTest, TheThreadThatCopiesForOthersIsNoneOfTheProgram) {
+  Settings settings;
+  settings.size = 64 << 20;
+  settings.protocol = GetParam();
+  TestCluster cluster(2, settings);
+  std::atomic<uint64_t> offset{0};
+  cluster.run([&](unsigned me) {
+    if (me == 0)
+      offset =
+          static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc(100)) - cluster.view(0, 0));
+    weir_dsm_barrier(0);
+    Node& node = cluster.node(me);
+    const uint32_t value = me + 7;
+    uint32_t read = 0;
+    node.peers.write(1 - me, offset + 4 * me, &value, 4, this_thread());
+    weir_dsm_barrier(1);
+    weir_dsm_barrier(2);
+    node.peers.read(1 - me, offset + 4 * me, &read, 4, this_thread());
+    EXPECT_EQ(read, value);
+    weir_dsm_barrier(3);
+    EXPECT_EQ(node.known_threads, 1u);
+    {
+      const std::lock_guard<std::mutex> held(node.mutex);
+      ASSERT_EQ(node.diagnostics.threads.size(), 1u);
+      EXPECT_EQ(node.diagnostics.threads[0]->track, 0u);
+    }
+    weir_dsm_barrier(4);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Protocols, PeersTest,
                          testing::Values(WEIR_DSM_SC, WEIR_DSM_LRC, WEIR_DSM_HLRC));
 
