@@ -2,9 +2,10 @@
 // is alone. A program that is linked with libweir-dsm only runs under each.
 //
 // Open MPI refuses to start as root and to start more processes than there are processors, and
-// wants to be told of variables for other hosts. Open MPI 5 reads other variables (PRTE_MCA_) than
-// 4 (OMPI_MCA_): both are set. MPICH's launcher tells its proxies the name of this machine, and
-// fails on a machine without one.
+// wants to be told of variables for other hosts. MPICH's launcher is told too: it passes its own
+// environment on unless it was configured not to (HYDRA_ENV). Open MPI 5 reads other variables
+// (PRTE_MCA_) than 4 (OMPI_MCA_): both are set. MPICH's launcher tells its proxies the name of this
+// machine, and fails on a machine without one.
 #include "dsm/commands/launch.h"
 
 #include <algorithm>
@@ -48,6 +49,10 @@ void start_by_mpich(const Wish& wish, const Host& host, Launch& launch) {
   launch.words.insert(launch.words.end(), {"-n", std::to_string(wish.nodes)});
   if (!wish.hosts.empty()) launch.words.insert(launch.words.end(), {"-hosts", wish.hosts});
   if (!wish.host_file.empty()) launch.words.insert(launch.words.end(), {"-f", wish.host_file});
+  if (!wish.hosts.empty() || !wish.host_file.empty()) {
+    for (const auto& [name, value] : host.environment)
+      launch.words.insert(launch.words.end(), {"-genv", name, value});
+  }
   if (!host.has_name) launch.environment["HYDRA_IFACE"] = "lo";
 }
 
@@ -56,6 +61,7 @@ void start_by_slurm(const Wish& wish, Launch& launch) {
   if (!wish.hosts.empty()) launch.words.insert(launch.words.end(), {"-w", wish.hosts});
   // MPICH of the distributions speaks PMI-2; Open MPI PMIx, as does a program of neither.
   launch.words.push_back(wish.program == Mpi::kMpich ? "--mpi=pmi2" : "--mpi=pmix");
+  launch.words.push_back("--export=ALL");  // else SLURM_EXPORT_ENV, or sbatch's, may leave them out
   if (!wish.host_file.empty())
     launch.error = "Slurm decides about hosts: --hosts is for srun's -w, and there is no host file";
 }

@@ -23,6 +23,12 @@ Wish wish_of(unsigned nodes) {
   return wish;
 }
 
+Host host_with_mpich() {
+  Host host = host_with({"mpirun.mpich"});
+  host.environment["UCX_TLS"] = "tcp";
+  return host;
+}
+
 bool has(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -64,6 +70,11 @@ TEST(DsmLaunch, OtherHostsGetTheVariables) {
   const Launch launch = plan_launch(wish, host);
   EXPECT_TRUE(has(launch.words, "-x") && has(launch.words, "UCX_TLS"));
   EXPECT_TRUE(has(launch.words, "one,two"));
+  const Launch by_mpich = plan_launch(wish, host_with_mpich());
+  const auto at = std::find(by_mpich.words.begin(), by_mpich.words.end(), "-genv");
+  ASSERT_GT(by_mpich.words.end() - at, 2);
+  EXPECT_EQ(at[1], "UCX_TLS");
+  EXPECT_EQ(at[2], "tcp");
 }
 
 TEST(DsmLaunch, SlurmStartsWhatIsInAnAllocation) {
@@ -72,7 +83,7 @@ TEST(DsmLaunch, SlurmStartsWhatIsInAnAllocation) {
   host.in_slurm = true;
   const Launch launch = plan_launch(wish_of(2), host);
   EXPECT_EQ(launch.words, (std::vector<std::string>{"/usr/bin/srun", "-n", "2", "--mpi=pmix",
-                                                    "/tmp/prog", "1000"}));
+                                                    "--export=ALL", "/tmp/prog", "1000"}));
 }
 
 TEST(DsmLaunch, MpichWithoutANameOfTheMachine) {

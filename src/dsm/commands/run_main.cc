@@ -2,7 +2,6 @@
 // what the machine needs, and says what a failed start means.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 
 #include "dsm/commands/completion.h"
 #include "dsm/commands/explain.h"
+#include "dsm/commands/job.h"
 #include "dsm/commands/launch.h"
 
 extern char** environ;
@@ -26,8 +26,6 @@ namespace weir::dsm {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr size_t kKeptBytes = 256 << 10;  // of what a run says on stderr, to be explained
 
 constexpr const char* kFooter =
     "weir-dsm-run [OPTIONS] PROGRAM [ARGUMENTS], for example:\n"
@@ -153,48 +151,6 @@ uint64_t shm_bytes() {
 }
 
 void say(const std::string& text) { fmt::print(stderr, "weir-dsm-run: {}\n", text); }
-
-// Starts it, passes what it says on, and returns its wait status.
-int run_to_end(const Launch& launch, std::string& said) {
-  std::vector<char*> words;
-  for (const std::string& word : launch.words) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw Failure(std::string("no pipe: ") + strerror(errno));
-  static pid_t child = 0;
-  child = fork();
-  if (child < 0) throw Failure(std::string("no process: ") + strerror(errno));
-  if (child == 0) {
-    for (const auto& [name, value] : launch.environment) setenv(name.c_str(), value.c_str(), 1);
-    dup2(ends[1], 2);
-    execv(words[0], words.data());
-    fmt::print(stderr, "weir-dsm-run: {}: {}\n", words[0], strerror(errno));
-    _exit(125);
-  }
-  close(ends[1]);
-  // A key's signal goes to the launcher as well as to us; another's is for us to pass on.
-  signal(SIGINT, SIG_IGN);
-  signal(SIGQUIT, SIG_IGN);
-  const auto pass_on = [](int number) { kill(child, number); };
-  signal(SIGTERM, pass_on);
-  signal(SIGHUP, pass_on);
-  char buffer[4096];
-  for (;;) {
-    const ssize_t got = read(ends[0], buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    for (ssize_t done = 0; done < got;) {
-      const ssize_t wrote = write(2, buffer + done, static_cast<size_t>(got - done));
-      if (wrote < 0 && errno != EINTR) break;
-      if (wrote > 0) done += wrote;
-    }
-    if (said.size() < kKeptBytes) said.append(buffer, static_cast<size_t>(got));
-  }
-  close(ends[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  return status;
-}
 
 std::string quoted(const std::string& word) {
   const bool is_plain = word.find_first_not_of(

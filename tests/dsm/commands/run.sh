@@ -63,8 +63,8 @@ grep -q 'weir-dsm-run' out && bad "--quiet speaks"
 
 # Slurm's words, by a command that shows them.
 mkdir slurm && printf '#!/bin/sh\necho "srun $*"\n' > slurm/srun && chmod +x slurm/srun
-PATH=$work/slurm:$PATH SLURM_JOB_ID=7 says 0 "^srun -n 5 --mpi=pmix .*dsm_cxx\$" -n 5 "$program"
-PATH=$work/slurm:$PATH says 0 "^srun -n 5 -w a,b --mpi=pmi2 .*of_mpich\$" -n 5 --hosts a,b --mpi slurm ./of_mpich
+PATH=$work/slurm:$PATH SLURM_JOB_ID=7 says 0 "^srun -n 5 --mpi=pmix --export=ALL .*dsm_cxx\$" -n 5 "$program"
+PATH=$work/slurm:$PATH says 0 "^srun -n 5 -w a,b --mpi=pmi2 --export=ALL .*of_mpich\$" -n 5 --hosts a,b --mpi slurm ./of_mpich
 printf '#!/bin/sh\necho begun >&2\nexec sleep 50\n' > sleeps && chmod +x sleeps
 # What shells offer. offers EXPECTED WORD...: bash, for the last word.
 offers() {
@@ -87,11 +87,43 @@ for command in run report; do
   "$build/bin/weir-dsm-$command" --completion bash | bash -n || bad "bash, $command"
 done
 
-# A signal reaches the nodes, and they end.
-"$run" --mpi openmpi -n 2 ./sleeps 2> out &
-pid=$!
-for _ in $(seq 100); do grep -q begun out && break; sleep 0.1; done
-kill -TERM $pid
-timeout 20 tail --pid=$pid -f /dev/null || bad "a signal does not end the run"
-wait $pid && bad "a run that was ended by a signal ended well"
+# A signal ends the whole job, by each launcher, also nodes that do not hear it and what they have started.
+cat > deaf <<'EOF'
+#!/bin/bash
+trap '' INT TERM HUP
+echo "node 0: process $$" >&2
+(sleep 51; :) &
+echo "node 0: process $!" >&2
+while :; do sleep 52; done
+EOF
+chmod +x deaf
+# ended SIGNAL MPI PROGRAM NODES
+ended() {
+  local process
+  "$run" --mpi "$2" -n "$4" "./$3" 2> out &
+  local pid=$!
+  for _ in $(seq 200); do [ "$(grep -cE 'begun|process' out)" -ge "$4" ] && break; sleep 0.05; done
+  kill "-$1" $pid
+  [ "$2 $3" = 'none deaf' ] && sleep 0.5 && kill "-$1" $pid  # the second one kills
+  timeout 40 tail --pid=$pid -f /dev/null || bad "SIG$1 does not end a run by $2"
+  wait $pid && bad "a run by $2 that was ended by SIG$1 ended well"
+  for process in $(sed -n 's/^node 0: process //p' out); do
+    [ -d "/proc/$process" ] && ! grep -q '^State:.Z' "/proc/$process/status" && bad "SIG$1, $2: process $process is left"
+  done
+}
+for signal in INT TERM; do
+  ended $signal openmpi sleeps 2
+  ended $signal mpich sleeps 2
+  ended $signal none sleeps 1
+done
+ended INT openmpi deaf 1
+ended TERM none deaf 1
+
+# A process that a program leaves in the background, with stderr open, does not keep the run from ending, and is heard.
+printf '#!/bin/sh\n(sleep 3; echo later >&2) &\necho process $! >&2\nexit 4\n' > leaves && chmod +x leaves
+started=$SECONDS
+"$run" --mpi none ./leaves 2> out
+[ $? = 4 ] && [ $((SECONDS - started)) -lt 3 ] || bad "a process of the background keeps the run"
+for _ in $(seq 100); do grep -q later out && break; sleep 0.1; done
+grep -q later out || bad "what a process of the background says is lost"
 exit "$failed"
