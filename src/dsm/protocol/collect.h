@@ -42,6 +42,8 @@ class Collector {
   // For each node, the interval up to which diffs may be gone on some node. This node requests no
   // diff of those.
   const VectorTime& floor() const { return floor_; }
+  // How many intervals the collections have told this node: at most one for each that was closed.
+  uint64_t told() const { return told_; }
   bool is_collecting() const { return is_collecting_; }
 
   // While a request for diffs or for a copy is under way: what it may need is not dropped. Made and
@@ -59,18 +61,21 @@ class Collector {
   };
 
  private:
-  enum class Step : uint8_t { kLearn, kCurrent, kForget };
+  enum class Step : uint8_t { kLearn, kIntervals, kCurrent, kForget };
   struct Meeting {  // node 0: those that have come to the step
     std::vector<ReplyTo> here;
     uint32_t round = 0;  // the latest barrier that one of them has passed
     VectorTime known;    // by any of them
+    VectorTime by_all;   // by all of them
     uint32_t count = 0;  // intervals
     Message intervals{0};
   };
 
   void run();
   void collect(Thread& thread, std::unique_lock<std::mutex>& held);
-  Message meet(Step step, Thread& thread, std::unique_lock<std::mutex>& held);
+  // `count`, `intervals`: at kIntervals, this node's own.
+  Message meet(Step step, Thread& thread, std::unique_lock<std::mutex>& held, uint32_t count = 0,
+               const Message* intervals = nullptr);
   void on_meet(Message&& message);
   void want(uint32_t number);
   void raise_floor(const VectorTime& upto, std::unique_lock<std::mutex>& held);
@@ -85,6 +90,7 @@ class Collector {
   uint32_t called_ = 0, done_ = 0;  // collections that this node has been called to, and has made
   uint32_t asked_ = 0;              // the last that it has asked for
   uint32_t allowed_ = 0;  // WEIR_DSM_CHECK: the program's thread is done with what it needs
+  uint64_t told_ = 0;     // intervals
   uint64_t left_ = 0;     // bytes that the last one left
   // Node 0
   uint32_t begun_ = 0, finished_ = 0, wanted_ = 0;

@@ -3,9 +3,11 @@
 //
 // Messages: wish (to node 0): the number of the collection. Call (from node 0 to all): its number.
 // Meeting (a request to node 0, to which all have the same reply when all are there): number of the
-// collection, step; at the first step also the barrier that the node has passed last, what it
-// knows, and the intervals since that barrier. Reply: at the first step the latest of these
-// barriers, what any node knows, and the intervals.
+// collection, step. At the first step also the barrier that the node has passed last, and what it
+// knows; reply: the latest of these barriers, what any node knows, and what every node knows. At
+// the second step the node's own intervals in between; reply: those of all. So each interval
+// travels once to node 0 and once from there to each node, however many know it already, and what
+// all know does not travel.
 //
 // Invariants:
 //   1. There is one collection at a time: node 0 calls for the next when all have come to the last
@@ -112,16 +114,19 @@ void Collector::on_meet(Message&& message) {
   if (step == Step::kLearn) {
     meeting.round = std::max(meeting.round, message.get<uint32_t>());
     const VectorTime known = message.get_list<uint32_t>();
-    Message intervals(0);
-    intervals.body = message.get_list<uint8_t>();
-    meeting.count += intervals.get<uint32_t>();
-    if (message.bad() || intervals.bad() || known.size() != node_.nodes())
+    if (message.bad() || known.size() != node_.nodes())
       fail("a damaged message from node %u about garbage", message.header.from);
     meeting.known.resize(node_.nodes());
-    for (NodeId node = 0; node < known.size(); node++)
+    meeting.by_all.resize(node_.nodes(), ~0u);
+    for (NodeId node = 0; node < known.size(); node++) {
       meeting.known[node] = std::max(meeting.known[node], known[node]);
-    meeting.intervals.put_bytes(intervals.body.data() + sizeof(uint32_t),
-                                intervals.body.size() - sizeof(uint32_t));
+      meeting.by_all[node] = std::min(meeting.by_all[node], known[node]);
+    }
+  } else if (step == Step::kIntervals) {
+    meeting.count += message.get<uint32_t>();
+    const std::vector<uint8_t> intervals = message.get_list<uint8_t>();
+    if (message.bad()) fail("a damaged message from node %u about garbage", message.header.from);
+    meeting.intervals.put_bytes(intervals.data(), intervals.size());
   }
   if (meeting.here.size() < node_.nodes()) return;
   const Meeting all = std::exchange(meeting, {});
@@ -131,6 +136,8 @@ void Collector::on_meet(Message&& message) {
     if (step == Step::kLearn) {
       reply.put(all.round);
       reply.put_list(all.known);
+      reply.put_list(all.by_all);
+    } else if (step == Step::kIntervals) {
       reply.put(all.count);
       reply.put_bytes(all.intervals.body.data(), all.intervals.body.size());
     }
@@ -161,10 +168,16 @@ void Collector::collect(Thread& thread, std::unique_lock<std::mutex>& held) {
   const Span span(node_, Doing::kCollect);
   auto& lrc = static_cast<LrcProtocol&>(node_.protocol(WEIR_DSM_LRC));
   auto& hlrc = static_cast<HlrcProtocol&>(node_.protocol(WEIR_DSM_HLRC));
-  Message all = meet(Step::kLearn, thread, held);
-  const uint32_t round = all.get<uint32_t>();
-  const VectorTime upto = all.get_list<uint32_t>();
-  if (all.bad() || upto.size() != node_.nodes()) fail("a damaged reply about garbage");
+  Message bounds = meet(Step::kLearn, thread, held);
+  const uint32_t round = bounds.get<uint32_t>();
+  const VectorTime upto = bounds.get_list<uint32_t>(), by_all = bounds.get_list<uint32_t>();
+  if (bounds.bad() || upto.size() != node_.nodes() || by_all.size() != node_.nodes())
+    fail("a damaged reply about garbage");
+  Message own(0);
+  const uint32_t count = node_.intervals.put_own(by_all[node_.me()], upto[node_.me()], own);
+  Message all = meet(Step::kIntervals, thread, held, count, &own);
+  told_ += all.get<uint32_t>();
+  all.rewind();
   // What others have sent since a barrier whose release is still on its way here.
   while (node_.barrier.round() < round) node_.changed.wait(held);
   node_.incorporate(all);
@@ -180,7 +193,8 @@ void Collector::collect(Thread& thread, std::unique_lock<std::mutex>& held) {
   node_.tapeworm.forget();
 }
 
-Message Collector::meet(Step step, Thread& thread, std::unique_lock<std::mutex>& held) {
+Message Collector::meet(Step step, Thread& thread, std::unique_lock<std::mutex>& held,
+                        uint32_t count, const Message* intervals) {
   Message message(static_cast<uint8_t>(Kind::kCollectMeet));
   message.put(done_ + 1);
   message.put(static_cast<uint8_t>(step));
@@ -188,9 +202,9 @@ Message Collector::meet(Step step, Thread& thread, std::unique_lock<std::mutex>&
     node_.close_interval();
     message.put(node_.barrier.round());
     message.put_list(node_.intervals.known());
-    Message intervals(0);
-    node_.intervals.put_missing(node_.barrier.everybody_knows(), intervals);
-    message.put_list(intervals.body);
+  } else if (step == Step::kIntervals) {
+    message.put(count);
+    message.put_list(intervals->body);
   }
   return node_.ask(0, std::move(message), thread, held);
 }

@@ -53,6 +53,12 @@ void count_under_a_lock(weir_dsm_protocol protocol, Tapes tapes, bool uses_semap
   if (uses_semaphores) {        // a lock may stay on one node
     EXPECT_GT(cluster.node(0).collector.done(), 5u);
   }
+  // However many nodes know an interval, a collection tells it once.
+  for (NodeId node = 0; node < kNodes; node++) {
+    uint64_t closed = 0;
+    for (const uint32_t index : cluster.node(node).intervals.known()) closed += index;
+    EXPECT_LE(cluster.node(node).collector.told(), closed);
+  }
 }
 
 TEST(CollectorTest, WithLocksOnly) {

@@ -92,6 +92,11 @@ void IntervalLog::put_missing(const VectorTime& theirs, Message& message) const 
   }
 }
 
+uint32_t IntervalLog::put_own(uint32_t after, uint32_t upto, Message& message) const {
+  for (uint32_t index = after; index < upto; index++) put_interval(at({me_, index + 1}), message);
+  return upto - std::min(after, upto);
+}
+
 uint32_t IntervalLog::put_arrival(const VectorTime& everybody, Message& message) {
   uint32_t count = 0;
   for (NodeId node = 0; node < known_.size(); node++) {

@@ -44,6 +44,8 @@ class IntervalLog {
   // Not known by whom knows `theirs`. What is forgotten here has come to everybody by a barrier
   // since that was said.
   void put_missing(const VectorTime& theirs, Message& message) const;
+  // Puts this node's own after `after` and up to `upto`, without their number, which it returns.
+  uint32_t put_own(uint32_t after, uint32_t upto, Message& message) const;
   // Puts what this node says when it arrives at a barrier: its own intervals since the last one,
   // and others' that those nodes have closed behind their own arrival at this one. Returns the
   // number of intervals, which is not in the message (get() reads them with the number in front).
