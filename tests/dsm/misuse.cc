@@ -2,6 +2,7 @@
 // others wait at barrier 90. usage: dsm_misuse WHAT Prints "node N: process P"; with "nothing" also
 // "well".
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,19 @@ const std::map<std::string, void (*)()> kByOne = {
        std::thread thread([] { weir_dsm_lock(5), pause(); });
        pthread_cancel(thread.native_handle());
        thread.join();
+     }},
+    {"stack",
+     [] {
+       pthread_attr_t attributes;
+       pthread_attr_init(&attributes);
+       pthread_attr_setstack(&attributes, weir_dsm_alloc(1 << 20), 1 << 20);
+     }},
+    {"alternate-stack",
+     [] {
+       stack_t stack = {};
+       stack.ss_sp = weir_dsm_alloc(1 << 16);
+       stack.ss_size = 1 << 16;
+       sigaltstack(&stack, nullptr);
      }},
     {"lock-twice", [] { weir_dsm_lock(5), weir_dsm_lock(5); }},
     {"trylock-twice", [] { weir_dsm_lock(5), weir_dsm_trylock(5); }},

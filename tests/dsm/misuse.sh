@@ -26,6 +26,8 @@ alone unlock-other 'node 0: lock 5 is unlocked by a thread that does not hold it
 alone thread-ends 'node 0: a thread ends while it holds lock 5'
 alone thread-exits 'node 0: a thread ends while it holds lock 5'
 alone thread-cancelled 'node 0: a thread ends while it holds lock 5'
+alone stack 'node 0: a stack in shared memory .*: a fault on it would find no stack; use memory of your own'
+alone alternate-stack 'node 0: a stack in shared memory'
 alone lock-twice 'node 0: lock 5 is locked by a thread that holds it'
 alone trylock-twice 'node 0: lock 5 is locked by a thread that holds it'
 alone wait 'node 0: a wait for condition 2 without lock 5'

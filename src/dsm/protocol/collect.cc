@@ -5,8 +5,8 @@
 // The program's threads go on locking, faulting, allocating and posting meanwhile. So a request for
 // what is old may be under way at any time, and a thread that was granted a lock may ask now. The
 // threads that collect meet at node 0. At their first meeting each says what its node knows;
-// `upto` is what any of them knows. At the second meeting all learn that. From there on each node knows all intervals up to `upto`, and has each
-// notice of them:
+// `upto` is what any of them knows. At the second meeting all learn that. From there on each node
+// knows all intervals up to `upto`, and has each notice of them:
 //
 //   1. Each home makes its units current as of `upto`: LRC's asks for diffs, HLRC's waits for those
 //      that are on their way.

@@ -13,9 +13,9 @@
 //      meanwhile and take some away. Then the kernel returns EFAULT, having done nothing, and the
 //      call is made again if any right has changed since: those taken away may be there again. (not
 //      checkable: the kernel's answer says it)
-//   2. What a call consumes is not lost by that: what is received, up to kAside bytes, goes to
-//      other memory first, and from there as the program's own access. So a call that fails
-//      consumes no datagram, and what a blocked call will receive may come at any time. (not
+//   2. What a call consumes is not lost by that: what is received, up to kMostAside bytes, goes to
+//      other memory first, and from there as the program's own access (aside.cc). So a call that
+//      fails consumes nothing, and what a blocked call will receive may come at any time. (not
 //      checkable: what a descriptor held before nobody sees)
 //   3. The program's signals are blocked while the handler is in the runtime, and as they were
 //      while it is in the kernel. So a call that blocks is interrupted as usual, and a thread is
@@ -46,18 +46,18 @@
 #include <atomic>
 
 #include "dsm/api/api.h"
+#include "dsm/system_calls/aside.h"
 #include "dsm/system_calls/handlers.h"
 #include "dsm/system_calls/kernel_filter.h"
+#include "dsm/system_calls/refused_calls.h"
 #include "syscall/effects/effects.h"
 
 namespace weir::dsm {
 
 namespace {
 
-constexpr uint64_t kAside = 256 << 10;  // bytes, of what is received
-constexpr uint64_t kLittle = 2048;      // of them on the stack
-constexpr uint64_t kStructure = 4096;   // bytes behind a pointer of which no more is known
-constexpr int kFromFilter = 1;          // si_code: SYS_SECCOMP, which libc's headers lack
+constexpr uint64_t kStructure = 4096;  // bytes behind a pointer of which no more is known
+constexpr int kFromFilter = 1;         // si_code: SYS_SECCOMP, which libc's headers lack
 
 std::atomic<Node*> served{nullptr};
 pid_t process = 0;  // a child by fork has no part in the job
@@ -116,39 +116,9 @@ long in_kernel(const effects::Request& request, const Interruptible& program) {
   return result;
 }
 
-// Which argument is the buffer of a call that receives and has no other pointer into shared memory;
-// -1: it is none.
-int received_at(const Node& node, const effects::Request& request) {
-  switch (request.number) {
-    case SYS_read:
-    case SYS_pread64: return 1;
-    case SYS_getrandom: return 0;
-    case SYS_recvfrom:
-      return is_shared(node, static_cast<uint64_t>(request.a[4])) ||
-                     is_shared(node, static_cast<uint64_t>(request.a[5]))
-                 ? -1
-                 : 1;
-    default: return -1;
-  }
-}
-
-long receive_aside(effects::Request request, int at, const Interruptible& program_state) {
-  auto* const program = reinterpret_cast<uint8_t*>(request.a[at]);
-  const auto size = static_cast<uint64_t>(request.a[at + 1]);
-  uint8_t little[kLittle];
-  uint8_t* aside = little;
-  if (size > sizeof little) {
-    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return -ENOMEM;
-    aside = static_cast<uint8_t*>(memory);
-  }
-  request.a[at] = reinterpret_cast<long>(aside);
-  const long result = in_kernel(request, program_state);
-  if (result > 0)
-    memcpy(program, aside,
-           std::min(static_cast<uint64_t>(result), size));  // by MSG_TRUNC it may be more
-  if (aside != little) munmap(aside, size);
-  return result;
+bool is_in_segment(uint64_t address) {
+  const Node* node = served.load(std::memory_order_acquire);
+  return node && is_shared(*node, address);
 }
 
 // What the call offers, of that what is shared, one range after the other.
@@ -199,9 +169,14 @@ bool leave_rest(effects::Request& request, long done) {
 long make(effects::Request request, const Interruptible& program) {
   Node* const node = served_node();
   if (!node) return in_kernel(request, program);
-  const int at = received_at(*node, request);
-  if (at >= 0 && request.a[at + 1] > 0 && static_cast<uint64_t>(request.a[at + 1]) <= kAside)
-    return receive_aside(request, at, program);
+  if (is_refused(request, is_in_segment, copy_from_program)) return -EFAULT;
+  if (ReceivingCall receiving(request, is_in_segment); receiving.is_aside()) {
+    Aside memory(receiving.size());
+    if (!memory.is_there()) return -ENOMEM;
+    const long result = in_kernel(receiving.aside(memory), program);
+    receiving.give(result);
+    return result;
+  }
   long done = 0;
   for (bool is_known = true;;) {
     const uint64_t changes = node->memory.segment.changes();

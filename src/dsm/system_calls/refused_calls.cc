@@ -1,0 +1,129 @@
+// Problem: the kernel, or a device, uses some memory later than the call that names it, or always:
+// buffers of io_submit and registered buffers of io_uring, and the stack on which a handler of a
+// signal is to run. Rights come and go meanwhile. What a device reads then is old, what it writes
+// is in no diff; and a fault on a stack that is not accessible ends the process without a word.
+#include "dsm/system_calls/refused_calls.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include <atomic>
+
+#include "dsm/api/api.h"
+#include "dsm/base/failure.h"
+#include "dsm/system_calls/kernel_calls.h"
+
+namespace weir::dsm {
+namespace {
+
+// Layout: the kernel's struct iocb and struct io_uring_rsrc_register.
+struct ControlBlock {
+  uint64_t data;
+  uint32_t key, flags;
+  uint16_t operation;
+  int16_t priority;
+  uint32_t file;
+  uint64_t buffer, size;
+  int64_t offset;
+  uint64_t reserved;
+  uint32_t more_flags, event_file;
+};
+static_assert(sizeof(ControlBlock) == 64);
+struct Registered {
+  uint32_t count, flags;
+  uint64_t reserved, list, tags;
+};
+constexpr uint16_t kReadList = 7, kWriteList = 8;
+constexpr long kRegisterBuffers = 0, kRegisterBuffers2 = 15;
+constexpr uint64_t kMost = 1024;  // that are looked at
+
+void say_once(std::atomic<bool>& said, const char* what, const char* instead) {
+  if (said.exchange(true)) return;
+  fprintf(stderr, "weir-dsm: node %u: %s shared memory fails (EFAULT): %s\n", node().me(), what,
+          instead);
+}
+
+bool names_shared(uint64_t list, uint64_t count, bool (*is_shared)(uint64_t),
+                  effects::Fetch fetch) {
+  iovec one;
+  for (uint64_t i = 0; i < count && i < kMost; i++) {
+    if (!fetch(&one, list + i * sizeof one, sizeof one)) return false;
+    if (is_shared(reinterpret_cast<uint64_t>(one.iov_base))) return true;
+  }
+  return false;
+}
+
+bool submits_shared(const effects::Request& request, bool (*is_shared)(uint64_t),
+                    effects::Fetch fetch) {
+  for (uint64_t i = 0; i < static_cast<uint64_t>(request.a[1]) && i < kMost; i++) {
+    uint64_t at;
+    ControlBlock block;
+    if (!fetch(&at, static_cast<uint64_t>(request.a[2]) + i * sizeof at, sizeof at) ||
+        !fetch(&block, at, sizeof block))
+      return false;
+    if (is_shared(block.buffer)) return true;
+    const bool is_list = block.operation == kReadList || block.operation == kWriteList;
+    if (is_list && names_shared(block.buffer, block.size, is_shared, fetch)) return true;
+  }
+  return false;
+}
+
+void refuse_stack(const void* address, uint64_t size) {
+  if (address && CallBuffers().add(address, size, true))
+    fail("a stack in shared memory (%p): a fault on it would find no stack; use memory of your own",
+         address);
+}
+
+}  // namespace
+
+bool is_refused(const effects::Request& request, bool (*is_shared)(uint64_t),
+                effects::Fetch fetch) {
+  static std::atomic<bool> said_submit{false}, said_register{false};
+  if (request.number == SYS_io_submit && submits_shared(request, is_shared, fetch)) {
+    say_once(said_submit, "io_submit of", "use pread and pwrite, or aio_read and aio_write");
+    return true;
+  }
+  if (request.number != SYS_io_uring_register) return false;
+  auto list = static_cast<uint64_t>(request.a[2]), count = static_cast<uint64_t>(request.a[3]);
+  if (request.a[1] == kRegisterBuffers2) {
+    Registered its;
+    if (!fetch(&its, list, sizeof its)) return false;
+    list = its.list;
+    count = its.count;
+  } else if (request.a[1] != kRegisterBuffers) {
+    return false;
+  }
+  if (!names_shared(list, count, is_shared, fetch)) return false;
+  say_once(said_register, "io_uring with registered buffers in", "register memory of your own");
+  return true;
+}
+
+}  // namespace weir::dsm
+
+using namespace weir::dsm;
+
+extern "C" {
+
+__attribute__((visibility("default"))) int pthread_attr_setstack(pthread_attr_t* attributes,
+                                                                 void* address,
+                                                                 size_t size) noexcept {
+  static auto* const libc =
+      reinterpret_cast<decltype(pthread_attr_setstack)*>(dlsym(RTLD_NEXT, "pthread_attr_setstack"));
+  refuse_stack(address, size);
+  return libc(attributes, address, size);
+}
+
+__attribute__((visibility("default"))) int sigaltstack(const stack_t* stack,
+                                                       stack_t* before) noexcept {
+  static auto* const libc =
+      reinterpret_cast<decltype(sigaltstack)*>(dlsym(RTLD_NEXT, "sigaltstack"));
+  if (stack && !(stack->ss_flags & SS_DISABLE)) refuse_stack(stack->ss_sp, stack->ss_size);
+  return libc(stack, before);
+}
+
+}  // extern "C"
