@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include "code/sites/site_table.h"
 #include "code/translate/counted.h"
 #include "control/control.h"
 #include "control/process.h"
@@ -53,6 +54,8 @@ __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::F
       weir::trap::delivery_limit(weir::self(), frame->rsp, frame->rsp - kRedZone);
   auto* copy = reinterpret_cast<weir::Frame*>((limit - sizeof(weir::Frame)) & ~uint64_t{15});
   *copy = *frame;
+  weir::StubPlace place;
+  copy->shown = weir::find_stub_place(frame->rip, place) ? place.program_address : frame->rip;
   copy->rflags &= ~weir::sys::kTrapFlag;  // a probe may have been stepping
   return copy;
 }

@@ -149,14 +149,15 @@ weir_site_exit_end:
 # Signals wait for the program: the frame moves to the program's stack, the signals are raised
 # there, and the handlers run with this code as their interrupted place. weir_prepare_delivery
 # answers the copy's address. An unwinder that comes from a handler (cancellation, exceptions)
-# finds the program's registers in that copy, through rbx.
+# finds the program's registers in that copy, through rbx, and the place in the program's own text:
+# of a stub no unwinder knows anything.
 weir_exit_with_signals:
     mov %rsp,%rdi
     call weir_prepare_delivery
 4:  mov %rax,%rsp
     mov %rsp,%rbx
     .cfi_startproc
-    CFI_FRAME_AT 3, FRAME_RIP                   # rbx
+    CFI_FRAME_AT 3, FRAME_SHOWN                 # rbx
     mov %rsp,%rdi
     # It ends in_runtime, when no signal can come between
     call weir_raise_pending
