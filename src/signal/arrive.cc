@@ -86,7 +86,8 @@ void redirect(Task& task, ucontext_t& context) {
     serial::before_handler(task, static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]));
   KernelSigaction action = shared().signals.actions[signal];
   if (action.flags & SA_RESETHAND) {
-    KernelSigaction reset{};
+    KernelSigaction reset = action;  // as the kernel: what remains are its flags and its mask
+    reset.handler = nullptr;
     sigaction(signal, &reset, nullptr);
   }
   const uint64_t frame = reinterpret_cast<uint64_t>(context) - 8;
@@ -176,6 +177,14 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
   if (!is_fault || signal == SIGTRAP) sys::raw(SYS_tkill, sys::raw(SYS_gettid), signal);
 }
 
+// The kernel says of SIGPIPE and SIGXFSZ, which a task's own call has raised, that the process in
+// which the call was made has sent them. What the program sends to itself comes by the runtime.
+bool is_of_own_call(int signal, const siginfo_t* info) {
+  return (signal == SIGPIPE || signal == SIGXFSZ) && info->si_code == SI_USER &&
+         (info->si_pid == sys::raw(SYS_getpid) ||
+          (g_tasks_active && info->si_pid == shared().in_place_process.tid));
+}
+
 // A signal to the whole program (from the terminal, or to its process group) reaches every task's
 // process and the monitor; the monitor's copy is the one that counts.
 bool for_this_task(int signal, const siginfo_t* info) {
@@ -186,7 +195,8 @@ bool for_this_task(int signal, const siginfo_t* info) {
            signal != SIGWINCH && signal != SIGCONT && signal != SIGTTIN && signal != SIGTTOU;
   }
   return info->si_code != SI_USER ||
-         info->si_pid == s.program.monitor;  // what send_to_program has chosen a task for
+         info->si_pid == s.program.monitor ||  // what send_to_program has chosen a task for
+         is_of_own_call(signal, info);
 }
 
 void fix_sender(siginfo_t* info) {

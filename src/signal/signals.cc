@@ -200,25 +200,26 @@ long sigaction(int signal, const KernelSigaction* action, KernelSigaction* old) 
 }
 
 long sigaltstack(const uint64_t* stack, uint64_t* old) {
+  constexpr uint32_t kAutoDisarm = 1u << 31;  // SS_AUTODISARM
   Task& task = self();
   const uint64_t rsp = task.frame->rsp;
   const bool on =
       task.signals.altstack[2] && rsp - task.signals.altstack[0] < task.signals.altstack[2];
   const uint64_t previous[3] = {task.signals.altstack[0],
                                 on                         ? uint64_t{SS_ONSTACK}
-                                : task.signals.altstack[2] ? 0
+                                : task.signals.altstack[2] ? task.signals.altstack[1]
                                                            : uint64_t{SS_DISABLE},
                                 task.signals.altstack[2]};
   if (stack) {
     if (on) return -EPERM;
     const uint32_t flags = static_cast<uint32_t>(stack[1]);
-    if (flags & ~uint32_t{SS_DISABLE | SS_ONSTACK | (1u << 31)}) return -EINVAL;
+    if (flags & ~(SS_DISABLE | SS_ONSTACK | kAutoDisarm)) return -EINVAL;
     if (flags & SS_DISABLE) {
       task.signals.altstack[0] = task.signals.altstack[1] = task.signals.altstack[2] = 0;
     } else {
       if (stack[2] < 2048) return -ENOMEM;
       task.signals.altstack[0] = stack[0];
-      task.signals.altstack[1] = 0;
+      task.signals.altstack[1] = flags & kAutoDisarm;
       task.signals.altstack[2] = stack[2];
     }
   }

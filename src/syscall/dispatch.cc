@@ -183,7 +183,8 @@ void choose_handled(bool multi) {
   if (plan().checks_races()) mark(makes_descriptors, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
-  if (plan().is_serial()) mark(sends_signal, 1);
+  mark(sends_signal, 1);  // a handler that runs now unwinds the stack (signal/deliver.cc), after
+                          // abort() say; of a stub it would know nothing
   if (plan().is_serial()) mark(may_drain_stores, 1);
   if (served::g_watches && !multi) mark(served::may_last, 1);
   if (options().guards_heap) mark(is_descriptor, 1);  // EFAULT may be misuse of the heap
@@ -317,8 +318,12 @@ bool may_begin_again(const Call& call) {
 }
 
 // A program of one task that is recorded: a signal ends a sleep, and is handled when the call is
-// over.
+// over. One that has come before is handled first: a write to a file never ends by a signal.
 long call_recorded(Call& call) {
+  if (input::log_if(input::What::kSignalFirst, [] { return self().pending != 0; })) {
+    call.again = true;
+    return -EINTR;
+  }
   if (is_poll(call.number)) return poll_alone(call);
   if (call.number == SYS_close && !page::is_hidden(static_cast<int>(call.a)))
     runtime::patch_pending_text();  // as in make_ordered()
