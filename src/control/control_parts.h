@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <sys/resource.h>
 
 #include "base/frame.h"
 #include "base/types.h"
@@ -355,6 +356,8 @@ struct ProcessTable {
     uint32_t unused;
   } pidfds[kKnownPidfds];
   uint32_t pidfd_count;
+  rusage children_usage;  // what the children used that the program has waited for. Guarded by: the
+                          // turn
 };
 
 // Signals and timers, as the program believes them.

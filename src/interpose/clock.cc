@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -96,27 +97,48 @@ long kept(long argument, Answer* answer) {
       argument, reinterpret_cast<long>(answer), 0);
 }
 
+// Isolated: the kernel tells user and system time apart only for this process; `all` counts by its
+// proportion.
+void share(const timespec& all, rusage* usage) {
+  const uint64_t total =
+      static_cast<uint64_t>(all.tv_sec) * 1000000 + static_cast<uint64_t>(all.tv_nsec) / 1000;
+  const uint64_t user = static_cast<uint64_t>(usage->ru_utime.tv_sec) * 1000000 +
+                        static_cast<uint64_t>(usage->ru_utime.tv_usec);
+  const uint64_t system = static_cast<uint64_t>(usage->ru_stime.tv_sec) * 1000000 +
+                          static_cast<uint64_t>(usage->ru_stime.tv_usec);
+  const uint64_t part = user + system ? total * user / (user + system) : total;
+  usage->ru_utime.tv_sec = static_cast<time_t>(part / 1000000);
+  usage->ru_utime.tv_usec = static_cast<long>(part % 1000000);
+  usage->ru_stime.tv_sec = static_cast<time_t>((total - part) / 1000000);
+  usage->ru_stime.tv_usec = static_cast<long>((total - part) % 1000000);
+}
+
 long usage_of(long who, rusage* usage) {
-  const long result = sys::raw(SYS_getrusage, who, reinterpret_cast<long>(usage));
-  if (result != 0) return result;
-  if (who == RUSAGE_SELF && g_tasks_active && plan().has_processes() && !self().identity.in_vfork) {
-    // The kernel tells user and system time apart only for this process: the others' count by its
-    // proportion.
-    timespec all;
-    program_time(&all);
-    const uint64_t total =
-        static_cast<uint64_t>(all.tv_sec) * 1000000 + static_cast<uint64_t>(all.tv_nsec) / 1000;
-    const uint64_t user = static_cast<uint64_t>(usage->ru_utime.tv_sec) * 1000000 +
-                          static_cast<uint64_t>(usage->ru_utime.tv_usec);
-    const uint64_t system = static_cast<uint64_t>(usage->ru_stime.tv_sec) * 1000000 +
-                            static_cast<uint64_t>(usage->ru_stime.tv_usec);
-    const uint64_t share = user + system ? total * user / (user + system) : total;
-    usage->ru_utime.tv_sec = static_cast<time_t>(share / 1000000);
-    usage->ru_utime.tv_usec = static_cast<long>(share % 1000000);
-    usage->ru_stime.tv_sec = static_cast<time_t>((total - share) / 1000000);
-    usage->ru_stime.tv_usec = static_cast<long>((total - share) % 1000000);
+  const bool processes = g_tasks_active && plan().has_processes() && !self().identity.in_vfork;
+  if (who == RUSAGE_CHILDREN && processes) {  // the kernel takes them for the monitor's
+    *usage = shared().processes.children_usage;
+    return 0;
   }
+  const long result = sys::raw(SYS_getrusage, who, reinterpret_cast<long>(usage));
+  if (result != 0 || !processes) return result;
+  timespec all;
+  if ((who == RUSAGE_SELF ? program_time(&all) : own_time(self(), &all)) == 0) share(all, usage);
   return 0;
+}
+
+clock_t ticks_of(const timeval& time) {
+  constexpr long kTick = 10'000;  // microseconds; the kernel's USER_HZ is 100
+  return time.tv_sec * (1'000'000 / kTick) + time.tv_usec / kTick;
+}
+
+// The time, in ticks.
+long times_of(long, tms* times) {
+  rusage own{}, of_children{};
+  usage_of(RUSAGE_SELF, &own);
+  usage_of(RUSAGE_CHILDREN, &of_children);
+  *times = {ticks_of(own.ru_utime), ticks_of(own.ru_stime), ticks_of(of_children.ru_utime),
+            ticks_of(of_children.ru_stime)};
+  return sys::raw(SYS_times, 0);
 }
 
 long time_of(long clock, timespec* time) {
@@ -139,6 +161,15 @@ extern "C" __attribute__((visibility("default"))) int getrusage(__rusage_who_t w
     return static_cast<int>(syscall(SYS_getrusage, who, usage));
   return answer(runtime::g_intercepting ? kept<rusage, usage_of>(who, usage)
                                         : usage_of(who, usage));
+}
+
+extern "C" __attribute__((visibility("default"))) clock_t times(tms* buffer) noexcept {
+  if (!buffer || !g_tasks_active || !plan().has_processes() || constant::has_time())
+    return syscall(SYS_times, buffer);
+  tms times;
+  const long result = kept<tms, times_of>(0, &times);
+  *buffer = times;
+  return result;
 }
 
 extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t clock,

@@ -202,7 +202,8 @@ bool for_this_task(int signal, const siginfo_t* info) {
 void fix_sender(siginfo_t* info) {
   info->si_code = original_code(info->si_code);
   const bool is_sent =
-      info->si_code == SI_TKILL || info->si_code == SI_USER || info->si_code == SI_QUEUE;
+      info->si_code == SI_TKILL || info->si_code == SI_USER || info->si_code == SI_QUEUE ||
+      info->si_code == SI_MESGQ;
   if (!is_sent && info->si_signo != SIGCHLD) return;
   Shared& s = shared();
   for (uint32_t p = 0; p < s.processes.high; p++) {

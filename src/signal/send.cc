@@ -52,6 +52,8 @@ bool come_to_signalfd(long descriptor, bool is_epoll) {
     return !reader || reader == task.id + 1 || s.signals.signalfd_task == task.id;
   };
   if (!input::log_value(input::What::kFlags, ask)) return false;
+  if (runtime::g_is_in_place_process)
+    leave_in_place_process();  // the signals wait in the task's own process
   if (input::replaying()) return true;
   __atomic_store_n(&s.signals.signalfd_reader, task.id + 1, __ATOMIC_RELEASE);
   alignas(8) uint8_t info[128];
@@ -84,8 +86,25 @@ bool send(Task& target, int signal, const void* info) {
   return true;
 }
 
+namespace {
+
+// Without a handler a signal that no task blocks has the kernel's default. One that all block waits
+// for a signalfd, for sigwait, or for who opens its mask.
+bool waits_unhandled(int signal) {
+  Shared& s = shared();
+  if (s.signals.actions[signal].handler || signal == SIGKILL || signal == SIGSTOP) return false;
+  for (TaskId i = 0; i < s.order.high_task; i++) {
+    const Task& task = s.tasks[i];
+    if (task.order.state != TaskState::kFree && !is_in(task.signals.mask, signal)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 long send_to_program(int signal, const void* info) {
-  if (!plan().has_processes() || !handled(signal) || is_ours(signal)) return 0;
+  if (!plan().has_processes() || is_ours(signal)) return 0;
+  if (!handled(signal) && !waits_unhandled(signal)) return 0;
   Shared& s = shared();
   Task* waiting = nullptr;
   for (TaskId i = 0; i < s.order.high_task;

@@ -54,14 +54,7 @@ long thread_in(long id) {
 long shown(long result) { return result > 0 ? constant::shown_id(int_of(result)) : result; }
 
 // The kernel may know the program by the process of one of its tasks.
-int shown_process(int real) {
-  const Shared& s = shared();
-  const uint32_t count = g_tasks_active && plan().has_processes() ? s.processes.high : 0;
-  for (uint32_t p = 0; p < count; p++) {
-    if (s.processes.entries[p].pid == real) return constant::shown_id(s.program.shown_pid);
-  }
-  return constant::shown_id(real);
-}
+int shown_process(int real) { return constant::shown_id(tasks::shown_process(real)); }
 
 void show_at(long address) {
   int32_t id;

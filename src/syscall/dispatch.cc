@@ -41,6 +41,7 @@
 #include "syscall/syscall.h"
 #include "syscall/transfer.h"
 #include "task/mapping_log.h"
+#include "task/spawn.h"
 #include "view/view.h"
 
 namespace weir::syscalls {
@@ -183,14 +184,14 @@ void choose_handled(bool multi) {
   if (plan().checks_races()) mark(makes_descriptors, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
-  mark(sends_signal, 1);  // a handler that runs now unwinds the stack (signal/deliver.cc), after
-                          // abort() say; of a stub it would know nothing
+  mark(sends_signal, 1);  // after abort() a handler may unwind the stack (signal/deliver.cc)
   if (plan().is_serial()) mark(may_drain_stores, 1);
   if (served::g_watches && !multi) mark(served::may_last, 1);
   if (options().guards_heap) mark(is_descriptor, 1);  // EFAULT may be misuse of the heap
   if (!multi) return;
   if (plan().gives_pages() || plan().has_keys())
     return handle_all_calls();  // the kernel would find pages closed
+  if (plan().has_processes()) mark(tasks::tells_ids, 1);
   mark(is_process, 1);
   mark(is_memory, 1);
   mark(is_signal_call, 1);
@@ -380,7 +381,7 @@ long make_simple(Call& call) {
 
 namespace {
 
-long make_call(Call& call) {
+long make_untold(Call& call) {
   // Invariant 3 of in_place_process.h.
   WEIR_CHECK(!runtime::g_is_in_place_process ||
              is_same_anywhere(static_cast<uint64_t>(call.number)));
@@ -428,6 +429,13 @@ long make_call(Call& call) {
   if (may_own_memory(call.number) && (plan().has_processes() || input::is_on()))
     note_device(call, result);
   return result;
+}
+
+long make_call(Call& call) {
+  if (!g_tasks_active || !tasks::tells_ids(call.number) || !plan().has_processes())
+    return make_untold(call);
+  const long a = call.a, b = call.b, c = call.c, d = call.d;
+  return tasks::tell_ids(call.number, a, b, c, d, make_untold(call));
 }
 
 }  // namespace

@@ -48,10 +48,9 @@ long on_wait4(Call& call) {
     end_turn();
     return result;
   }
-  constexpr int kOptions = WNOHANG | WUNTRACED | WCONTINUED,
-                kIgnored = static_cast<int>(0xe0000000);  // __WNOTHREAD, __WALL, __WCLONE
+  constexpr int kOptions = WNOHANG | WUNTRACED | WCONTINUED | tasks::kWaitKinds;
   const int options = static_cast<int>(call.c), pid = static_cast<int>(call.a);
-  if (options & ~(kOptions | kIgnored)) return -EINVAL;
+  if (options & ~kOptions) return -EINVAL;
   if (pid == INT_MIN) return -ESRCH;
   tasks::FoundChild found;
   begin_turn(EventKind::kSyscall);
@@ -71,7 +70,7 @@ long on_wait4(Call& call) {
 long on_waitid(Call& call) {
   if (!g_tasks_active || !plan().has_processes() || call.a > P_PIDFD) { return call_kernel(call); }
   constexpr int kNews = WEXITED | WSTOPPED | WCONTINUED,
-                kOptions = kNews | WNOHANG | WNOWAIT | static_cast<int>(0xe0000000);
+                kOptions = kNews | WNOHANG | WNOWAIT | tasks::kWaitKinds;
   const int options = static_cast<int>(call.d);
   int kind = static_cast<int>(call.a), id = static_cast<int>(call.b);
   if ((options & ~kOptions) || !(options & kNews)) return -EINVAL;
@@ -356,7 +355,7 @@ long on_process(Call& call) {
     case SYS_execveat: return on_execute(call);
     case SYS_exit:
       if (!g_tasks_active) tasks::exit_program(static_cast<int>(call.a) & 0xff);
-      tasks::finish();
+      tasks::finish(static_cast<int>(call.a) & 0xff);
     case SYS_exit_group:
       if (g_tasks_active && has_short_turns())
         begin_turn(EventKind::kExit);  // it comes after the turns that were before it

@@ -340,6 +340,13 @@ int* news_of(ChildProcess& child, int options) {
 
 namespace {
 
+// As the kernel: a child that tells its end by another signal than SIGCHLD, or by none, is found by
+// __WCLONE and by __WALL only.
+bool is_wanted(int signal, int options) {
+  if (options & __WALL) return true;
+  return (signal == SIGCHLD) != ((options & static_cast<int>(__WCLONE)) != 0);
+}
+
 // An orphan that has come to the program and lives: one that nobody has noted, since nobody has
 // made it here.
 bool has_orphan(int kind, int id) {
@@ -368,11 +375,12 @@ bool has_orphan(int kind, int id) {
 long look_for_child(int kind, int id, int options, FoundChild& found) {
   Shared& s = shared();
   const long group = kind != P_PGID ? 0 : id ? id : sys::raw(SYS_getpgid, 0);
-  bool any = s.processes.subreaper && has_orphan(kind, id);
+  bool any = s.processes.subreaper && is_wanted(SIGCHLD, options) && has_orphan(kind, id);
   SpinGuard guard(s.processes.lock);
   for (uint32_t i = 0; i < s.processes.child_high; i++) {
     ChildProcess& child = s.processes.children[i];
     if (child.pid == 0 || child.forgotten || (kind == P_PID && child.pid != id)) continue;
+    if (!is_wanted(child.signal, options)) continue;
     if (kind == P_PGID) {
       const long now = child.ended ? -ESRCH : sys::raw(SYS_getpgid, child.pid);
       if ((sys::failed(now) ? child.group : now) != group) continue;
@@ -390,6 +398,29 @@ long look_for_child(int kind, int id, int options, FoundChild& found) {
   return any ? 0 : -ECHILD;
 }
 
+void add(timeval& sum, const timeval& more) {
+  constexpr long kSecond = 1'000'000;
+  const long part = sum.tv_usec + more.tv_usec;
+  sum.tv_sec += more.tv_sec + part / kSecond;
+  sum.tv_usec = part % kSecond;
+}
+
+// What getrusage tells of children.
+void count_usage(const FoundChild& found) {
+  rusage usage;
+  copy_bytes(&usage, found.usage, sizeof usage);
+  rusage& sum = shared().processes.children_usage;
+  add(sum.ru_utime, usage.ru_utime);
+  add(sum.ru_stime, usage.ru_stime);
+  if (usage.ru_maxrss > sum.ru_maxrss) sum.ru_maxrss = usage.ru_maxrss;
+  sum.ru_minflt += usage.ru_minflt;
+  sum.ru_majflt += usage.ru_majflt;
+  sum.ru_inblock += usage.ru_inblock;
+  sum.ru_oublock += usage.ru_oublock;
+  sum.ru_nvcsw += usage.ru_nvcsw;
+  sum.ru_nivcsw += usage.ru_nivcsw;
+}
+
 }  // namespace
 
 long wait_child(int kind, int id, int options, FoundChild& found) {
@@ -399,8 +430,10 @@ long wait_child(int kind, int id, int options, FoundChild& found) {
     const long pid = input::log_value(input::What::kChild,
                                       [&] { return look_for_child(kind, id, options, found); });
     if (pid > 0) input::bytes(&found, sizeof found);
-    if (pid > 0 && (WIFEXITED(found.status) || WIFSIGNALED(found.status)))
+    if (pid > 0 && (WIFEXITED(found.status) || WIFSIGNALED(found.status))) {
       input::note_child_end(pid, found.status);
+      if (!(options & WNOWAIT)) count_usage(found);
+    }
     if (pid != 0 || (options & WNOHANG)) return pid;
     outside_begin("child process");
     const long result = input::log_value(input::What::kReady, [&] {

@@ -182,6 +182,12 @@ bool is_orphaned() {
   return sys::raw(SYS_getsid, parent) != sys::raw(SYS_getsid, 0);
 }
 
+// A task that sends to its own program is the program, whoever reads of it, and whenever.
+void show_sender(siginfo_t& info, int code) {
+  if (code == SI_USER || code == SI_QUEUE || code == SI_TKILL || code == SI_MESGQ)
+    info.si_pid = shown_process(info.si_pid);
+}
+
 void pass_on(int signal, const siginfo_t* info) {
   Shared& s = shared();
   const auto handler = reinterpret_cast<uint64_t>(s.signals.actions[signal].handler);
@@ -204,7 +210,8 @@ void pass_on(int signal, const siginfo_t* info) {
     }
     if (!ends_by_default(signal)) return;
   }
-  const trap::Forwarded forwarded(info);
+  trap::Forwarded forwarded(info);
+  show_sender(*reinterpret_cast<siginfo_t*>(forwarded.bytes), info->si_code);
   if (g_kept & sys::signal_bit(signal)) pass_on_kept(signal);  // they came before
   Task* target = nullptr;
   if (const int tid = timer_target(info)) {

@@ -22,6 +22,8 @@
 #include "control/process.h"
 #include "memory/backing.h"
 #include "record/input.h"
+#include "signal/forward.h"
+#include "signal/queue.h"
 #include "signal/signals.h"
 #include "sys/futex.h"
 #include "sys/report.h"
@@ -97,6 +99,17 @@ void take_rights() {
   die(126);
 }
 
+// Signals that wait outlive execve.
+void give_waiting_signals(uint64_t mask) {
+  alignas(8) uint8_t bytes[128];
+  const long own = sys::raw(SYS_getpid);
+  while (const int signal = trap::take_program_signal(mask, bytes)) {
+    auto* info = reinterpret_cast<siginfo_t*>(bytes);
+    info->si_code = trap::original_code(info->si_code);
+    sys::raw(SYS_rt_tgsigqueueinfo, own, own, signal, reinterpret_cast<long>(bytes));
+  }
+}
+
 [[noreturn]] void execute() {
   Shared& s = shared();
   uint64_t mask = s.exec.mask;
@@ -108,6 +121,7 @@ void take_rights() {
     sys::raw(SYS_rt_sigaction, signal, reinterpret_cast<long>(&action), 0, 8);
   }
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+  give_waiting_signals(mask);
   take_rights();
   const WatchedExecution watched;
   long result =
@@ -255,6 +269,7 @@ void split_monitor() {
            reinterpret_cast<long>(&mask), 8);
   s.processes.monitor_stands = 0;
   s.processes.making_signal = -1;
+  sys::raw(SYS_getrusage, RUSAGE_CHILDREN, reinterpret_cast<long>(&s.processes.children_usage));
   s.processes.subreaper = static_cast<uint32_t>(input::log_value(input::What::kFlags, [] {
     int is_set = 0;
     sys::raw(SYS_prctl, PR_GET_CHILD_SUBREAPER, reinterpret_cast<long>(&is_set));

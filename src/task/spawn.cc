@@ -409,7 +409,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   return task.identity.virtual_tid;
 }
 
-void finish() {
+void finish(int code) {
   Shared& s = shared();
   Task& task = self();
   begin_turn(EventKind::kExit);
@@ -419,7 +419,7 @@ void finish() {
   }
   need_turn();
   task.turn.depth = 1;
-  if (s.order.live == 1) exit_program(0);
+  if (s.order.live == 1) exit_program(code);
   trap::block_all();
   release_robust(task);
   happens::end(task, task.identity.clear_child_tid);

@@ -31,7 +31,7 @@ void make_first(Task& task);
 // tid, or -EAGAIN. REQUIRES: the turn.
 long spawn(const Frame& frame, const CloneRequest& request);
 // The current task ends. Does not return.
-[[noreturn]] void finish();
+[[noreturn]] void finish(int code);
 // The program ends with `code`. Does not return.
 [[noreturn]] void exit_program(int code);
 // A process of the program's own making: so that wait() finds it. Isolated only. `signal`: that
@@ -42,6 +42,12 @@ void note_child(int pid, int signal);
 void forget_reaped_children();
 
 Task* find_by_virtual_tid(int tid);
+// The program's pid if `real` is the process of one of its tasks, else `real`.
+int shown_process(int real);
+// Calls by which the kernel may tell the id of a task's process; what it has told becomes the
+// program's. The arguments are the program's. Returns the call's result. In told_ids.cc.
+bool tells_ids(long number);
+long tell_ids(long number, long a, long b, long c, long d, long result);
 // The kernel's id of the thread or process that runs the task; waits where it is being made.
 int kernel_tid(const Task& task);
 // The kernel's id for a task's id as the program knows it; other ids are answered unchanged.

@@ -13,6 +13,10 @@
 #include "base/bytes.h"
 #include "control/control.h"
 #include "memory/program_memory.h"
+#include "record/input.h"
+#include "signal/queue.h"
+#include "sys/futex.h"
+#include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 #include "task/exec/program_file.h"
 
@@ -118,6 +122,20 @@ class Arguments {
   uint64_t used_ = 0, strings_ = 0, pointers_ = 0;
 };
 
+// What waits for this task waits for the executed program: the monitor gives it what is kept.
+void keep_waiting_signals(uint64_t blocked) {
+  alignas(8) uint8_t info[128];
+  const sys::Timespec none{0, 0};
+  blocked &= ~sys::never_blocked();
+  if (input::replaying()) return;
+  for (;;) {
+    const long signal = sys::raw(SYS_rt_sigtimedwait, reinterpret_cast<long>(&blocked),
+                                 reinterpret_cast<long>(info), reinterpret_cast<long>(&none), 8);
+    if (signal <= 0) return;
+    trap::keep_program_signal(static_cast<int>(signal), info);
+  }
+}
+
 }  // namespace
 
 long execute_program(int directory, long path, long argv, long envp, int flags) {
@@ -163,6 +181,7 @@ long execute_program(int directory, long path, long argv, long envp, int flags) 
   constexpr long kMaxGroups = sizeof s.exec.more_groups / sizeof s.exec.more_groups[0];
   s.exec.group_count = static_cast<int>(
       sys::raw(SYS_getgroups, kMaxGroups, reinterpret_cast<long>(s.exec.more_groups)));
+  keep_waiting_signals(s.exec.mask);
   s.exec.requested = 1;
   for (;;) sys::raw(SYS_exit_group, 0);  // the monitor does the rest
 }
