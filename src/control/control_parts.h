@@ -193,6 +193,7 @@ struct ProgramState {
   uint32_t exiting;         // a task ended the program
   uint32_t is_broken;       // a check failed in some process: none waits for what it held
   int32_t exit_code;
+  int32_t proc_folder;    // sys::g_proc_folder
   uint32_t end_reported;  // somebody prints, or has printed, what the run spent
   uint64_t start_cycles;  // both when the library's constructor ran, or the process was forked
   uint64_t start_ns;
@@ -283,6 +284,7 @@ struct MemoryState {
   uint32_t tracker;        // page::Tracker (memory/userfault.h), and the error of userfaultfd
   int32_t tracker_error;
   uint32_t maps_are_read;  // the program has opened a list of its mappings. Only rises
+  uint32_t told_growing;   // the user knows that MAP_GROWSDOWN does nothing. Changed atomically
   uint32_t has_made_code;  // there is code of the program's own making, or there may be
   uint32_t text_pending;   // code was mapped whose sites are not patched yet
   uint64_t segment_bump;

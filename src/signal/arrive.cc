@@ -157,6 +157,10 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
   } else if (handled(signal) &&
              !on_signal_stack(
                  task, *context)) {  // there, the program's stack had no room for a handler's frame
+    const auto at = reinterpret_cast<uint64_t>(info->si_addr);
+    if (signal == SIGSEGV && info->si_code == SEGV_ACCERR && plan().has_processes() &&
+        page::is_free_extent(page_down(at), kPageSize))
+      info->si_code = SEGV_MAPERR;  // reserved by Weir, and the program has nothing there
     enter_handler(task, signal, info, context);
   }
   if (is_fault && g_tasks_active && has_short_turns() && !in_runtime(task, *context)) {
@@ -201,9 +205,8 @@ bool for_this_task(int signal, const siginfo_t* info) {
 
 void fix_sender(siginfo_t* info) {
   info->si_code = original_code(info->si_code);
-  const bool is_sent =
-      info->si_code == SI_TKILL || info->si_code == SI_USER || info->si_code == SI_QUEUE ||
-      info->si_code == SI_MESGQ;
+  const bool is_sent = info->si_code == SI_TKILL || info->si_code == SI_USER ||
+                       info->si_code == SI_QUEUE || info->si_code == SI_MESGQ;
   if (!is_sent && info->si_signo != SIGCHLD) return;
   Shared& s = shared();
   for (uint32_t p = 0; p < s.processes.high; p++) {

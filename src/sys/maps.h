@@ -30,9 +30,21 @@ long open_own(Open open) {
   raw(SYS_prctl, PR_SET_DUMPABLE, 0);
   return again;
 }
+
+// A folder that is /proc, kept for a program that has changed its root: 0 there is none. Memory
+// that all processes of the program see.
+inline int g_no_folder = 0;
+inline int* g_proc_folder = &g_no_folder;
+
+// Opens a file of /proc for reading: a descriptor, or -errno.
+inline long open_proc(const char* path) {
+  constexpr long kHow = O_RDONLY | O_CLOEXEC, kBehindProc = sizeof "/proc/" - 1;
+  const long file = raw(SYS_open, reinterpret_cast<long>(path), kHow);
+  if (file != -ENOENT || !*g_proc_folder) return file;
+  return raw(SYS_openat, *g_proc_folder, reinterpret_cast<long>(path) + kBehindProc, kHow);
+}
 inline long open_own(const char* path) {
-  return open_own(
-      [path] { return raw(SYS_open, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC); });
+  return open_own([path] { return open_proc(path); });
 }
 
 // Reads the whole file; `text` (it is changed when parsed) stays until the next call in this

@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
+#include "control/control.h"
+#include "memory/backing.h"
+#include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
 
@@ -30,6 +33,14 @@ void allow_own_files(long rules) {
     sys::raw(SYS_landlock_add_rule, rules, kBeneathPath, reinterpret_cast<long>(&rule), 0);
   }
   sys::raw(SYS_close, folder);
+}
+
+// Likewise where it changes its root to a folder without /proc: a descriptor of /proc is kept.
+void keep_own_files() {
+  if (*sys::g_proc_folder) return;
+  const long folder = page::open_hidden(SYS_open, reinterpret_cast<long>("/proc"),
+                                        O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (!sys::failed(folder)) shared().program.proc_folder = static_cast<int>(folder);
 }
 
 }  // namespace weir::syscalls

@@ -165,6 +165,11 @@ bool rewrite_path(long given, char* out, uint64_t capacity) {
   if (length < 0 || length == static_cast<long>(sizeof path) || !starts_with(path, "/proc/self/"))
     return false;
   if (ends_with(path, "maps")) shared().memory.maps_are_read = 1;
+  if (equal_strings(path, "/proc/self/mem") && plan().has_processes()) {
+    report("/proc/self/mem is one task's under Weir, and cannot be opened");
+    append_text(out, "");
+    return true;  // ENOENT
+  }
   return rewrite_task_path(path, out, capacity) || rewrite_self_path(path, out);
 }
 

@@ -298,7 +298,6 @@ long sleep_in_kernel(Call& call, const char* what) {
 }
 
 namespace {
-
 bool sleeps_for_signal(long number) {
   return number == SYS_rt_sigsuspend || number == SYS_rt_sigtimedwait || number == SYS_pause;
 }
@@ -318,10 +317,10 @@ bool may_begin_again(const Call& call) {
   }
 }
 
-// A program of one task that is recorded: a signal ends a sleep, and is handled when the call is
-// over. One that has come before is handled first: a write to a file never ends by a signal.
+// Recorded, one task: a signal ends a sleep, and is handled when the call is over; before a write.
 long call_recorded(Call& call) {
-  if (input::log_if(input::What::kSignalFirst, [] { return self().pending != 0; })) {
+  if (call.number == SYS_write &&
+      input::log_if(input::What::kSignalFirst, [] { return self().pending != 0; })) {
     call.again = true;
     return -EINTR;
   }
@@ -353,14 +352,9 @@ void note_file_change(Task& task, const Call& call) {
 }
 
 bool has_second_word(const Call& call) {
-  switch (call.b & FUTEX_CMD_MASK) {
-    case FUTEX_REQUEUE:
-    case FUTEX_CMP_REQUEUE:
-    case FUTEX_WAKE_OP:
-    case FUTEX_WAIT_REQUEUE_PI:
-    case FUTEX_CMP_REQUEUE_PI: return true;
-    default: return false;
-  }
+  const long command = call.b & FUTEX_CMD_MASK;
+  return command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE || command == FUTEX_WAKE_OP ||
+         command == FUTEX_WAIT_REQUEUE_PI || command == FUTEX_CMP_REQUEUE_PI;
 }
 
 bool is_cancelled() {
@@ -434,8 +428,8 @@ long make_untold(Call& call) {
 long make_call(Call& call) {
   if (!g_tasks_active || !tasks::tells_ids(call.number) || !plan().has_processes())
     return make_untold(call);
-  const long a = call.a, b = call.b, c = call.c, d = call.d;
-  return tasks::tell_ids(call.number, a, b, c, d, make_untold(call));
+  const Call c = call;  // as the program made it
+  return tasks::tell_ids(c.number, c.a, c.b, c.c, c.d, make_untold(call));
 }
 
 }  // namespace

@@ -209,6 +209,18 @@ long on_named_thread(Call& call) {
   return call_kernel(call);
 }
 
+// What would keep the runtime itself from its work.
+bool is_refused_control(const Call& call) {
+  constexpr int kUserDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH
+  const int what = static_cast<int>(call.a);
+  const char* name = what == PR_SET_TSC && call.b == PR_TSC_SIGSEGV ? "PR_SET_TSC"
+                     : what == kUserDispatch && call.b != 0         ? "PR_SET_SYSCALL_USER_DISPATCH"
+                                                                    : nullptr;
+  if (!name) return false;
+  report("prctl(%s) is not supported under Weir: it returns EINVAL", name);
+  return true;
+}
+
 void note_control(const Call& call) {
   if (call.a == PR_SET_NAME) shared().program.named = 1;
   else if (call.a != PR_GET_NAME) note_changed(0);
@@ -307,6 +319,8 @@ bool is_process_alone(long number) {
     case SYS_arch_prctl:
     case SYS_rseq:
     case SYS_signalfd4:
+    case SYS_chroot:
+    case SYS_prctl:
     case SYS_landlock_restrict_self: return true;
     default: return false;
   }
@@ -338,6 +352,7 @@ bool is_process(long number) {
     case SYS_rseq:
     case SYS_signalfd4:
     case SYS_prctl:
+    case SYS_chroot:
     case SYS_landlock_restrict_self: return true;
     default: return effects::may_name_thread(number);
   }
@@ -396,11 +411,15 @@ long on_process(Call& call) {
       if (g_tasks_active) end_turn();
       return result;
     }
+    case SYS_chroot:
+      if (!input::replaying()) keep_own_files();
+      return call_kernel(call);
     case SYS_landlock_restrict_self:
       if (!input::replaying()) allow_own_files(call.a);
       return call_kernel(call);
     case SYS_rseq: return -ENOSYS;  // the kernel would write to the program's memory at any moment
     case SYS_prctl:
+      if (is_refused_control(call)) return -EINVAL;
       note_control(call);
       return processes && (call.a == PR_SET_CHILD_SUBREAPER || call.a == PR_GET_CHILD_SUBREAPER)
                  ? on_subreaper(call)

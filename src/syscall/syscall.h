@@ -75,6 +75,7 @@ long check_arena(long error);
 // The program is about to restrict itself by the Landlock rules of descriptor `rules`: the runtime
 // goes on reading /proc.
 void allow_own_files(long rules);
+void keep_own_files();  // before chroot
 
 // Makes a call that may sleep, outside the rounds. REQUIRES: the turn.
 long sleep_in_kernel(Call& call, const char* what);

@@ -9,6 +9,7 @@
 #include "control/process.h"
 #include "heap/heap.h"
 #include "memory/windows.h"
+#include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
@@ -130,6 +131,7 @@ bool map_control() {
   done = true;
   g_control_mapped = true;
   Shared& s = shared();
+  sys::g_proc_folder = &s.program.proc_folder;
   s.order.turn = kNoTask;
   s.memory.backing = -1;
   s.exec.buffer = reinterpret_cast<uint8_t*>(kExecBuffer);

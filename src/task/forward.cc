@@ -17,6 +17,7 @@
 #include "signal/queue.h"
 #include "signal/signals.h"
 #include "sys/futex.h"
+#include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 #include "task/monitor_call.h"
 #include "task/spawn.h"
@@ -45,7 +46,7 @@ void set_handler(int signal, void* handler) {
 bool blocks(int tid, int signal) {
   char path[40];
   append_text(append_number(append_text(path, "/proc/"), static_cast<uint64_t>(tid)), "/status");
-  long file = sys::raw(SYS_open, reinterpret_cast<long>(path), 0);
+  const long file = sys::open_proc(static_cast<const char*>(path));
   if (sys::failed(file)) return true;
   static char text[4096];
   long length = sys::raw(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);

@@ -50,9 +50,20 @@ long empty_range(const Call& call, uint64_t start, uint64_t limit) {
   return 0;
 }
 
+// MADV_GUARD_INSTALL and what comes after it is refused as by a kernel that does not know it: it
+// would hold in one task's process only, or not at all.
+bool is_known(long advice) {
+  constexpr long kCollapse = 25, kPoison = 100, kSoftOffline = 101;
+  return (advice >= MADV_NORMAL && advice <= kCollapse && advice != 5 && advice != 6 &&
+          advice != 7) ||
+         advice == kPoison || advice == kSoftOffline;
+}
+
 }  // namespace
 
 long on_madvise(const Call& call) {
+  constexpr long kDontNeedLocked = 24;
+  if (!is_known(call.c)) return -EINVAL;
   const auto start = static_cast<uint64_t>(call.a), size = page_up(static_cast<uint64_t>(call.b));
   switch (call.c) {
     case MADV_WIPEONFORK: return advise_fork(call, start, size, page::Forked::kZero);
@@ -69,14 +80,16 @@ long on_madvise(const Call& call) {
   }
   if (!is_backed(start, size)) return call_kernel(call);
   if (start % kPageSize) return -EINVAL;
-  if (call.c != MADV_DONTNEED && call.c != MADV_REMOVE) return 0;
+  const long result = page::is_free_extent(start, size) ? -ENOMEM : 0;
+  const bool empties = call.c == MADV_DONTNEED || call.c == kDontNeedLocked;
+  if (!empties && call.c != MADV_REMOVE) return result;
   if (page::in_reserve(start)) {
     empty_reserved(start, size);
   } else {
     if (const long wrong = empty_range(call, start, start + size)) return wrong;
   }
-  if (call.c == MADV_DONTNEED) restore_files({start, start + size});
-  return 0;
+  if (empties) restore_files({start, start + size});
+  return result;
 }
 
 }  // namespace weir::syscalls

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
@@ -350,6 +351,20 @@ bool maps_library(const Call& call) {
          !(call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE;
 }
 
+// A View may have closed pages that the program has; then the kernel says that they are missing.
+long on_lock(const Call& call) {
+  const long result = call_kernel(call);
+  if (result != -ENOMEM || !plan().gives_pages()) return result;
+  const bool is_there = input::log_value(input::What::kFlags, [&] {
+    rlimit limit{};
+    sys::raw(SYS_prlimit64, 0, RLIMIT_MEMLOCK, 0, reinterpret_cast<long>(&limit));
+    const bool may = sys::raw(SYS_geteuid) == 0 || limit.rlim_cur >= address(call.b);
+    return may && page::backing_bytes_at(address(call.a)) >= address(call.b) &&
+           !page::is_free_extent(address(call.a), address(call.b));
+  });
+  return is_there ? 0 : result;
+}
+
 long make_change(Call& call) {
   switch (call.number) {
     case SYS_mmap: {
@@ -378,8 +393,11 @@ long make_change(Call& call) {
     case SYS_mremap: return on_mremap(call);
     case SYS_madvise: return on_madvise(call);
     case SYS_mincore:
+      if (address(call.a) % kPageSize) return -EINVAL;
       if (page::is_free_extent(address(call.a), address(call.b))) return -ENOMEM;
       return call_kernel(call);
+    case SYS_mlock:
+    case SYS_mlock2: return on_lock(call);
     default: return on_brk(call);
   }
 }
@@ -419,7 +437,8 @@ bool gives_back(const Call& call) {
 bool is_memory(long number) {
   return number == SYS_mmap || number == SYS_munmap || number == SYS_mprotect ||
          number == SYS_mremap || number == SYS_madvise || number == SYS_mincore ||
-         number == SYS_brk || number == SYS_shmat || number == SYS_shmdt;
+         number == SYS_brk || number == SYS_shmat || number == SYS_shmdt || number == SYS_mlock ||
+         number == SYS_mlock2;
 }
 
 long on_memory(Call& call) {
@@ -427,6 +446,10 @@ long on_memory(Call& call) {
                                   // pages, as glibc has for getrandom()
   const bool is_droppable =
       call.number == SYS_mmap && (call.d & MAP_TYPE) == kDroppable && (call.d & MAP_ANONYMOUS);
+  if (call.number == SYS_mmap && (call.d & MAP_GROWSDOWN) && plan().has_processes() &&
+      !__atomic_exchange_n(&shared().memory.told_growing, 1u, __ATOMIC_RELAXED)) {
+    report("memory mapped with MAP_GROWSDOWN does not grow under Weir: map all that is needed");
+  }
   if (plan().has_processes() && is_droppable) call.d = (call.d & ~long{MAP_TYPE}) | MAP_PRIVATE;
   const bool makes_code = (call.number == SYS_mprotect || call.number == SYS_mmap) &&
                           (call.c & PROT_EXEC) && !maps_library(call);

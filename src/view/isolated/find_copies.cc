@@ -102,8 +102,13 @@ bool open_tracking() {
   sys::start_fault_log(kFaultLog);
   if (!page::open_tracker(g_userfault, sys::kAsynchronousProtection, "isolated")) return false;
   const long file = sys::open_own([] {
-    return page::open_hidden_patiently(SYS_open, reinterpret_cast<long>("/proc/self/pagemap"),
-                                       O_RDONLY | O_CLOEXEC);
+    constexpr char kPath[] = "/proc/self/pagemap";
+    const long opened =
+        page::open_hidden_patiently(SYS_open, reinterpret_cast<long>(kPath), O_RDONLY | O_CLOEXEC);
+    if (opened != -ENOENT || !*sys::g_proc_folder) return opened;
+    return page::open_hidden(SYS_openat, *sys::g_proc_folder,
+                             reinterpret_cast<long>(kPath) + (sizeof "/proc/" - 1),
+                             O_RDONLY | O_CLOEXEC);
   });
   if (sys::failed(file)) {
     report("cannot open /proc/self/pagemap (error %d); View isolated needs it%s", int64_t{-file},
