@@ -1,6 +1,6 @@
 // Threads as processes (View isolated), or as threads that Weir knows (View direct): making,
 // ending, reusing them.
-// Implemented in children.cc, ids.cc, monitor.cc and spawn.cc.
+// Implemented in children.cc, ids.cc, monitor.cc, spawn.cc and told_ids.cc.
 #pragma once
 
 #include <stdint.h>
