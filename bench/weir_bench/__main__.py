@@ -215,8 +215,11 @@ def run(words, build):
         report_text.Mechanisms(options.preset) if engine else report_text.Programs([c.name for c in points + own], cases)
     )
     report.head()
-    with tempfile.TemporaryDirectory(prefix="weir-bench-") as scratch:
-        results = measure_all(options, cases, columns_of, report, scratch, preset)
+    try:
+        with tempfile.TemporaryDirectory(prefix="weir-bench-") as scratch:
+            results = measure_all(options, cases, columns_of, report, scratch, preset)
+    finally:  # a signal may come when a program has begun and is in no variable yet
+        process.end_orphans()
     if options.analysis:
         report_text.analysis(results)
     report_text.summary(results, options.preset)

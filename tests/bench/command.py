@@ -7,6 +7,7 @@ import html.parser
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,8 +22,11 @@ NAMESPACES = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 SLEEP = "61.2578"  # seconds; nobody else sleeps so
 
 
-def bench(*words):
-    return subprocess.run([BENCH, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
+def bench(*words, **more):
+    environment = {**os.environ, **more}
+    return subprocess.run(
+        [BENCH, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, env=environment
+    )
 
 
 class Page(html.parser.HTMLParser):
@@ -276,6 +280,24 @@ class Uses(unittest.TestCase):
             time.sleep(0.02)
         running.terminate()
         running.wait(20)
+        self.assertEqual(sleepers(), [])
+
+    def test_it_ends_what_began_just_before_the_signal(self):
+        # The program runs, and the constructor that started it does not return.
+        began = (
+            "import os, signal, subprocess\n"
+            "start = subprocess.Popen._execute_child\n"
+            "def started(self, *words):\n"
+            "    start(self, *words)\n"
+            f"    if '{SLEEP}' in str(words):\n"
+            "        os.kill(os.getpid(), signal.SIGTERM)\n"
+            "subprocess.Popen._execute_child = started\n"
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "sitecustomize.py"), "w", encoding="utf-8") as file:
+                file.write(began)
+            done = bench("--", "/bin/sleep", SLEEP, PYTHONPATH=folder)
+        self.assertEqual(done.returncode, 128 + signal.SIGTERM, done.stderr)
         self.assertEqual(sleepers(), [])
 
 
