@@ -193,8 +193,10 @@ cat >two.c <<'C'
 struct { long done, bytes; } s;
 static pthread_barrier_t both;  // on a busy machine one would have ended before the other begins
 static void* work(void* unused) {
-  pthread_barrier_wait(&both);
-  for (int i = 0; i < 2000; i++) { s.done++; s.bytes += 3; }
+  for (int round = 0; round < 20; round++) {
+    pthread_barrier_wait(&both);
+    for (int i = 0; i < 100; i++) { s.done++; s.bytes += 3; }
+  }
   return unused;
 }
 int main(void) {
@@ -217,11 +219,16 @@ done
 cat >names.c <<'C'
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
+#include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 int first, second;
 static void* named(void* unused) {
-  usleep(100000);
+  char name[16] = "";
+  while (strcmp(name, "from outside") != 0) { // which orders nothing
+    sched_yield();
+    prctl(PR_GET_NAME, name);
+  }
   first++;
   return unused;
 }
