@@ -29,6 +29,34 @@ function(weir_compile_together group headers)
   endforeach()
 endfunction()
 
+# weir_compile_folders_together(SOURCE...): those of one folder of src become one unit of compilation
+# in targets with UNITY_BUILD; folders below the second level count as that (docs/decisions/085).
+function(weir_compile_folders_together)
+  foreach(source IN LISTS ARGN)
+    get_filename_component(source ${source} ABSOLUTE)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/src ${source})
+    get_filename_component(folder ${folder} DIRECTORY)
+    string(REGEX REPLACE "^([a-z_]+/[a-z_]+)/.*" "\\1" folder ${folder})
+    string(REPLACE "/" "_" folder ${folder})
+    set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${folder})
+  endforeach()
+endfunction()
+
+# weir_unit_tests(TARGET SOURCE...): the program of these tests. Half of the time went into what each
+# file takes from GoogleTest, and into debug information. APART: has names that others have.
+function(weir_unit_tests target)
+  cmake_parse_arguments(PARSE_ARGV 1 tests "" "APART" "")
+  set(together ${tests_UNPARSED_ARGUMENTS})
+  if(tests_APART)
+    list(FILTER together EXCLUDE REGEX "${tests_APART}")
+  endif()
+  weir_compile_folders_together(${together})
+  add_executable(${target} ${tests_UNPARSED_ARGUMENTS})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  target_compile_options(${target} PRIVATE ${test_options})
+  target_link_libraries(${target} PRIVATE GTest::gtest GTest::gtest_main)
+endfunction()
+
 # weir_command_objects(NAME SOURCES ... DEFINITIONS ... LIBRARIES ...)
 # A command's sources, compiled once, for it and for its tests (NAME_tested); where these are under
 # sanitizers, once more.
