@@ -76,6 +76,7 @@ struct weir_calls {
   void (*array_free)(struct weir_array* array);
 };
 
+void weir_query_hunt_start(void);                /* programs call weir_hunt_start() */
 int weir_query_active(void);                     /* programs call weir_active() */
 const struct weir_calls* weir_query_calls(void); /* NULL where policies are not checked */
 
@@ -110,6 +111,21 @@ WEIR_INLINE const struct weir_calls* weir_calls_(void) {
     is_known = 1;
   }
   return known;
+}
+#endif
+
+/* Schedules begin here (weir hunt, weir run --order serial), not where the program makes its first
+ * thread; and a program that can be copied is copied here for each of them. Call it behind what
+ * takes long, and before what cannot be copied: pipes, sockets, files that are written. Only the
+ * first call counts. One that comes after the program's first thread does nothing, which weir says;
+ * one outside these commands does nothing. */
+#ifdef WEIR_NO_ANNOTATIONS
+WEIR_INLINE void weir_hunt_start(void) {}
+#else
+WEIR_INLINE void weir_hunt_start(void) {
+  void (*start)(void);
+  *(void**)&start = dlsym(NULL, "weir_query_hunt_start");
+  if (start != NULL) start();
 }
 #endif
 

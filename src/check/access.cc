@@ -171,8 +171,6 @@ Access piece_of(const Access& access, uint64_t at) {
 
 }  // namespace
 
-namespace {
-
 // Runtimes of OpenMP count tasks under a lock and look at the count without it. The addition is
 // one plain instruction, which no compiler makes of an atomic operation, but on this processor it
 // orders all the same. So whatever they store may tell others something.
@@ -185,8 +183,6 @@ void order_openmp(const AccessSite& site, Access* accesses, uint32_t count) {
     return;
   }
 }
-
-}  // namespace
 
 bool on_fault(Task& task, const AccessSite& site, uint64_t address, Access* accesses,
               uint32_t count) {
@@ -388,6 +384,7 @@ void on_atomic(Task& task, const AccessSite& site, uint64_t address, uint64_t si
 void on_range(Task& task, const AccessSite& site, const Access& access) {
   if (!happens::g_checked || !access.size) return;
   if (keys::g_on) return (void)keys::judge(task, site, access);
+  if (happens::g_serial) return serial::check_access(site, access);
   if (happens::g_replayed) return replay::check_access(site, access);
   ThreadState& thread = thread_of(task);
   end_joined_epoch(thread);
@@ -403,6 +400,7 @@ void on_range(Task& task, const AccessSite& site, const Access& access) {
 }
 
 void renew(uint64_t start, uint64_t size) {
+  if (happens::g_serial) return serial::renew(start, size);
   if (suggests()) renew_seen(start, size);
   for (uint64_t at = start; at < start + size;) {
     const uint64_t next = page_down(at) + kPageSize,

@@ -68,6 +68,13 @@ namespace replay {
 // check/replay/replay.cc.
 void check_access(const AccessSite& site, const Access& access);
 }  // namespace replay
+namespace serial {
+// Under Order serial, where accesses are looked at. The memory is another's from here on.
+// Implemented in check/serial/races.cc.
+void check_access(const AccessSite& site, const Access& access);
+void renew(uint64_t start, uint64_t size);
+void give_up();  // what comes now is not seen
+}  // namespace serial
 // The heap gave out the block, so earlier accesses to these bytes were to something else. In the
 // runtime, or before there are tasks.
 void note_block(uint64_t start, uint64_t size, const AccessSite& site);

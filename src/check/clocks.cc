@@ -27,6 +27,7 @@ bool g_checked = false;
 bool g_knows_blocks = false;
 bool g_notifies_blocks = false;
 bool g_replayed = false;
+bool g_serial = false;
 Calls g_calls = Calls::kPlain;
 bool g_makes_thread = false;
 bool g_makes_detached = false;
@@ -352,7 +353,8 @@ void create(Task& creator, Task& task) {
   to.stack = to.stack_known = 0;
   to.number = note_task(task, &from);
   hazards::on_thread(to.number, task.frame->shown, g_makes_thread && !g_makes_detached);
-  if (creator.frame && !keys::g_on && !g_replayed) expose_frames(creator, from, creator.frame->rsp);
+  if (creator.frame && !keys::g_on && !g_replayed && !g_serial)
+    expose_frames(creator, from, creator.frame->rsp);
   // A helper of the C library's own: what it does inside orders whoever asked for its work.
   to.library_orders = !g_makes_thread && creator.frame && is_ignored(creator.frame->shown);
 }
@@ -362,7 +364,7 @@ void begin_stack(uint64_t start, uint64_t limit, uint64_t descriptor) {
   if (!g_checked || limit - start > kMax) return;
   if (descriptor >= limit && descriptor - limit < kMax) limit = descriptor + kDescriptor;
   renew(start, limit - start);
-  renew_pages(start, limit - start);
+  if (!g_serial) renew_pages(start, limit - start);
   if (found().hazards) hazards::forget(start, limit - start);
 }
 
@@ -420,7 +422,7 @@ void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where
   if (!g_checked) return;
   if (hazards::has_handlers()) hazards::before_unsafe(findings::UnsafeCall::kHeap, 0, caller);
   renew(start, usable);
-  note_place(start, usable);
+  if (!g_serial) note_place(start, usable);
 }
 
 void on_stream_buffer(const void* stream, const void* buffer, uint64_t size) {
@@ -450,6 +452,7 @@ void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint
 // Without locks: what is taken from the task meanwhile it has until it comes to an event, as if it
 // had touched it before.
 bool is_untrapped(uint64_t start, uint64_t size, bool writes) {
+  if (g_serial) return false;
   if (keys::g_on) {
     if (start / ObjectTable::kZone == (start + size) / ObjectTable::kZone)
       return thread_of(self()).found.around(objects(), start).start >= start + size;

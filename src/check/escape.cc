@@ -94,7 +94,7 @@ namespace weir::happens {
 using namespace view::checked;
 
 void share_stack(uint64_t argument) {
-  if (!g_checked || g_replayed || keys::g_on) return;
+  if (!g_checked || g_replayed || g_serial || keys::g_on) return;
   Task& task = self();
   ThreadState& thread = thread_of(task);
   if (task.signals.handler_count) return;

@@ -30,6 +30,9 @@ extern bool g_checked;
 // True in a replay that is checked. Program code then notifies the checker without a trace
 // (weir_notify), and otherwise does what it did in the recorded run.
 extern bool g_replayed;
+// True under Order serial if accesses are looked at one by one (check/serial/races.h): no page is
+// closed to a task, so that none has to be opened, borrowed or given up.
+extern bool g_serial;
 // What becomes of calls of the C library: nothing; the checked View replaces them; a checked replay
 // is told of them before they are made.
 enum class Calls : uint8_t { kPlain, kReplaced, kNotified };

@@ -113,24 +113,22 @@ void list_accesses(const Task& task, const ucontext_t& context, uint64_t address
                    context, address, extent, accesses);
 }
 
-void list_accesses_of(const Instruction* instruction, const Task& task, const ucontext_t& context,
-                      uint64_t address, Extent extent, InstructionAccesses& accesses) {
-  constexpr greg_t kWrite = 2;
-  const auto& gregs = context.uc_mcontext.gregs;
-  const auto rip = static_cast<uint64_t>(gregs[REG_RIP]);
-  const Registers registers = registers_of_gregs(gregs);
+namespace {
+
+// What the operands of the instruction that stands in `accesses` mean with these registers.
+void list_operands(const Task& task, const Registers& registers, uint64_t address, Extent extent,
+                   InstructionAccesses& accesses) {
   accesses.site = {};
   for (unsigned i = 0; i < 16; i++) accesses.site.general[i] = registers.general[i];
-  accesses.site.rip = rip;
-  accesses.instruction = instruction;
+  accesses.site.rip = registers.rip;
   AccessList list;
   if (accesses.instruction)
     list = accesses_of(*accesses.instruction, registers, sys::fs_base_untouched(),
                        reinterpret_cast<uint64_t>(&task), extent);
   accesses.count = 0;
   accesses.is_listed = false;
-  const bool is_idle = accesses.instruction && list.count == 1 &&
-                       is_idle_move(rip, static_cast<uint64_t>(gregs[REG_EFL]));
+  const bool is_idle =
+      accesses.instruction && list.count == 1 && is_idle_move(registers.rip, registers.rflags);
   for (size_t i = 0; i < list.count; i++) {
     const Access& access = list.accesses[i];
     if (!access.size || (!access.exact && access.size > kPageSize)) continue;
@@ -147,9 +145,30 @@ void list_accesses_of(const Instruction* instruction, const Task& task, const uc
     if (is_known && !is_idle && is_unchanged(rip, registers, access))
       accesses.access[accesses.count - 1].kind |= findings::kUnchanged;
   }
+}
+
+}  // namespace
+
+void list_accesses_of(const Instruction* instruction, const Task& task, const ucontext_t& context,
+                      uint64_t address, Extent extent, InstructionAccesses& accesses) {
+  constexpr greg_t kWrite = 2;
+  const auto& gregs = context.uc_mcontext.gregs;
+  Registers registers = registers_of_gregs(gregs);
+  registers.rip = static_cast<uint64_t>(gregs[REG_RIP]);
+  registers.rflags = static_cast<uint64_t>(gregs[REG_EFL]);
+  accesses.instruction = instruction;
+  list_operands(task, registers, address, extent, accesses);
   if (!accesses.is_listed)
     accesses.access[accesses.count++] = {address, 1,
                                          gregs[REG_ERR] & kWrite ? uint32_t{kUnknownWrite} : 0u};
+}
+
+void list_accesses_at(const Task& task, const Frame& frame, InstructionAccesses& accesses) {
+  Registers registers = registers_of(frame);
+  registers.rip = frame.rip;
+  registers.rflags = frame.rflags;
+  accesses.instruction = decoded(frame.rip);
+  list_operands(task, registers, 0, Extent::kWhole, accesses);
 }
 
 void hold_signals(ucontext_t& context, uint64_t& mask, bool is_on) {

@@ -29,6 +29,9 @@ void list_accesses(const Task& task, const ucontext_t& context, uint64_t address
 void list_accesses_of(const Instruction* instruction, const Task& task, const ucontext_t& context,
                       uint64_t address, Extent extent, InstructionAccesses& accesses);
 
+// Those of the instruction at frame.rip, as far as its operands describe them.
+void list_accesses_at(const Task& task, const Frame& frame, InstructionAccesses& accesses);
+
 // An instruction is executed once, with its pages there: no signal may come between, but for those
 // of faults, which it may make. `mask` keeps those that were blocked before. `is_on`: it was begun
 // already, and has come to another page.

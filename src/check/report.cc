@@ -10,6 +10,7 @@
 #include "check/hazards/hazards.h"
 #include "check/keys/enforce_by_key.h"
 #include "check/state.h"
+#include "heap/guard/guard.h"
 #include "heap/heap.h"
 #include "memory/backing.h"
 #include "sys/maps.h"
@@ -76,7 +77,7 @@ uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
     copy_bytes(to, reinterpret_cast<const void*>(rsp), size);
     return size;
   }
-  if (keys::g_on) return copy_thread_stack(rsp, to, size);
+  if (keys::g_on || happens::g_serial) return copy_thread_stack(rsp, to, size);
   uint32_t done = 0;
   while (done < size) {
     const uint64_t at = rsp + done;
@@ -238,7 +239,7 @@ uint32_t context_of(const AccessSite& site) {
   ThreadState& thread = thread_of(self());
   RecentContext& recent =
       thread.recent[(site.rip ^ site.rip >> 7 ^ site.general[4] >> 5) % ThreadState::kRecent];
-  if (keys::g_on && recent.rip == site.rip) {
+  if ((keys::g_on || happens::g_serial) && recent.rip == site.rip) {
     uint32_t there = 0;
     const uint64_t* const stack = stack_in_place(site.general[4], thread, there);
     if (stack && is_at(recent, site, stack, there)) return recent.context;
@@ -355,7 +356,9 @@ findings::Object object_at(uint64_t address) {
 
 findings::Object undeclared_at(uint64_t address) {
   findings::Object object{};
-  if (const Range block = heap_find(address, see); !block.empty()) {
+  Range block = guard::find_block(address);
+  if (block.empty()) block = heap_find(address, see);
+  if (!block.empty()) {
     object.kind = findings::ObjectKind::kHeap;
     object.start = block.start;
     object.size = block.size();

@@ -160,6 +160,9 @@ class Hunting {
  private:
   Report hunted(const Program& program, const Words& words, const std::string& test,
                 int& interrupt) {
+    options_.process.is_known = [this](const hunt::FoundRace& race) {
+      return known_.has(hunt::race_finding(race));
+    };
     std::optional<hunt::ProcessRunner> runner(std::in_place, program, options_.process);
     hunt::ProgressLine progress(options_.quiet);
     hunt::PursuitOptions pursuit = options_.pursuit;
@@ -199,6 +202,12 @@ class Hunting {
   int keep(const Program& program, const Report& report, hunt::ReportedFailure& failure) {
     if (failure.found.finding.kind == hunt::Finding::Kind::kTimeout) {
       failure.unrecorded = "a run that has to be waited for is not run again";
+      return 0;
+    }
+    if (failure.found.finding.kind == hunt::Finding::Kind::kRace) {
+      failure.unrecorded =
+          "races are not looked for while a run is recorded (weir record --schedule records it "
+          "all the same)";
       return 0;
     }
     hunt::KeepOptions keep;
@@ -321,6 +330,9 @@ void add_judge_options(CLI::App& command, HuntOptions& options) {
       ->capture_default_str();
   command.add_flag("--compare-output", judge.compares_output,
                    "A run whose standard output is not that of most runs fails");
+  command.add_flag("--races", options.process.finds_races,
+                   "A run in which two accesses race fails, too: at least one writes, one is no "
+                   "atomic operation, and nothing orders them. Runs take 10 to 100 times as long");
   command
       .add_option("--oracle", judge.oracle,
                   "A run fails if this command, for sh, does: it reads the run's standard output, "
@@ -395,6 +407,10 @@ Command add_hunt(CLI::App& app) {
   options->process.jobs = 0;
   CLI::App* command = app.add_subcommand(
       "hunt", "Search the schedules of a program for one that fails, and tell it");
+  command->footer(
+      "Schedules begin where the program makes its first thread, or where it calls "
+      "weir_hunt_start() of weir/weir.h before that. If the program can be copied there, it is "
+      "started once for each processor, and copied there for each run.");
   add_search_options(*command, *options);
   add_judge_options(*command, *options);
   add_habit_options(*command, *options);

@@ -20,7 +20,10 @@ struct ScheduleMemory {
   uint32_t processors;
   uint32_t unused;
   char log_path[4096];  // where the schedule log goes, absolute; empty: nowhere
-  uint32_t detail;      // the log says, too, where tasks stood, and what they touched: 1
+  // Races are looked for: the file that what is found goes to, at the run's end
+  // (check/findings/findings.h); empty: they are not.
+  char findings_path[4096];
+  uint32_t detail;  // the log says, too, where tasks stood, and what they touched: 1
   uint32_t length;
   char text[kMaxText];  // the schedule, NUL-terminated; empty: the default
 };

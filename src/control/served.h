@@ -5,7 +5,8 @@
 
 namespace weir::served {
 
-extern bool g_watches;  // this process may be forked for runs, and has not begun to
+extern const char* g_place;  // where it is forked, in words
+extern bool g_watches;       // this process may be forked for runs, and has not begun to
 
 struct MadeCall {
   long number, a, b, c, d, result;

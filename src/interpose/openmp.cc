@@ -34,8 +34,8 @@ constexpr int kFirstLooks = 100, kLooks = 10;
 constexpr long kBetweenNs = 200'000;
 
 bool may_wait() {
-  return happens::g_checked && !happens::g_replayed && !self().identity.in_vfork &&
-         shared().order.live > 1;
+  return happens::g_checked && !happens::g_replayed && !happens::g_serial &&
+         !self().identity.in_vfork && shared().order.live > 1;
 }
 
 // ThreadState::work_calls is twice the number of the calls; kWaits: the task waits here.

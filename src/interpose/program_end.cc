@@ -56,8 +56,8 @@ Others look_at_others(int left) {
 
 void linger() {
   constexpr int kMost = 100, kQuiet = 3;  // milliseconds; after so many without any that runs
-  if (!weir::happens::g_checked || weir::happens::g_replayed || !weir::options().lingers ||
-      weir::self().identity.in_vfork)
+  if (!weir::happens::g_checked || weir::happens::g_replayed || weir::happens::g_serial ||
+      !weir::options().lingers || weir::self().identity.in_vfork)
     return;
   const int error = errno;
   for (int slept = 0, quiet = 0; slept < kMost && quiet < kQuiet; slept++) {

@@ -201,7 +201,8 @@ static void come_in(weir::Frame* frame) {
   WEIR_DEBUG_CHECK(self().in_runtime &&
                    trap::on_runtime_stack(self(), reinterpret_cast<uint64_t>(frame)));
   if (frame->site != kNotified && view::checked::replay::is_on()) view::checked::replay::publish();
-  if (frame->site == translate::kCountMiss && translate::is_single()) {
+  if (frame->site == translate::kCountMiss &&
+      (translate::is_single() || (g_tasks_active && serial::stops_at_misses()))) {
     serial::on_single(self(), *frame);
     return;
   }

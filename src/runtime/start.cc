@@ -19,6 +19,7 @@
 #include "check/keys/rehasher.h"
 #include "check/replay/attach.h"
 #include "check/replay/replay.h"
+#include "check/serial/races.h"
 #include "code/patch/cancel_site.h"
 #include "code/patch/interpreter.h"
 #include "code/patch/patch.h"
@@ -179,6 +180,7 @@ void go_multi() {
   choose_fast_path();
   order::start(self());
   if (plan().checks_races()) view::checked::start(self());
+  else if (plan().is_serial()) view::checked::serial::start(self());
   else if (checking::is_replayed()) view::checked::replay::start(self());
   if (plan().has_keys()) start_rehasher();
   note_first_thread();
@@ -240,6 +242,8 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   if (!libc::learn()) die(125);
   if (plan().is_serial()) {
     if (!order::serial::read_schedule()) die(125);
+    view::checked::serial::attach();
+    runtime::use_view();  // which looks at accesses, if races are looked for
     runtime::prepare_fork_server();
   }
   runtime::start_counts();

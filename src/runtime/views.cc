@@ -3,6 +3,7 @@
 #include "check/attach.h"
 #include "check/checked_views.h"
 #include "check/replay/checked_replay_view.h"
+#include "check/serial/races.h"
 #include "control/plan.h"
 #include "view/coherent/coherent_view.h"
 #include "view/isolated/isolated_view.h"
@@ -15,10 +16,13 @@ constinit view::coherent::Coherent g_coherent;
 constinit view::checked::Checked g_checked;
 constinit view::checked::Keys g_keys;
 constinit view::checked::CheckedReplay g_checked_replay;
+constinit view::checked::CheckedSerial g_checked_serial;
 
 view::View& chosen() {
   switch (plan().memory) {
-    case Plan::Memory::kDirect: break;
+    case Plan::Memory::kDirect:
+      if (!view::checked::serial::is_asked()) break;
+      return g_checked_serial;
     case Plan::Memory::kIsolated: return g_isolated;
     case Plan::Memory::kCoherent: return checking::is_replayed() ? g_checked_replay : g_coherent;
     case Plan::Memory::kChecked: return g_checked;

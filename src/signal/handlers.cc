@@ -16,7 +16,9 @@ void note_handler(Task& task, uint64_t frame, int signal) {
   if (task.signals.handler_count < kMax) task.signals.handlers[task.signals.handler_count] = frame;
   if (!task.signals.handler_count) task.signals.handler_signal = signal;
   if (task.signals.handler_count <= kMax) task.signals.handler_count++;
-  if (happens::g_checked && !happens::g_replayed) view::checked::pin(task, frame);
+  if (!happens::g_checked || happens::g_replayed) return;
+  if (happens::g_serial) view::checked::serial::give_up();
+  else view::checked::pin(task, frame);
 }
 
 // A handler's stack grows down from its frame; when it has returned, the stack is elsewhere, or

@@ -9,6 +9,7 @@
 
 #include "sync/serial_code.h"
 
+#include "check/serial/races.h"
 #include "code/sites/atomic_op.h"
 #include "code/translate/counted.h"
 #include "code/translate/step.h"
@@ -27,6 +28,7 @@
 namespace weir::serial {
 
 namespace stores = order::serial::stores;
+namespace races = view::checked::serial;
 
 namespace {
 
@@ -88,10 +90,16 @@ bool part(Task& task, Frame& frame, bool is_kept) {
 }
 
 // How many steps the task is to be given where it stands, at least what the next instruction
-// counts; before that, it waits for the turn if it has none left.
-uint64_t steps_from(Task& task, Frame& frame) {
+// counts; before that, it waits for the turn if it has none left. What the instruction touches has
+// been looked at then, if races are looked for (`is_checked`).
+uint64_t steps_from(Task& task, Frame& frame, bool& is_checked) {
   using translate::kMaxWeight;
   frame.shown = frame.rip;
+  const auto given = [&](uint64_t steps) {
+    is_checked = races::is_on() && !races::runs_unseen(frame.rip);
+    if (is_checked) races::look(task, frame);
+    return steps;
+  };
   for (;;) {
     order::serial::watch(task, frame);
     const bool is_watched = order::serial::looks_at_each_step(task);
@@ -99,16 +107,17 @@ uint64_t steps_from(Task& task, Frame& frame) {
     const uint64_t until_look = order::serial::steps_to_look(task);
     const uint64_t least = steps < until_look ? steps : until_look;
     const bool is_kept = order::serial::keeps_steps();
-    if (least >= kMaxWeight && !is_watched && !is_kept) return least;
+    if (least >= kMaxWeight && !is_watched && !is_kept) return given(least);
     const unsigned weight = translate::weight_at(frame.rip);
-    if (weight == 0) return is_watched || is_kept ? 0 : least;
+    if (weight == 0) return given(is_watched || is_kept ? 0 : least);
     if (steps == 0) {
       order::serial::pass_point(task, order::Reason::kStep, frame.rip);
       continue;
     }
     if (is_kept) order::serial::keep_step(task, frame, true, weight <= steps);
     if (is_watched) order::serial::look_at_next_step(task, frame);
-    if (weight <= steps) return weight;
+    if (weight <= steps) return given(weight);
+    given(steps);
     if (!part(task, frame, is_kept)) return kMaxWeight;
   }
 }
@@ -185,8 +194,10 @@ void on_single(Task& task, Frame& frame) {
   frame.shown = frame.rip;
   count_executed(task);
   if (goes_on) go_out(task, frame);
-  else stores::drain(task, stores::Cause::kSignal, frame.rip);
+  else if (stores::is_on()) stores::drain(task, stores::Cause::kSignal, frame.rip);
 }
+
+bool stops_at_misses() { return races::is_on(); }
 
 void before_handler(Task& task, uint64_t code) {
   if (stores::is_on()) stores::drain(task, stores::Cause::kSignal, code);
@@ -195,17 +206,21 @@ void before_handler(Task& task, uint64_t code) {
 void go_out(Task& task, Frame& frame) {
   if (!is_in_program_turn(task)) return;
   uint64_t steps;
-  bool has_stopped = false;
+  bool has_stopped = false, is_checked = false;
   for (;;) {
-    steps = steps_from(task, frame);
+    steps = steps_from(task, frame, is_checked);
     if (!stores::is_on()) break;
     const Delaying how = go_out_delaying(task, frame, steps, has_stopped);
     if (how == Delaying::kLeaves) return;
     if (how == Delaying::kGoesOn) break;
   }
-  if (const uint64_t at = translate::enter_exactly(task, frame.rip, steps)) {
+  const uint64_t at = is_checked ? translate::enter_single(task, frame.rip, steps)
+                                 : translate::enter_exactly(task, frame.rip, steps);
+  if (at) {
     frame.rip = at;
     task.turn.counted = 1;
+  } else if (races::is_on() && !translate::is_exit(frame.rip)) {
+    view::checked::serial::give_up();
   }
 }
 

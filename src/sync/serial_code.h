@@ -21,6 +21,9 @@ void come_in(Task& task);
 void on_counted(Task& task);
 // It has come in behind one instruction (translate::enter_single), while its stores are delayed.
 void on_single(Task& task, Frame& frame);
+// Whether it comes in so wherever a block leads to no other: races are looked for, and the block is
+// a system library's.
+bool stops_at_misses();
 // It is about to execute a handler, and stands at `code`.
 void before_handler(Task& task, uint64_t code);
 // On the way out: program code goes on at frame.rip, counted.

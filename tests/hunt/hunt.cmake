@@ -40,3 +40,11 @@ add_test(NAME cli.hunt_story COMMAND ${hunt}/story_test.py ${PROJECT_BINARY_DIR}
 add_test(NAME cli.hunt_stories COMMAND ${hunt}/story_test.py ${PROJECT_BINARY_DIR} all)
 set_tests_properties(cli.hunt_story PROPERTIES TIMEOUT 600 LABELS "cli;hunt")
 set_tests_properties(cli.hunt_stories PROPERTIES TIMEOUT 1200 LABELS "cli;hunt;rest")
+
+# --- data races, and where schedules begin
+add_test(NAME cli.hunt_races COMMAND ${hunt}/races_test.py ${PROJECT_BINARY_DIR})
+add_test(NAME cli.hunt_races.all COMMAND ${hunt}/races_test.py ${PROJECT_BINARY_DIR} all)
+add_test(NAME cli.hunt_start COMMAND ${hunt}/start_test.sh ${PROJECT_BINARY_DIR})
+set_tests_properties(cli.hunt_races PROPERTIES TIMEOUT 900 LABELS "cli;hunt")
+set_tests_properties(cli.hunt_races.all PROPERTIES TIMEOUT 2400 LABELS "cli;hunt;rest")
+set_tests_properties(cli.hunt_start PROPERTIES TIMEOUT 300 LABELS "cli;hunt")

@@ -47,7 +47,9 @@ Application make_application() {
   app->formatter(formatter_of_weir());
   for (const Command& command : commands) {
     command.app->formatter(formatter_of_subcommand(command.takes_program));
-    command.app->footer(command.takes_program ? kStatus : "");
+    const std::string own = command.app->get_footer();
+    const std::string status = command.takes_program ? kStatus : "";
+    command.app->footer(own.empty() || status.empty() ? own + status : own + "\n\n" + status);
   }
   return {std::move(app), std::move(commands)};
 }

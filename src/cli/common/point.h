@@ -36,6 +36,7 @@ struct RunOptions {
   bool places = false;                 // Weir fixes the program's addresses, as the kernel does not
   std::string schedule, schedule_log;  // of order serial: which; where it says what it did
   bool schedule_detail = false;        // that says, too, where tasks stood and what they touched
+  std::string findings_file;           // likewise: where races go; empty: they are not looked for
   uint64_t step_limit = 0;             // likewise; 0: none
   std::string memory;                  // of order serial: sc or tso; empty: as the schedule says
   int schedule_memory = -1;            // descriptor of the memory that has them

@@ -53,9 +53,9 @@ class Pursuit {
     } catch (const Interrupted&) { report_.state.why = SearchState::Why::kInterrupted; }
     progress_.clear();
     report_.way = runner_.way();
+    report_.unseen = runner_.unseen();
     report_.is_alike = [judge = judge_](const ReportedFailure& failure, const Outcome& run) {
-      const std::optional<Finding> found = judge.judge_again(run);
-      return found && found->signature == failure.found.finding.signature;
+      return judge.fails_so(run, failure.found.finding.signature);
     };
     return std::move(report_);
   }
@@ -92,6 +92,7 @@ class Pursuit {
     report_.step_limit =
         std::max(first_.log.steps, first_.log.instructions) * kStepFactor + kLeastSteps;
     runner_.set_step_limit(report_.step_limit);
+    if (first_.words.find("weir_hunt_start()") != std::string::npos) warn(first_line(first_.words));
     if (const std::optional<Finding> finding = judge_.judge(first_)) {
       tell_default(*finding);
       return false;
@@ -161,8 +162,7 @@ class Pursuit {
   // A schedule that fails in a forked run alone says something about Weir, not about the program.
   bool fails_forked_only(const Found& found, const Repeated& repeated) {
     if (repeated.alike > 0 || !runner_.forks()) return false;
-    const std::optional<Finding> again = judge_.judge_again(runner_.one(found.run.schedule));
-    if (!again || again->signature != found.finding.signature) return false;
+    if (!judge_.fails_so(runner_.one(found.run.schedule), found.finding.signature)) return false;
     const std::string why =
         fmt::format("schedule {} fails ({}) in a run that is forked, and not from the start: {}",
                     found.run.schedule, found.finding.what, repeated.difference);
@@ -208,9 +208,9 @@ class Pursuit {
   // What is printed begins at the start.
   void confirm(ReportedFailure& failure) {
     if (!runner_.forks() || !failure.shrunk.refusal.empty()) return;
-    const std::optional<Finding> again =
-        judge_.judge_again(runner_.one(failure.shrunk.run.schedule, Begin::kFromStart));
-    if (again && again->signature == failure.found.finding.signature) return;
+    if (judge_.fails_so(runner_.one(failure.shrunk.run.schedule, Begin::kFromStart),
+                        failure.found.finding.signature))
+      return;
     failure.shrunk = {};
     failure.shrunk.refusal = "with fewer switches it fails only where it is forked";
   }
@@ -256,9 +256,18 @@ class Pursuit {
 
   // A livelock ends by its steps alone.
   std::string command_for(const ReportedFailure& failure) const {
+    if (failure.found.finding.kind == Finding::Kind::kRace) return race_command(failure.schedule);
     const bool is_livelock = failure.found.finding.kind == Finding::Kind::kLimit;
     return repeat_command(failure.schedule, words_, options_, !failure.run.out.empty(),
                           is_livelock ? report_.step_limit : 0);
+  }
+
+  // The run itself shows no race: it has to be looked at.
+  std::string race_command(const std::string& schedule) const {
+    return fmt::format("weir hunt --races --heap {} --schedule {}{} -- {}",
+                       options_.guards_heap ? "guard" : "plain", quoted({schedule}),
+                       options_.input.empty() ? "" : " --stdin " + quoted({options_.input}),
+                       quoted(words_));
   }
 
   // Is it a matter of schedule?
@@ -287,7 +296,7 @@ class Pursuit {
       size_t failing = 0;
       std::string passing;
       for (const Outcome& run : runner_.all(others)) {
-        if (judge_.judge_again(run)) failing++;
+        if (judge_.fails_so(run, finding.signature)) failing++;
         else if (passing.empty()) passing = run.schedule;
       }
       report_.state.runs += kOthers;

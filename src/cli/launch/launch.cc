@@ -417,6 +417,10 @@ void tell_schedule(ScheduleMemory& told, const RunOptions& options) {
     throw Failure(kWeirFailed, fmt::format("--schedule-log {}: the name is too long", log));
   log.copy(told.log_path, log.size());
   told.log_path[log.size()] = 0;
+  if (options.findings_file.size() >= sizeof told.findings_path)
+    throw Failure(kWeirFailed, "the name of the file for races is too long");
+  options.findings_file.copy(told.findings_path, options.findings_file.size());
+  told.findings_path[options.findings_file.size()] = 0;
   told.length = static_cast<uint32_t>(options.schedule.size());
   options.schedule.copy(told.text, options.schedule.size());
   told.text[options.schedule.size()] = 0;

@@ -196,6 +196,8 @@ uint64_t enter_single(Task& task, uint64_t rip, uint64_t budget) {
 
 bool is_single() { return g_is_single; }
 
+bool is_exit(uint64_t rip) { return translation_exit_at(rip).is_exit; }
+
 bool on_single(Frame& frame) {
   const CountState& state = count_state();
   frame.rip = state.exit ? exit_at(state.exit).target : state.rip;

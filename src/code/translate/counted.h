@@ -56,6 +56,8 @@ bool start(uint64_t site_entry, uint64_t upcall);
 // Instead of on_miss(): frame.rip is the program's own address. Returns false if the task was
 // called in for a signal.
 [[nodiscard]] bool on_single(Frame& frame);
+// A way into the runtime lies there, which is not translated.
+[[nodiscard]] bool is_exit(uint64_t rip);
 // What the instruction at `rip` counts: a task that has less of its budget left does not execute
 // it.
 [[nodiscard]] unsigned weight_at(uint64_t rip);

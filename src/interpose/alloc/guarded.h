@@ -1,5 +1,5 @@
 // The malloc family under --heap guard (heap/guard/guard.h).
-// Implemented in guarded.cc.
+// Implemented in guarded.cc and malloc.cc.
 #pragma once
 
 #include <stddef.h>
@@ -13,6 +13,8 @@ inline bool is_on() { return g_malloc_mode == MallocMode::kGuarded; }
 
 // Null: memory is exhausted; errno is untouched. `alignment`: a power of two.
 void* allocate(size_t size, size_t alignment, bool is_zeroed, const Caller& caller);
+// The same block, which whoever looks for races hears of. In malloc.cc.
+void* told(void* object, size_t size, const Caller& caller);
 void free(void* object, const Caller& caller);
 // REQUIRES: object is not null, size is not 0.
 void* resize(void* object, size_t size, const Caller& caller);

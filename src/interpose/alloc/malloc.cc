@@ -101,9 +101,9 @@ struct HeapNotice {
 };
 
 void allocated(const HeapNotice& notice) {
-  happens::on_allocated(reinterpret_cast<uint64_t>(notice.object), notice.size,
-                        heap_usable_size(notice.object), notice.caller.where, notice.caller.stack,
-                        notice.caller.frame);
+  const size_t usable = guarded::is_on() ? notice.size : heap_usable_size(notice.object);
+  happens::on_allocated(reinterpret_cast<uint64_t>(notice.object), notice.size, usable,
+                        notice.caller.where, notice.caller.stack, notice.caller.frame);
 }
 void freed(const HeapNotice& notice) {
   happens::on_freed(reinterpret_cast<uint64_t>(notice.object), notice.size, notice.caller.where,
@@ -136,13 +136,23 @@ template <void (*kNotify)(const HeapNotice&)>
     notify<allocated>(object, size, caller);
   return object;
 }
+// A block's size under --heap guard; 0: there is no such block, as free() will say.
+[[gnu::cold, gnu::noinline]] size_t guarded_size(const void* object) {
+  const uint64_t address = address_of(object);
+  Range block = guard::find_block(address);
+  if (block.empty())
+    block = heap_find(address, [](uint64_t at) { return reinterpret_cast<const void*>(at); });
+  return block.contains(address) ? block.limit - address : 0;
+}
 [[gnu::always_inline]] inline void taken(void* object, const Caller& caller) {
   if (__builtin_expect(happens::g_notifies_blocks, 0)) {
     happens::notify<happens::NoticeKind::kFreed>(reinterpret_cast<uint64_t>(object), caller.stack);
     return;
   }
-  if (__builtin_expect(happens::g_knows_blocks, 0))
-    notify<freed>(object, heap_usable_size(object), caller);
+  if (__builtin_expect(happens::g_knows_blocks, 0)) {
+    const size_t size = guarded::is_on() ? guarded_size(object) : heap_usable_size(object);
+    if (size) notify<freed>(object, size, caller);
+  }
 }
 
 // What the program allocates itself, where only declared policies count: an object. Null: it is
@@ -188,6 +198,11 @@ void* allocate_aligned(size_t alignment, size_t size, const Caller& caller) {
 }
 
 }  // namespace
+
+void* interpose::guarded::told(void* object, size_t size, const Caller& caller) {
+  return given(object, size, caller);
+}
+
 }  // namespace weir
 
 using namespace weir;
@@ -197,14 +212,19 @@ WEIR_EXPORT void* malloc(size_t size) noexcept {
   if (has_own_heap())
     return given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
   if (!heap_mode()) return __libc_malloc(size);
-  if (guarded::is_on()) return answer(guarded::allocate(size, kLeastAlignment, false, WEIR_CALLER));
+  if (guarded::is_on())
+    return given(answer(guarded::allocate(size, kLeastAlignment, false, WEIR_CALLER)), size,
+                 WEIR_CALLER);
   const HeapScope scope;
   return given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
 }
 
 WEIR_EXPORT void free(void* object) noexcept {
   if (!heap_mode()) return __libc_free(object);
-  if (guarded::is_on()) return guarded::free(object, WEIR_CALLER);
+  if (guarded::is_on()) {
+    if (object) taken(object, WEIR_CALLER);
+    return guarded::free(object, WEIR_CALLER);
+  }
   if (!heap_owns(object)) return free_object(object, WEIR_CALLER);
   taken(object, WEIR_CALLER);
   if (has_own_heap()) return heap_free(current_heap_index(), object);
@@ -216,7 +236,9 @@ WEIR_EXPORT void* calloc(size_t count, size_t size) noexcept {
   if (!heap_mode()) return __libc_calloc(count, size);
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) return no_memory();
-  if (guarded::is_on()) return answer(guarded::allocate(bytes, kLeastAlignment, true, WEIR_CALLER));
+  if (guarded::is_on())
+    return given(answer(guarded::allocate(bytes, kLeastAlignment, true, WEIR_CALLER)), bytes,
+                 WEIR_CALLER);
   if (void* object = object_of(bytes, WEIR_CALLER)) return memset(object, 0, bytes);
   const HeapScope scope;
   return given(answer(heap_allocate_zeroed(current_heap_index(), bytes)), bytes, WEIR_CALLER);
@@ -226,7 +248,8 @@ WEIR_EXPORT void* realloc(void* object, size_t size) noexcept {
   if (!heap_mode()) return __libc_realloc(object, size);
   if (object == nullptr) {
     if (guarded::is_on())
-      return answer(guarded::allocate(size, kLeastAlignment, false, WEIR_CALLER));
+      return given(answer(guarded::allocate(size, kLeastAlignment, false, WEIR_CALLER)), size,
+                   WEIR_CALLER);
     if (void* made = object_of(size, WEIR_CALLER)) return made;
     const HeapScope scope;
     return given(answer(heap_allocate(current_heap_index(), size)), size, WEIR_CALLER);
@@ -235,8 +258,10 @@ WEIR_EXPORT void* realloc(void* object, size_t size) noexcept {
     free(object);
     return nullptr;
   }
-  if (guarded::is_on() && (heap_owns(object) || guard::is_in_region(address_of(object))))
-    return answer(guarded::resize(object, size, WEIR_CALLER));
+  if (guarded::is_on() && (heap_owns(object) || guard::is_in_region(address_of(object)))) {
+    taken(object, WEIR_CALLER);
+    return given(answer(guarded::resize(object, size, WEIR_CALLER)), size, WEIR_CALLER);
+  }
   if (!heap_owns(object)) {
     const size_t before =
         plan().checks_races() && declared::is_on() ? declared::size_of(object) : 0;

@@ -79,7 +79,8 @@ __attribute__((constructor)) void find_early() {
 inline void* object_of(size_t size, const Caller& caller) {
   // Here the caller is known; in malloc it would be the C++ library.
   if (__builtin_expect(interpose::guarded::is_on(), 0))
-    return interpose::guarded::allocate(size, kLeastAlignment, false, caller);
+    return interpose::guarded::told(
+        interpose::guarded::allocate(size, kLeastAlignment, false, caller), size, caller);
   return __builtin_expect(declared::g_strict, 0) ? allocate_object(size, caller) : nullptr;
 }
 

@@ -169,10 +169,16 @@ long cancel_event(long thread, long, long) {
   return 0;
 }
 
+// Order serial: who comes after the routine is ordered after it.
+void acquire_once(const pthread_once_t* control) {
+  if (happens::g_serial) acquire_in_program(reinterpret_cast<uint64_t>(control));
+}
+
 struct OnceCall {
   void (*routine)();
   OnceCall* outer;
   bool begun;
+  uint64_t control;
 };
 
 void run_once() {
@@ -180,8 +186,14 @@ void run_once() {
   auto* call = reinterpret_cast<OnceCall*>(task.locks.once);
   task.locks.once = reinterpret_cast<uint64_t>(call->outer);
   call->begun = true;
+  const uint64_t control = call->control;
   weir_upcall(end_event, 0, 0, 0);
+  if (happens::g_serial) {
+    const SignalsWait signals(true);
+    happens::begin_once(control);
+  }
   call->routine();
+  if (happens::g_serial) release_in_program(control);
   if (!plan().is_order_only()) return;
   weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0,
               0);  // glibc stores that it is done
@@ -318,16 +330,20 @@ WEIR_EXPORT int pthread_cancel(pthread_t thread) {
 WEIR_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
   // Else when it is done would not be known.
   const bool in_turn = is_event() && plan().is_order_only();
-  if (!in_turn && (!happens::g_checked || happens::g_replayed)) {
+  if (!in_turn && (!happens::g_checked || happens::g_replayed || happens::g_serial)) {
     if (happens::g_replayed) happens::notify<happens::NoticeKind::kBeginsOrder>();
     const bool is_done = __atomic_load_n(control, __ATOMIC_ACQUIRE) &
                          kOnceDone;  // acquire: sees what the routine wrote
     if (happens::g_replayed) happens::notify<happens::NoticeKind::kEndsOrder>();
-    if (is_done) return 0;
+    if (is_done) {
+      acquire_once(control);
+      return 0;
+    }
   }
   if (!in_turn && (!is_event() || has_short_turns())) return ordered_once(control, routine);
   Task& task = self();
-  OnceCall call{routine, reinterpret_cast<OnceCall*>(task.locks.once), false};
+  OnceCall call{routine, reinterpret_cast<OnceCall*>(task.locks.once), false,
+                reinterpret_cast<uint64_t>(control)};
   weir_upcall(begin_event, static_cast<long>(EventKind::kOther), 0, 0);
   task.locks.once = reinterpret_cast<uint64_t>(&call);
   const int result = real().pthread_once(control, run_once);
@@ -335,6 +351,7 @@ WEIR_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
     task.locks.once = reinterpret_cast<uint64_t>(call.outer);
     weir_upcall(end_event, 0, 0, 0);
   }
+  acquire_once(control);
   return result;
 }
 

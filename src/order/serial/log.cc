@@ -180,10 +180,9 @@ void put_conflicts(Text& text) {
   }
 }
 
-// Opened at once: the program may lose the right to.
-bool open_log() {
-  const char* const path = g_run.memory->log_path;
-  g_run.log = -1;
+// Opened at once: the program may lose the right to. -1: there is none.
+bool open_output(const char* path, int& descriptor) {
+  descriptor = -1;
   if (!path[0]) return true;
   const long file =
       sys::raw(SYS_open, reinterpret_cast<long>(path), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
@@ -191,7 +190,7 @@ bool open_log() {
     report("cannot write the schedule log %s (error %d)", path, int64_t{-file});
     return false;
   }
-  g_run.log = page::hide_descriptor(static_cast<int>(file));
+  descriptor = page::hide_descriptor(static_cast<int>(file));
   return true;
 }
 
@@ -213,7 +212,8 @@ bool read_schedule() {
     return false;
   }
   g_run.process = sys::raw(SYS_getpid);
-  if (!open_log()) return false;
+  if (!open_output(g_run.memory->log_path, g_run.log)) return false;
+  if (!open_output(g_run.memory->findings_path, g_run.findings)) return false;
   uint32_t wrong_at = 0;
   const char* wrong =
       parse_schedule(g_run.memory->text, g_run.schedule, switch_room(), kMaxSwitches, wrong_at);
@@ -241,6 +241,8 @@ void begin_forked(translate::MadeBlocks* made) {
 
 void note_code_mapped() { g_modules.forget(); }
 void prepare_forks() { mapped(); }
+
+int findings_file() { return g_run.memory ? g_run.findings : -1; }
 
 uint32_t processors() { return g_run.memory->processors; }
 

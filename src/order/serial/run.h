@@ -56,6 +56,7 @@ struct Run {
   translate::MadeBlocks* made_blocks;  // of a forked run; else null
   long process;                        // that has the log, and
   int log;                             // its descriptor; -1: none
+  int findings;                        // that of the file for races; -1: none
   uint64_t functions[kMaxTasks];       // of the first tasks, by number: where they began
   uint32_t function_count;
   Track tracks[kMaxTasks];

@@ -450,6 +450,12 @@ void note_event(Task& task, EventKind kind) {
 
 void note_yield(Task& task) { track_of(task).yields = true; }
 
+namespace {
+void (*g_on_end)() = nullptr;
+}
+
+void set_on_end(void (*function)()) { g_on_end = function; }
+
 bool is_scheduled_process() { return g_run.process == sys::raw(SYS_getpid); }
 
 void end(End how, int value, const Registers* registers) {
@@ -460,6 +466,7 @@ void end(End how, int value, const Registers* registers) {
   }
   g_run.is_ended = how != End::kSignal;  // which the program may yet survive
   keep_end(registers);
+  if (g_on_end) g_on_end();
   write_log(how, value);
   if (g_run.made_blocks) translate::hand_over(*g_run.made_blocks);
 }

@@ -57,6 +57,10 @@ void note_steps(Task& task, uint64_t steps);
 // It goes on at frame.rip. If it waits in a loop, the turn goes to another; returns when it has it
 // again.
 void watch(Task& task, const Frame& frame);
+// The file for races that are found, and who writes it, called before the log is written; -1: races
+// are not looked for.
+int findings_file();
+void set_on_end(void (*function)());
 // It is to be stopped before each step, of which look_at_next_step() is told.
 bool looks_at_each_step(const Task& task);
 void look_at_next_step(Task& task, const Frame& frame);

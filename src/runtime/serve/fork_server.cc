@@ -46,8 +46,6 @@ namespace weir::runtime {
 
 namespace {
 
-constexpr const char* kPlace = "the creation of the first thread";
-
 int g_socket = -1;
 ServerWord g_word;
 OpenFiles g_files;
@@ -178,7 +176,7 @@ void serve_forks() {
     page::close_hidden(g_socket);
     return;
   }
-  append_text(g_word.text, kPlace);
+  append_text(g_word.text, served::g_place);
   say(ServerWord::kReady);
   serve();
 }

@@ -13,6 +13,7 @@
 
 namespace weir::served {
 
+const char* g_place = "the creation of the first thread";
 bool g_watches = false;
 
 namespace {

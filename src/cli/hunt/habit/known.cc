@@ -15,9 +15,9 @@
 namespace weir::cli::hunt {
 namespace {
 
-constexpr std::array<std::string_view, 10> kKinds = {"heap",      "exit",    "signal", "deadlock",
+constexpr std::array<std::string_view, 11> kKinds = {"heap",      "exit",    "signal", "deadlock",
                                                      "livelock",  "timeout", "output", "oracle",
-                                                     "sanitizer", "any"};
+                                                     "sanitizer", "race",    "any"};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Findings that the user knows (--suppressions): a line each, KIND:PATTERN. KIND is exit, signal,
-// deadlock, livelock, timeout, output, oracle, sanitizer, heap or any; PATTERN is looked for in
-// what was found and in the line that the program said: `*` is any text, `^` and `$` fix the ends.
+// deadlock, livelock, timeout, output, oracle, sanitizer, heap, race or any; PATTERN is looked for
+// in what was found and in the line that the program said: `*` is any text, `^` and `$` fix the
+// ends.
 // `#` begins a comment.
 #pragma once
 

@@ -34,7 +34,8 @@ struct Report {
   uint64_t seed = 0;
   std::vector<Strategies::Arm> strategies;
   std::vector<ReportedFailure> failures;
-  std::string way;  // how runs began (Runner::way)
+  std::string way;     // how runs began (Runner::way)
+  std::string unseen;  // --races: what was not looked at (Runner::unseen)
   // Under --heap guard: blocks that the default schedule's run had with pages of their own, and
   // others. Both 0: Weir's allocator was never called.
   bool guards_heap = false;

@@ -2,6 +2,7 @@
 // of the last switch that matters, its code flow the switches in order.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/hunt/report/report.h"
@@ -135,6 +136,11 @@ ordered_json failure_of(const ReportedFailure& failure) {
   for (const ToldTask& one : failure.story.tasks) tasks.push_back(task_of(one));
   ordered_json heap = ordered_json::array();
   for (const ToldStack& stack : failure.story.heap) heap.push_back(stack_of(stack));
+  ordered_json races = ordered_json::array();
+  for (const FoundRace& race : failure.run.races) {
+    races.push_back(
+        {{"what", race.title}, {"signature", race_finding(race).signature}, {"text", race.text}});
+  }
   ordered_json end = nullptr;
   if (const auto& told = failure.story.end)
     end = {{"thread", told->task}, {"place", place_of(told->place)}};
@@ -164,6 +170,7 @@ ordered_json failure_of(const ReportedFailure& failure) {
           {"delays", delays},
           {"waits", waits},
           {"heap", heap},
+          {"races", races},
           {"end", end},
           {"notes", failure.story.notes}};
 }
@@ -254,6 +261,16 @@ ordered_json result_of(const ReportedFailure& failure) {
   if (const auto& end = failure.story.end)
     add(end->place.shown, "the program ends: " + end_words(*end));
   result["locations"] = ordered_json::array();
+  for (const FoundRace& race : failure.run.races) {
+    if (race_finding(race).signature != finding.signature || !race.race) continue;
+    for (const int side : {1, 0}) {
+      const ReportedSide& one = race.race->sides[side];
+      const auto frame = std::ranges::find_if(one.frames, is_of_program);
+      if (frame == one.frames.end()) continue;
+      result[side ? "locations" : "relatedLocations"].push_back(
+          location(*frame, fmt::format("{} by {}", access_words(one), task_words(one.task))));
+    }
+  }
   for (const ToldStack& stack : failure.story.heap) {
     if (stack.calls.empty()) continue;
     const bool is_itself = stack.title.empty();

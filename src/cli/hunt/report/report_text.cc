@@ -59,6 +59,23 @@ std::string heap_text(const Story& story) {
   return text;
 }
 
+// The race that the failure is, with both sides; of others of the run their titles.
+std::string race_lines(const ReportedFailure& failure) {
+  constexpr size_t kMostOthers = 8;
+  std::string text, others;
+  size_t count = 0;
+  for (const FoundRace& race : failure.run.races) {
+    if (race_finding(race).signature == failure.found.finding.signature)
+      text = race.text.substr(std::min(race.text.find('\n'), race.text.size()));
+    else if (++count <= kMostOthers) others += "\n    " + race.title;
+  }
+  if (count == 0) return text;
+  text +=
+      fmt::format("\n  the run has {} other {}:", count, count == 1 ? "race" : "races") + others;
+  if (count > kMostOthers) text += "\n    ...";
+  return text;
+}
+
 // What --heap guard has not looked at.
 std::string heap_coverage(const Report& report) {
   if (!report.guards_heap || report.state.runs == 0) return "";
@@ -165,6 +182,7 @@ std::string failure_text(const ReportedFailure& failure, bool has_colours) {
   std::string text = painted(Paint::kBad, found.finding.what, has_colours);
   if (!found.finding.said.empty()) text += ": " + found.finding.said;
   text += heap_text(failure.story);
+  text += race_lines(failure);
   if (failure.is_default) {
     text += "\n  it fails under the default schedule: no switch is needed";
   } else {
@@ -232,7 +250,7 @@ std::string summary_text(const Report& report) {
                                        "have ended otherwise: --timeout gives more time",
                                        state.given_up, state.given_up == 1 ? "was" : "were")
                          : "") +
-         heap_coverage(report) + (report.way.empty() ? "" : "\n  " + report.way);
+         heap_coverage(report) + report.unseen + (report.way.empty() ? "" : "\n  " + report.way);
 }
 
 }  // namespace weir::cli::hunt

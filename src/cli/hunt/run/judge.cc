@@ -127,6 +127,7 @@ const char* word_of(Kind kind) {
     case Kind::kOracle: return "oracle";
     case Kind::kSanitizer: return "sanitizer";
     case Kind::kHeap: return "heap";
+    case Kind::kRace: return "race";
   }
   return "";
 }
@@ -154,6 +155,19 @@ std::string without_numbers(const std::string& line) {
   return text;
 }
 
+Finding race_finding(const FoundRace& race) {
+  return finding(Kind::kRace, "data race: " + race.title, "", race.signature);
+}
+
+namespace {
+
+std::optional<Finding> race_of(const Outcome& run) {
+  if (run.races.empty()) return std::nullopt;
+  return race_finding(run.races.front());
+}
+
+}  // namespace
+
 std::optional<Finding> Judge::failure(const Outcome& run) const {
   for (const char* const words : kSanitizers) {
     std::string line = line_with(run.err, words);
@@ -179,7 +193,7 @@ std::optional<Finding> Judge::failure(const Outcome& run) const {
   if (run.is_cut) return finding(Kind::kLimit, "it writes without end", "", "output");
   if (!options_.oracle.empty()) {
     const int status = asked(options_.oracle, run);
-    if (status == 0) return std::nullopt;
+    if (status == 0) return race_of(run);
     return finding(Kind::kOracle, fmt::format("the oracle says so (status {})", status),
                    last_line(run.out), std::to_string(status));
   }
@@ -193,7 +207,7 @@ std::optional<Finding> Judge::failure(const Outcome& run) const {
     return finding(Kind::kExit, fmt::format("exit status {}", run.status), line,
                    fmt::format("{}", run.status));
   }
-  return std::nullopt;
+  return race_of(run);
 }
 
 const std::string* Judge::usual() const {
@@ -232,6 +246,13 @@ std::optional<Finding> Judge::judge(const Outcome& run) {
 std::optional<Finding> Judge::judge_again(const Outcome& run) const {
   if (std::optional<Finding> found = failure(run)) return found;
   return other_output_now(run);
+}
+
+bool Judge::fails_so(const Outcome& run, const std::string& signature) const {
+  for (const FoundRace& race : run.races)
+    if (race_finding(race).signature == signature) return true;
+  const std::optional<Finding> found = judge_again(run);
+  return found && found->signature == signature;
 }
 
 }  // namespace weir::cli::hunt

@@ -20,7 +20,8 @@ struct Finding {
     kOutput,
     kOracle,
     kSanitizer,
-    kHeap
+    kHeap,
+    kRace
   };
   Kind kind = Kind::kExit;
   std::string what;  // "exit status 3", "deadlock of 2 threads"
@@ -50,6 +51,8 @@ class Judge {
   // Both.
   std::optional<Finding> judge(const Outcome& run);
   std::optional<Finding> judge_again(const Outcome& run) const;
+  // Whether this run fails in that way, be it not in that way alone.
+  bool fails_so(const Outcome& run, const std::string& signature) const;
 
  private:
   const std::string* usual() const;  // null: not known yet
@@ -58,6 +61,9 @@ class Judge {
   std::map<std::string, uint64_t> outputs_;
   uint64_t counted_ = 0;
 };
+
+// Of a race that a run has.
+Finding race_finding(const FoundRace& race);
 
 // Without what differs from run to run: 0x7f..., ==1234==, pid numbers of five digits and more.
 std::string without_numbers(const std::string& line);

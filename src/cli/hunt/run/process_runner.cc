@@ -70,8 +70,9 @@ std::string bytes_of(const File& file, uint64_t most) {
 // Nothing is in the environment that `weir run` with this schedule would not put there: its length
 // moves the program's stack.
 RunOptions serial_run(const std::string& schedule, const std::string& log, uint64_t steps,
-                      bool guards_heap, bool detail) {
+                      bool guards_heap, bool detail, const std::string& findings) {
   RunOptions run;
+  run.findings_file = findings;
   run.schedule_detail = detail;
   run.order = "serial";
   run.view = "direct";
@@ -99,8 +100,10 @@ struct ProcessRunner::Slot {
   // Schedule logs, in memory, which no disk has to keep: of a run from the start, and of a
   // server's.
   File own_log, served_log;
-  bool is_served = false;  // the log is the server's
-  std::string path;        // by which the run opens it, from its own /proc
+  File own_findings, served_findings;  // --races: what a run has found
+  bool is_served = false;              // the log is the server's
+  std::string path;                    // by which the run opens it, from its own /proc
+  std::string findings;                // likewise; empty: races are not looked for
   std::unique_ptr<ForkServer> server;
   File process, out, err, refusal;
   Clock::time_point start;
@@ -108,8 +111,18 @@ struct ProcessRunner::Slot {
 
   bool is_busy() const { return stage != Stage::kFree; }
   const File& log() const { return is_served ? served_log : own_log; }
-  std::string log_path() const {
-    return fmt::format("/proc/{}/fd/{}", getpid(), log().descriptor());
+  const File& findings_file() const { return is_served ? served_findings : own_findings; }
+  static std::string path_of(const File& file) {
+    return fmt::format("/proc/{}/fd/{}", getpid(), file.descriptor());
+  }
+  std::string log_path() const { return path_of(log()); }
+  // What an earlier run has found is gone.
+  void empty_findings() {
+    const int file = findings_file().descriptor();
+    if (ftruncate(file, 0) != 0 ||
+        ftruncate(file, static_cast<off_t>(findings::kFindingsSize)) != 0)
+      refuse("memory for the races of a run");
+    findings = path_of(findings_file());
   }
   void signal(int number) const {
     if (pid != 0) kill(-pid, number), kill(pid, number);
@@ -132,6 +145,7 @@ struct ProcessRunner::Slot {
 struct ProcessRunner::State {
   Program program;
   ProcessOptions options;
+  std::optional<RaceFinder> races;
   File input, signals;
   sigset_t mask;
   std::vector<Slot> slots;
@@ -153,8 +167,8 @@ struct ProcessRunner::State {
     dup2(slot.err.descriptor(), STDERR_FILENO);
     Failure why(kWeirFailed, "");
     try {
-      RunOptions run =
-          serial_run(slot.schedule, slot.path, step_limit, options.guards_heap, detail);
+      RunOptions run = serial_run(slot.schedule, slot.path, step_limit, options.guards_heap, detail,
+                                  slot.findings);
       std::optional<ServedRun> served;
       if (is_served) run.served = &served.emplace(slot.server->served());
       launch(program, run);
@@ -189,6 +203,10 @@ struct ProcessRunner::State {
     slot.is_served = is_served;
     (is_served ? slot.served_log : slot.own_log) = memory_file("log");
     slot.path = slot.log_path();
+    if (races) {
+      (is_served ? slot.served_findings : slot.own_findings) = memory_file("findings");
+      slot.empty_findings();
+    }
     take_outputs(slot);
     if (is_served) slot.server = std::make_unique<ForkServer>();
     const pid_t pid = fork();
@@ -203,12 +221,13 @@ struct ProcessRunner::State {
   void start_fork(Slot& slot) {
     slot.is_served = true;
     slot.path = slot.log_path();
+    if (races) slot.empty_findings();
     take_outputs(slot);
     slot.pid = 0;
     slot.process = File();
     slot.stage = Slot::Stage::kAsked;
-    const RunOptions run =
-        serial_run(slot.schedule, slot.path, step_limit, options.guards_heap, detail);
+    const RunOptions run = serial_run(slot.schedule, slot.path, step_limit, options.guards_heap,
+                                      detail, slot.findings);
     if (slot.server->ask(run, slot.out, slot.err)) return;
     lose(slot);
   }
@@ -276,6 +295,7 @@ struct ProcessRunner::State {
     run.err = bytes_of(slot.err, kMostOutput);
     part_words(run);
     run.log = parsed_log(bytes_of(slot.log(), kMostLogged));
+    if (races) run.races = races->races_in(slot.findings_file().descriptor());
     return run;
   }
 
@@ -319,6 +339,7 @@ ProcessRunner::ProcessRunner(Program program, const ProcessOptions& options)
   state.program = std::move(program);
   state.options = options;
   state.forks = !options.from_start;
+  if (options.finds_races) state.races.emplace(options.is_known);
   if (!options.input.empty() && access(options.input.c_str(), R_OK) != 0) {
     throw Failure(kWeirFailed, fmt::format("--stdin {}: {}", options.input, strerror(errno)));
   }
@@ -361,6 +382,8 @@ std::string ProcessRunner::way() const {
   if (!state.refusal.empty()) return "each run from the start: " + state.refusal;
   return state.place.empty() ? "" : "runs were forked at " + state.place;
 }
+
+std::string ProcessRunner::unseen() const { return state_->races ? state_->races->unseen() : ""; }
 
 bool ProcessRunner::forks() const { return state_->forks; }
 void ProcessRunner::begin_at_start(const std::string& why) { state_->stop_forking(why); }

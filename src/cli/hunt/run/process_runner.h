@@ -19,6 +19,8 @@ struct ProcessOptions {
   std::string input;         // what each run reads from its beginning; empty: /dev/null
   bool from_start = false;   // each run begins there: none is forked
   bool guards_heap = false;  // --heap guard
+  bool finds_races = false;  // --races
+  RaceFinder::IsKnown is_known = [](const FoundRace&) { return false; };
 };
 
 class ProcessRunner : public Runner {
@@ -37,6 +39,7 @@ class ProcessRunner : public Runner {
   void give_up_after(double seconds) override;
   bool is_interrupted() const override;
   std::string way() const override;
+  std::string unseen() const override;
   bool forks() const override;
   void begin_at_start(const std::string& why) override;
 

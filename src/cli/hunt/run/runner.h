@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/hunt/run/races.h"
 #include "cli/hunt/schedule/schedule_log.h"
 
 namespace weir::cli::hunt {
@@ -17,13 +18,14 @@ inline constexpr uint64_t kMostOutput = 1 << 20;
 struct Outcome {
   std::string schedule;
   ScheduleLog log;
-  bool was_killed = false;   // by a signal
-  int status = 0;            // that signal, or the exit status
-  bool timed_out = false;    // the command ended it
-  bool is_given_up = false;  // likewise, and it was still computing: nothing is known of it
-  bool is_cut = false;       // it wrote more than is kept
-  std::string out, err;      // of the program
-  std::string words;         // Weir's own
+  bool was_killed = false;       // by a signal
+  int status = 0;                // that signal, or the exit status
+  bool timed_out = false;        // the command ended it
+  bool is_given_up = false;      // likewise, and it was still computing: nothing is known of it
+  bool is_cut = false;           // it wrote more than is kept
+  std::string out, err;          // of the program
+  std::string words;             // Weir's own
+  std::vector<FoundRace> races;  // --races: proven, and not known to the user
   double seconds = 0;
 };
 
@@ -59,6 +61,8 @@ class Runner {
 
   // How runs begin, in words: "runs were forked at ..."; empty: not known, or of no interest.
   virtual std::string way() const { return ""; }
+  // What of races was not looked at: lines, each behind a line break; empty: nothing.
+  virtual std::string unseen() const { return ""; }
   // Whether Begin::kAnywhere is another way than Begin::kFromStart.
   virtual bool forks() const { return false; }
   // From now on every run begins at the start, for the reason `why`.

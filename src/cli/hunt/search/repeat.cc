@@ -51,15 +51,15 @@ Repeated repeat(Runner& runner, const Judge& judge, const Finding& finding, cons
   Repeated result;
   for (; result.runs < times; result.runs++) {
     const Outcome again = runner.one(run.schedule, Begin::kFromStart);
-    const std::optional<Finding> found = judge.judge_again(again);
-    if (found && found->signature == finding.signature) {
+    if (judge.fails_so(again, finding.signature)) {
       result.alike++;
       continue;
     }
     if (!result.difference.empty()) continue;
     result.difference = difference(run, again);
-    if (result.difference.empty())
-      result.difference = found ? "it fails in another way: " + found->what : "it does not fail";
+    if (!result.difference.empty()) continue;
+    const std::optional<Finding> found = judge.judge_again(again);
+    result.difference = found ? "it fails in another way: " + found->what : "it does not fail";
   }
   return result;
 }

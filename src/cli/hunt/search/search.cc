@@ -41,8 +41,18 @@ void Search::take(SearchState& state, const Strategies::Proposal& proposal, Outc
   }
   if (is_known(*finding)) return;
   state.failing++;
+  if (options_.keeps_going) {
+    for (const FoundRace& race : run.races) {
+      Finding other = race_finding(race);
+      if (other.signature != finding->signature) keep(state, std::move(other), run, strategy);
+    }
+  }
+  keep(state, std::move(*finding), std::move(run), strategy);
+}
+
+void Search::keep(SearchState& state, Finding finding, Outcome run, const std::string& strategy) {
   for (Found& one : state.found) {
-    if (one.finding.signature != finding->signature) continue;
+    if (one.finding.signature != finding.signature) continue;
     one.times++;
     // The one with fewer switches is explained more easily.
     if (run.log.switches.size() < one.run.log.switches.size() &&
@@ -52,7 +62,7 @@ void Search::take(SearchState& state, const Strategies::Proposal& proposal, Outc
   }
   if (state.found.size() >= kMaxFound) return;
   Found found;
-  found.finding = std::move(*finding);
+  found.finding = std::move(finding);
   found.run = std::move(run);
   found.number = state.runs;
   found.seconds = state.seconds;

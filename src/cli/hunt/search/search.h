@@ -62,6 +62,7 @@ class Search {
  private:
   void take(SearchState& state, const Strategies::Proposal& proposal, Outcome run,
             const std::string& strategy, const Known& is_known);
+  void keep(SearchState& state, Finding finding, Outcome run, const std::string& strategy);
 
   Runner& runner_;
   Judge& judge_;

@@ -56,8 +56,7 @@ class Shrinking {
       std::vector<Outcome> runs = runner_.all(texts);
       shrunk_.runs += runs.size();
       for (size_t i = 0; i < runs.size(); i++) {
-        const std::optional<Finding> found = judge_.judge_again(runs[i]);
-        if (!found || found->signature != signature_) continue;
+        if (!judge_.fails_so(runs[i], signature_)) continue;
         if (must_follow && runs[i].log.not_followed > 0) continue;
         shrunk_.switches = candidates[start + i];
         shrunk_.run = std::move(runs[i]);
