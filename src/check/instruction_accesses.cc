@@ -142,7 +142,7 @@ void list_operands(const Task& task, const Registers& registers, uint64_t addres
                                          : is_known       ? kind_of(*accesses.instruction, access)
                                          : access.written ? uint32_t{kUnknownWrite}
                                                           : 0u};
-    if (is_known && !is_idle && is_unchanged(rip, registers, access))
+    if (is_known && !is_idle && is_unchanged(registers.rip, registers, access))
       accesses.access[accesses.count - 1].kind |= findings::kUnchanged;
   }
 }

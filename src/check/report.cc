@@ -110,16 +110,16 @@ bool may_be_text(uint64_t word) {
 
 bool is_at(const RecentContext& recent, const AccessSite& site, const uint64_t* words,
            uint32_t count) {
-  if (recent.rip != site.rip || recent.rsp != site.general[4] || !recent.context) return false;
-  if (recent.is_call != site.is_call) return false;
+  if (recent.rip != site.rip || recent.rsp != site.general[4] || !recent.context ||
+      recent.is_call != site.is_call)
+    return false;
   for (uint32_t i = 0; i < recent.count; i++) {
     if (recent.at[i] >= count || words[recent.at[i]] != recent.word[i]) return false;
   }
   return true;
 }
 
-// `recent`, unless it is NULL, gets what the key is made of. The instruction behind a call is told
-// from the call, which has the same place and stack.
+// `recent`, unless NULL, gets what the key is made of. is_call tells a call from what is behind it.
 uint64_t key_of(const AccessSite& site, const uint64_t* words, uint32_t count,
                 RecentContext* recent) {
   const Findings& f = found();
@@ -350,8 +350,7 @@ void report_policy(const PriorAccess& prior, const ThreadState& thread, Access& 
 
 findings::Object object_at(uint64_t address) {
   findings::Object object{};
-  if (is_declared(address, object)) return object;
-  return undeclared_at(address);
+  return is_declared(address, object) ? object : undeclared_at(address);
 }
 
 findings::Object undeclared_at(uint64_t address) {
@@ -360,8 +359,7 @@ findings::Object undeclared_at(uint64_t address) {
   if (block.empty()) block = heap_find(address, see);
   if (!block.empty()) {
     object.kind = findings::ObjectKind::kHeap;
-    object.start = block.start;
-    object.size = block.size();
+    object.start = block.start, object.size = block.size();
     const Allocation& known = allocation_of(block.start);
     if (known.start != block.start) return object;
     object.size = known.size;
@@ -376,8 +374,7 @@ findings::Object undeclared_at(uint64_t address) {
     const uint64_t top = i == 0 && thread.creation == 0 ? s.program.stack_begin : thread.stack;
     if (!top || address >= top || address < top - kMaxStack) continue;
     object.kind = findings::ObjectKind::kStack;
-    object.task = thread.number;
-    object.start = top;
+    object.task = thread.number, object.start = top;
     return object;
   }
   object.kind =

@@ -142,6 +142,17 @@ void acquire_writers_of(uint32_t shadow, const Cell& cell, ThreadState& thread, 
 
 }  // namespace
 
+namespace {
+
+// Under Order serial the memory is private (task/control_layout.cc), of which the kernel gives no
+// part back by MADV_REMOVE.
+void empty(uint32_t shadow) {
+  sys::raw(SYS_madvise, reinterpret_cast<long>(cells_of(shadow)), kShadowSize,
+           happens::g_serial ? MADV_DONTNEED : MADV_REMOVE);
+}
+
+}  // namespace
+
 uint32_t take_shadow() {
   State& s = state();
   const SpinGuard guard(s.shadow_lock);
@@ -155,7 +166,7 @@ uint32_t take_shadow() {
 }
 
 void give_shadow(uint32_t shadow) {
-  sys::raw(SYS_madvise, reinterpret_cast<long>(cells_of(shadow)), kShadowSize, MADV_REMOVE);
+  empty(shadow);
   State& s = state();
   const SpinGuard guard(s.shadow_lock);
   cells_of(shadow)->lost = s.free_shadow;
@@ -213,7 +224,7 @@ void acquire_writers_of(uint32_t shadow, uint64_t offset, uint64_t size, ThreadS
 
 void forget(uint32_t shadow, uint64_t offset, uint64_t size) {
   if (offset == 0 && size >= kPageSize) {
-    sys::raw(SYS_madvise, reinterpret_cast<long>(cells_of(shadow)), kShadowSize, MADV_REMOVE);
+    empty(shadow);
     return;
   }
   for (uint64_t at = offset; at < offset + size;) {

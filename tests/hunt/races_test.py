@@ -50,11 +50,13 @@ def planted(folder):
         command = next((line.strip() for line in said.splitlines() if line.strip().startswith("weir hunt --races")), "")
         again = subprocess.run([WEIR, *shlex.split(command)[1:]], capture_output=True, text=True, stdin=subprocess.DEVNULL)
         check(again.returncode == 66 and "data race" in again.stderr, f"race {kind} is found again by: {command}")
-    for kind in range(11, 18):
+    for kind in range(11, 20):
         status, _, said = hunt("--runs", "60", "--", program, str(kind))
         check(status == 0, f"nothing is said of {kind}" + ("" if status == 0 else f": {said}"))
+        status, _, said = hunt("--runs", "20", "--heap", "plain", "--", program, str(kind))
+        check(status == 0, f"nor with the heap as it is of {kind}" + ("" if status == 0 else f": {said}"))
     status, out, _ = hunt("--runs", "5", "--format", "json", "--", program, "1")
-    failure = json.loads(out)["failures"][0]
+    failure = json.loads(out)["hunts"][0]["failures"][0]
     check(failure["kind"] == "race" and failure["races"][0]["what"], "JSON has the race")
     known = Path(folder) / "known"
     known.write_text("race:*counter*\n")

@@ -2,13 +2,17 @@
 // bytes that strcpy() writes and another thread reads; 4 a block that is freed while another thread
 // reads it; 5 a race that only some schedules show, since a lock orders it in others. And what is
 // right: 11 relaxed atomics; 12 a lock; 13 a flag that is released and acquired; 14 pthread_once;
-// 15 a barrier; 16 a block that one thread frees and another gets next; 17 a pipe.
+// 15 a barrier; 16 a block that one thread frees and another gets next; 17 a pipe; 18
+// pages that one thread unmaps and another maps next; 19 the like of a block of several pages.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+enum { kPages = 4 * 4096 };
 
 static int kind, counter, guarded, published;
 static char text[32];
@@ -56,11 +60,11 @@ static void other(void) {
       pthread_mutex_unlock(&lock);
       break;
     case 3:
-      if (text[3] == 'q') abort();
-      break;  // RACE 3
+      if (text[3] == 'q') abort();  // RACE 3
+      break;
     case 4:
-      if (*block == 3) abort();
-      break;  // RACE 4
+      if (*block == 3) abort();  // RACE 4
+      break;
     case 5:
       pthread_mutex_lock(&lock);
       guarded++;
@@ -106,6 +110,22 @@ static void both(void) {
         *mine = i;
         if (*mine != i) abort();
         free(mine);
+      }
+      break;
+    case 18:
+      for (int i = 0; i < 5; i++) {
+        char* const pages =
+            mmap(NULL, kPages, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (pages == MAP_FAILED) abort();
+        pages[kPages / 2] = 1;
+        munmap(pages, kPages);
+      }
+      break;
+    case 19:
+      for (int i = 0; i < 5; i++) {
+        char* const pages = malloc(kPages);
+        pages[kPages / 2] = 1;
+        free(pages);
       }
       break;
     default: break;
