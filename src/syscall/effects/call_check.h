@@ -38,7 +38,7 @@ inline constexpr size_t kUsual = ~size_t{0};
 // Makes the call. Fails the test unless
 // - each changed byte lies in a visited range,
 // - each visited range lies in one buffer,
-// - at most `unchanged` of the visited bytes have kept their value (kUsual: one in 32, and 4,
+// - at most `unchanged` of the visited bytes have kept their value (kUsual: one in 32, and 6,
 //   because random bytes may),
 // - what it is said to read lies in buffers, and apart from what it writes.
 // Clears nothing. Returns what the kernel returns.

@@ -131,7 +131,7 @@ long call(long number, std::initializer_list<long> arguments, size_t unchanged) 
     if (!a.holds(first + i, 1))
       ADD_FAILURE() << name << " = " << result << ": a byte outside all buffers was written";
   }
-  if (unchanged == kUsual) unchanged = a.written / 32 + 4;
+  if (unchanged == kUsual) unchanged = a.written / 32 + 6;
   EXPECT_LE(kept, unchanged) << name << " = " << result << ": " << kept << " of " << a.written
                              << " bytes have not changed";
 
