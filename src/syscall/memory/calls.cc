@@ -353,6 +353,11 @@ bool maps_library(const Call& call) {
 
 // A View may have closed pages that the program has; then the kernel says that they are missing.
 long on_lock(const Call& call) {
+  const uint64_t start = page_down(address(call.a));
+  const uint64_t size = page_up(address(call.a) + address(call.b)) - start;
+  // Isolated: the kernel would give this task copies of all pages, which hide what others publish.
+  if (plan().has_processes() && !plan().gives_pages() && page::backing_bytes_at(start) >= size)
+    return page::is_free_extent(start, size) ? -ENOMEM : 0;
   const long result = call_kernel(call);
   if (result != -ENOMEM || !plan().gives_pages()) return result;
   const bool is_there = input::log_value(input::What::kFlags, [&] {
