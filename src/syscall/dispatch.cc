@@ -179,9 +179,9 @@ void choose_handled(bool multi) {
   if (constant::is_on()) mark(is_constant, 1);
   if (plan().has_processes()) mark(is_memory, 1);
   if (plan().has_processes()) mark(may_own_memory, 1);
-  if (plan().checks_races()) mark(closes_descriptors, 1);
   if (plan().has_processes()) g_syscall_handled[SYS_timer_create] = 1;
-  if (plan().checks_races()) mark(makes_descriptors, 1);
+  g_syscall_handled[SYS_mlockall] = 1;
+  if (plan().checks_races()) mark(closes_descriptors, 1), mark(makes_descriptors, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
   mark(sends_signal, 1);  // after abort() a handler may unwind the stack (signal/deliver.cc)

@@ -1,4 +1,5 @@
-// Memory that mlock() keeps resident is still shared: what another thread writes there is seen.
+// Memory that mlock() and mlockall() keep resident is still shared: what another thread writes
+// there is seen. And mlockall() takes no more than what the program has.
 #include <sys/mman.h>
 
 #include "program.h"
@@ -19,6 +20,7 @@ static void run(void) {
 
 int main(void) {
   int sum = 0;
+  CHECK_EQ(mlockall(MCL_CURRENT | MCL_FUTURE), 0);
   memory = mmap(NULL, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK_EQ(memory != MAP_FAILED, 1);
   run();
@@ -27,6 +29,10 @@ int main(void) {
   CHECK_EQ(mlock2(memory + 100, 8000, 0), 0);
   run();
   CHECK_EQ(munlock(memory, kSize), 0);
+  CHECK_EQ(mlockall(MCL_CURRENT | MCL_FUTURE), 0);
+  CHECK_EQ(mlockall(0), -1);
+  run();
+  CHECK_EQ(munlockall(), 0);
   run();
   for (int i = 0; i < kSize; i += kStep) sum += memory[i];
   printf("%d\n", sum);

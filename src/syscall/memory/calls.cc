@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
@@ -351,25 +350,6 @@ bool maps_library(const Call& call) {
          !(call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE;
 }
 
-// A View may have closed pages that the program has; then the kernel says that they are missing.
-long on_lock(const Call& call) {
-  const uint64_t start = page_down(address(call.a));
-  const uint64_t size = page_up(address(call.a) + address(call.b)) - start;
-  // Isolated: the kernel would give this task copies of all pages, which hide what others publish.
-  if (plan().has_processes() && !plan().gives_pages() && page::backing_bytes_at(start) >= size)
-    return page::is_free_extent(start, size) ? -ENOMEM : 0;
-  const long result = call_kernel(call);
-  if (result != -ENOMEM || !plan().gives_pages()) return result;
-  const bool is_there = input::log_value(input::What::kFlags, [&] {
-    rlimit limit{};
-    sys::raw(SYS_prlimit64, 0, RLIMIT_MEMLOCK, 0, reinterpret_cast<long>(&limit));
-    const bool may = sys::raw(SYS_geteuid) == 0 || limit.rlim_cur >= address(call.b);
-    return may && page::backing_bytes_at(address(call.a)) >= address(call.b) &&
-           !page::is_free_extent(address(call.a), address(call.b));
-  });
-  return is_there ? 0 : result;
-}
-
 long make_change(Call& call) {
   switch (call.number) {
     case SYS_mmap: {
@@ -443,10 +423,11 @@ bool is_memory(long number) {
   return number == SYS_mmap || number == SYS_munmap || number == SYS_mprotect ||
          number == SYS_mremap || number == SYS_madvise || number == SYS_mincore ||
          number == SYS_brk || number == SYS_shmat || number == SYS_shmdt || number == SYS_mlock ||
-         number == SYS_mlock2;
+         number == SYS_mlock2 || number == SYS_mlockall;
 }
 
 long on_memory(Call& call) {
+  if (call.number == SYS_mlockall) return on_lock_all(call);
   constexpr long kDroppable = 8;  // MAP_DROPPABLE: private memory of which the kernel may forget
                                   // pages, as glibc has for getrandom()
   const bool is_droppable =

@@ -29,6 +29,8 @@ long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset);
 void unmap_extent(uint64_t start, uint64_t size);
 
 long on_madvise(const Call& call);
+long on_lock(const Call& call);  // mlock, mlock2
+long on_lock_all(const Call& call);
 long on_mremap(const Call& call);
 
 // A descriptor that is kept until the last process has mapped its file; there may be thousands.
