@@ -205,8 +205,7 @@ bool for_this_task(int signal, const siginfo_t* info) {
 
 void fix_sender(siginfo_t* info) {
   info->si_code = original_code(info->si_code);
-  const bool is_sent = info->si_code == SI_TKILL || info->si_code == SI_USER ||
-                       info->si_code == SI_QUEUE || info->si_code == SI_MESGQ;
+  const bool is_sent = has_sender(info->si_code);
   if (!is_sent && info->si_signo != SIGCHLD) return;
   Shared& s = shared();
   for (uint32_t p = 0; p < s.processes.high; p++) {

@@ -19,6 +19,11 @@ constexpr int original_code(int code) {
   return code <= kForwardedCode ? kForwardedCode - code : code;
 }
 
+// Whether a process has sent it, of which si_pid tells; of an original code.
+constexpr bool has_sender(int code) {
+  return code == SI_USER || code == SI_QUEUE || code == SI_TKILL || code == SI_MESGQ;
+}
+
 // A signal's information (128 bytes) as the kernel takes it from another process, and as a task
 // knows that it was chosen for the signal.
 struct Forwarded {

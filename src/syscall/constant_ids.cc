@@ -24,10 +24,12 @@
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/program_memory.h"
+#include "signal/forward.h"
 #include "sys/descriptor.h"
 #include "syscall/constant.h"
 #include "syscall/effects/named_thread.h"
 #include "task/spawn.h"
+#include "task/told_ids.h"
 
 namespace weir::syscalls {
 
@@ -56,26 +58,7 @@ long shown(long result) { return result > 0 ? constant::shown_id(int_of(result))
 // The kernel may know the program by the process of one of its tasks.
 int shown_process(int real) { return constant::shown_id(tasks::shown_process(real)); }
 
-void show_at(long address) {
-  int32_t id;
-  if (!address || trap::from_program(id, address) != 0) return;
-  (void)!trap::to_program(address, static_cast<int32_t>(shown_process(id)));
-}
-
-// The credentials among the control data of a message that has come.
-void show_credentials(long message) {
-  msghdr header;
-  if (trap::from_program(header, message) != 0) return;
-  const auto begin = reinterpret_cast<long>(header.msg_control);
-  const auto size = static_cast<long>(header.msg_controllen);
-  cmsghdr part;
-  for (long at = 0; at + static_cast<long>(sizeof part) <= size;) {
-    if (trap::from_program(part, begin + at) != 0 || part.cmsg_len < sizeof part) return;
-    if (part.cmsg_level == SOL_SOCKET && part.cmsg_type == SCM_CREDENTIALS)
-      show_at(begin + at + static_cast<long>(sizeof part));
-    at += static_cast<long>((part.cmsg_len + 7) & ~size_t{7});
-  }
-}
+void show_at(long address) { tasks::show_id_at(address, shown_process); }
 
 void show_signals(long at, long size) {
   constexpr long kSize = sizeof(signalfd_siginfo);
@@ -84,8 +67,7 @@ void show_signals(long at, long size) {
 }
 
 bool has_sender(const siginfo_t& info) {
-  return info.si_signo == SIGCHLD || info.si_code == SI_USER || info.si_code == SI_QUEUE ||
-         info.si_code == SI_TKILL;
+  return info.si_signo == SIGCHLD || trap::has_sender(info.si_code);
 }
 
 void show_sender(long address) {
@@ -351,23 +333,9 @@ long RealIds::show_memory(const Call& call, long result) {
     case SYS_ioctl:
       if (b_ == TIOCGPGRP || b_ == TIOCGSID) show_at(c_);
       break;
-    case SYS_getsockopt:
-      if (b_ == SOL_SOCKET && c_ == SO_PEERCRED) show_at(d_);
-      break;
-    case SYS_recvmsg: show_credentials(b_); break;
     case SYS_read:
       if (result >= static_cast<long>(sizeof(signalfd_siginfo)) && sys::is_signalfd(a_))
         show_signals(b_, result);
-      break;
-    case SYS_shmctl:
-      if (b_ != IPC_STAT) break;
-      show_at(c_ + static_cast<long>(offsetof(shmid_ds, shm_cpid)));
-      show_at(c_ + static_cast<long>(offsetof(shmid_ds, shm_lpid)));
-      break;
-    case SYS_msgctl:
-      if (b_ != IPC_STAT) break;
-      show_at(c_ + static_cast<long>(offsetof(msqid_ds, msg_lspid)));
-      show_at(c_ + static_cast<long>(offsetof(msqid_ds, msg_lrpid)));
       break;
     case SYS_semctl:
       if (c_ == GETPID) return shown(result);
@@ -387,7 +355,7 @@ long RealIds::show_memory(const Call& call, long result) {
       if (trap::to_program(at ? c_ : b_, text, given) != 0) return -EFAULT;
       return static_cast<long>(given);
     }
-    default: break;
+    default: tasks::show_ids_in_memory(call.number, b_, c_, d_, shown_process);
   }
   return result;
 }

@@ -41,7 +41,7 @@
 #include "syscall/syscall.h"
 #include "syscall/transfer.h"
 #include "task/mapping_log.h"
-#include "task/spawn.h"
+#include "task/told_ids.h"
 #include "view/view.h"
 
 namespace weir::syscalls {

@@ -30,13 +30,13 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd);
 // same task.
 void split_monitor();
 
-// wait4 and waitid for children that another task made: which (P_ALL, P_PID, P_PGID and an id), and
-// for what, in waitid's terms. Returns the pid, 0 (WNOHANG), -ECHILD or -EINTR; fills `found` if a
-// child was found. REQUIRES: the turn.
 // Which children a wait is for: __WNOTHREAD (nothing here: children are the program's), __WALL,
 // __WCLONE.
 inline constexpr int kWaitKinds = static_cast<int>(0xe0000000);
 
+// wait4 and waitid for children that another task made: which (P_ALL, P_PID, P_PGID and an id), and
+// for what, in waitid's terms. Returns the pid, 0 (WNOHANG), -ECHILD or -EINTR; fills `found` if a
+// child was found. REQUIRES: the turn.
 struct FoundChild {
   int status;
   uint32_t user;

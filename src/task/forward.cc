@@ -21,6 +21,7 @@
 #include "sys/syscall_x86_64.h"
 #include "task/monitor_call.h"
 #include "task/spawn.h"
+#include "task/told_ids.h"
 
 extern "C" char weir_sigreturn[];
 
@@ -185,8 +186,7 @@ bool is_orphaned() {
 
 // A task that sends to its own program is the program, whoever reads of it, and whenever.
 void show_sender(siginfo_t& info, int code) {
-  if (code == SI_USER || code == SI_QUEUE || code == SI_TKILL || code == SI_MESGQ)
-    info.si_pid = shown_process(info.si_pid);
+  if (trap::has_sender(code)) info.si_pid = shown_process(info.si_pid);
 }
 
 void pass_on(int signal, const siginfo_t* info) {

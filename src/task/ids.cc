@@ -1,5 +1,4 @@
 // Ids of tasks: as the program knows them, and the kernel's.
-#include "control/process.h"
 #include "sys/syscall_x86_64.h"
 #include "task/spawn.h"
 
@@ -12,15 +11,6 @@ Task* find_by_virtual_tid(int tid) {
       return &s.tasks[i];
   }
   return nullptr;
-}
-
-int shown_process(int real) {
-  const Shared& s = shared();
-  const uint32_t count = g_tasks_active && plan().has_processes() ? s.processes.high : 0;
-  for (uint32_t p = 0; p < count; p++) {
-    if (s.processes.entries[p].pid == real) return s.program.shown_pid;
-  }
-  return real;
 }
 
 int kernel_tid(const Task& task) {

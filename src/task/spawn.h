@@ -42,12 +42,6 @@ void note_child(int pid, int signal);
 void forget_reaped_children();
 
 Task* find_by_virtual_tid(int tid);
-// The program's pid if `real` is the process of one of its tasks, else `real`.
-int shown_process(int real);
-// Calls by which the kernel may tell the id of a task's process; what it has told becomes the
-// program's. The arguments are the program's. Returns the call's result. In told_ids.cc.
-bool tells_ids(long number);
-long tell_ids(long number, long a, long b, long c, long d, long result);
 // The kernel's id of the thread or process that runs the task; waits where it is being made.
 int kernel_tid(const Task& task);
 // The kernel's id for a task's id as the program knows it; other ids are answered unchanged.

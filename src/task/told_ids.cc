@@ -1,7 +1,8 @@
-// Ids of processes that the kernel tells while tasks are processes. Where it means the process of
-// one of the tasks, the program is meant: who asks compares with getpid().
+// While tasks are processes the kernel may tell of the process of one of them. The program is
+// meant: who asks compares with getpid().
 //
 // A recording keeps what was told, since a replay's tasks have other processes.
+#include "task/told_ids.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -19,7 +20,6 @@
 #include "record/input.h"
 #include "signal/forward.h"
 #include "sys/descriptor.h"
-#include "task/spawn.h"
 
 namespace weir::tasks {
 
@@ -30,14 +30,8 @@ int told(int real) {
       input::log_value(input::What::kChild, [=] { return shown_process(real); }));
 }
 
-void tell_at(long address) {
-  int32_t id;
-  if (!address || trap::from_program(id, address) != 0) return;
-  (void)!trap::to_program(address, static_cast<int32_t>(told(id)));
-}
-
 // The credentials among the control data of a message that has come.
-void tell_credentials(long message) {
+void show_credentials(long message, ShownId shown) {
   msghdr header;
   if (trap::from_program(header, message) != 0) return;
   const auto begin = reinterpret_cast<long>(header.msg_control);
@@ -46,7 +40,7 @@ void tell_credentials(long message) {
   for (long at = 0; at + static_cast<long>(sizeof part) <= size;) {
     if (trap::from_program(part, begin + at) != 0 || part.cmsg_len < sizeof part) return;
     if (part.cmsg_level == SOL_SOCKET && part.cmsg_type == SCM_CREDENTIALS)
-      tell_at(begin + at + static_cast<long>(sizeof part));
+      show_id_at(begin + at + static_cast<long>(sizeof part), shown);
     at += static_cast<long>((part.cmsg_len + 7) & ~size_t{7});
   }
 }
@@ -58,9 +52,8 @@ void tell_signals(long at, long size) {
     signalfd_siginfo info;
     if (trap::from_program(info, at + done) != 0) return;
     info.ssi_code = trap::original_code(info.ssi_code);
-    const bool has_sender = info.ssi_code == SI_USER || info.ssi_code == SI_QUEUE ||
-                            info.ssi_code == SI_TKILL || info.ssi_code == SI_MESGQ;
-    if (has_sender) info.ssi_pid = static_cast<uint32_t>(told(static_cast<int>(info.ssi_pid)));
+    if (trap::has_sender(info.ssi_code))
+      info.ssi_pid = static_cast<uint32_t>(told(static_cast<int>(info.ssi_pid)));
     (void)!trap::to_program(at + done, info);
   }
 }
@@ -72,6 +65,41 @@ bool reads_signals(long descriptor, long result) {
 }
 
 }  // namespace
+
+int shown_process(int real) {
+  const Shared& s = shared();
+  if (real <= 0 || !g_tasks_active || !plan().has_processes()) return real;  // 0 is nobody
+  for (uint32_t p = 0; p < s.processes.high; p++) {
+    if (s.processes.entries[p].pid == real) return s.program.shown_pid;
+  }
+  return real;
+}
+
+void show_id_at(long address, ShownId shown) {
+  int32_t id;
+  if (!address || trap::from_program(id, address) != 0) return;
+  (void)!trap::to_program(address, static_cast<int32_t>(shown(id)));
+}
+
+void show_ids_in_memory(long number, long b, long c, long d, ShownId shown) {
+  switch (number) {
+    case SYS_getsockopt:
+      if (b == SOL_SOCKET && c == SO_PEERCRED) show_id_at(d, shown);
+      break;
+    case SYS_recvmsg: show_credentials(b, shown); break;
+    case SYS_shmctl:
+      if (b != IPC_STAT) break;
+      show_id_at(c + static_cast<long>(offsetof(shmid_ds, shm_cpid)), shown);
+      show_id_at(c + static_cast<long>(offsetof(shmid_ds, shm_lpid)), shown);
+      break;
+    case SYS_msgctl:
+      if (b != IPC_STAT) break;
+      show_id_at(c + static_cast<long>(offsetof(msqid_ds, msg_lspid)), shown);
+      show_id_at(c + static_cast<long>(offsetof(msqid_ds, msg_lrpid)), shown);
+      break;
+    default: break;
+  }
+}
 
 bool tells_ids(long number) {
   switch (number) {
@@ -90,29 +118,15 @@ long tell_ids(long number, long a, long b, long c, long d, long result) {
   if (result < 0) return result;
   switch (number) {
     case SYS_fcntl:
-      if (b == F_GETLK) tell_at(c + static_cast<long>(offsetof(struct flock, l_pid)));
+      if (b == F_GETLK) show_id_at(c + static_cast<long>(offsetof(struct flock, l_pid)), told);
       break;
-    case SYS_getsockopt:
-      if (b == SOL_SOCKET && c == SO_PEERCRED) tell_at(d);
-      break;
-    case SYS_recvmsg: tell_credentials(b); break;
     case SYS_read:
       if (reads_signals(a, result)) tell_signals(b, result);
-      break;
-    case SYS_shmctl:
-      if (b != IPC_STAT) break;
-      tell_at(c + static_cast<long>(offsetof(shmid_ds, shm_cpid)));
-      tell_at(c + static_cast<long>(offsetof(shmid_ds, shm_lpid)));
-      break;
-    case SYS_msgctl:
-      if (b != IPC_STAT) break;
-      tell_at(c + static_cast<long>(offsetof(msqid_ds, msg_lspid)));
-      tell_at(c + static_cast<long>(offsetof(msqid_ds, msg_lrpid)));
       break;
     case SYS_semctl:
       if (c == GETPID) return told(static_cast<int>(result));
       break;
-    default: break;
+    default: show_ids_in_memory(number, b, c, d, told);
   }
   return result;
 }
