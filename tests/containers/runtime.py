@@ -8,6 +8,7 @@ usage: runtime.py BUILD RUNTIME PROFILE USER      RUNTIME: crun, runc; PROFILE: 
 
 tests/containers/setup brings runtimes and profiles. The container's root holds this system's
 libraries and commands; what is asked is what run.py asks of imitated containers."""
+import functools
 import itertools
 import json
 import os
@@ -15,7 +16,6 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 
 import verdicts
 
@@ -106,17 +106,11 @@ class Container(verdicts.Box):
 
 def main():
     build, words = sys.argv[1], sys.argv[2:]
+    is_table = words == ["--table"]
     all_of_them = itertools.product(("crun", "runc"), NAMES, ("0", "1000"))
-    for runtime, profile, user in all_of_them if words == ["--table"] else [words]:
-        with tempfile.TemporaryDirectory() as folder:
-            box = Container(build, runtime, profile, int(user), pathlib.Path(folder))
-            said = box.doctor()
-            if words == ["--table"]:
-                print(verdicts.row_of(box, said))
-                continue
-            verdicts.try_all(box, said)
-            verdicts.must_be_in_page(box, said)
-    return 1 if verdicts.failures else 0
+    makers = [functools.partial(Container, build, runtime, profile, int(user))
+              for runtime, profile, user in (all_of_them if is_table else [words])]
+    return verdicts.all_right(makers, is_table)
 
 
 sys.exit(main())
