@@ -140,10 +140,6 @@ void acquire_writers_of(uint32_t shadow, const Cell& cell, ThreadState& thread, 
   }
 }
 
-}  // namespace
-
-namespace {
-
 // Under Order serial the memory is private (task/control_layout.cc), of which the kernel gives no
 // part back by MADV_REMOVE.
 void empty(uint32_t shadow) {

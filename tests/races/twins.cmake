@@ -10,7 +10,7 @@ foreach(every 8 1)
     --build ${PROJECT_BINARY_DIR}/tests/races-checked --runs 2 --enough --manifest twins --every ${every} --expect-precision 100 --expect-recall 85)
   set_tests_properties(${name} PROPERTIES TIMEOUT 900 LABELS "${labels}" RUN_SERIAL ON)
 endforeach()
-# The same programs, each under some schedules of weir hunt --races.
+# The programs of check.races, each under some schedules of weir hunt --races.
 add_test(NAME check.hunted COMMAND ${CMAKE_CURRENT_LIST_DIR}/run --tool hunt --weir ${PROJECT_BINARY_DIR}/bin/weir
   --build ${PROJECT_BINARY_DIR}/tests/races-checked --expect-precision 100 --expect-recall 80 --manifest "^MANIFEST(.suites)?$")
 set_tests_properties(check.hunted PROPERTIES TIMEOUT 1800 LABELS "check;hunt;rest" RUN_SERIAL ON)
