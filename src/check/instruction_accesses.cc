@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "check/findings/findings.h"
+#include "code/decode/flags.h"
 #include "code/decode/shape.h"
 #include "memory/backing.h"
 #include "sys/signal.h"
@@ -54,28 +55,14 @@ uint32_t kind_of(const Instruction& instruction, const Access& access) {
   return kind;
 }
 
-// Whether the condition of that code (the low four bits of jcc, setcc, cmovcc) holds.
-bool holds(unsigned code, uint64_t flags) {
-  const bool carry = flags & 1, parity = flags >> 2 & 1, zero = flags >> 6 & 1,
-             sign = flags >> 7 & 1, overflow = flags >> 11 & 1;
-  const bool all[] = {overflow,
-                      carry,
-                      zero,
-                      carry || zero,
-                      sign,
-                      parity,
-                      sign != overflow,
-                      zero || sign != overflow};
-  return all[code >> 1] != static_cast<bool>(code & 1);
-}
-
 // A conditional move reads its operand though the condition does not hold, and throws it away: the
 // source has no such access.
 bool is_idle_move(uint64_t rip, uint64_t flags) {
   constexpr uint8_t kTwoBytes = 0x0f, kMoves = 0x40, kOperandSize = 0x66;
   const auto* code = reinterpret_cast<const uint8_t*>(rip);
   while (*code == kOperandSize || (*code & 0xf0) == 0x40) code++;  // a REX prefix
-  return code[0] == kTwoBytes && (code[1] & 0xf0) == kMoves && !holds(code[1] & 15, flags);
+  return code[0] == kTwoBytes && (code[1] & 0xf0) == kMoves &&
+         !condition_holds(code[1] & 15, flags);
 }
 
 // A store of a whole word that leaves it as it is: destructors store the pointer to an object's

@@ -71,7 +71,7 @@ void let_others_come() {
   __atomic_store_n(&known, 2 * calls, __ATOMIC_RELAXED);
 }
 
-// What holds the code at `start`: searched for by dl_iterate_phdr().
+// What holds the code at `address`: searched for by dl_iterate_phdr().
 struct Module {
   uint64_t address;
   const char* file = nullptr;

@@ -6,9 +6,8 @@
 //
 // Invariants
 // 1. Where a loop becomes events depends on the program's own registers and events only, and what
-// it
-//    reads from then on follows from turns: a replay needs no more than the readings before. (not
-//    checkable: it is about two runs)
+//    it reads from then on follows from turns: a replay needs no more than the readings before.
+//    (not checkable: it is about two runs)
 // 2. A task's time stamps never go back. (not checkable: the program keeps none)
 // 3. A task does not read time stamps for ever without an event: in a turn that is kept each of
 //    them renews the budget. (not checkable: it is about readings to come)

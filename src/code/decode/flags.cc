@@ -196,4 +196,18 @@ FlagEffect flag_effect(const Shape& shape, const uint8_t* code) {
   return decoded_flag_effect(shape, code);
 }
 
+bool condition_holds(unsigned code, uint64_t flags) {
+  const bool carry = flags & 1, parity = flags >> 2 & 1, zero = flags >> 6 & 1,
+             sign = flags >> 7 & 1, overflow = flags >> 11 & 1;
+  const bool all[] = {overflow,
+                      carry,
+                      zero,
+                      carry || zero,
+                      sign,
+                      parity,
+                      sign != overflow,
+                      zero || sign != overflow};
+  return all[code >> 1] != static_cast<bool>(code & 1);
+}
+
 }  // namespace weir

@@ -19,6 +19,10 @@ struct FlagEffect {
 // instruction counts as reading all flags.
 FlagEffect flag_effect(const Shape& shape, const uint8_t* code);
 
+// Whether the condition of that code holds: the low four bits of jcc, setcc and cmovcc. `flags`:
+// rflags.
+bool condition_holds(unsigned code, uint64_t flags);
+
 // Returns the flag effect as the decoder alone finds it, for tests.
 FlagEffect decoded_flag_effect(const Shape& shape, const uint8_t* code);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/test_libraries.h"
 
@@ -50,6 +51,31 @@ TEST(FlagsTest, QuickAnswersAreTheDecoders) {
   }
   EXPECT_EQ(counts.wrong, 0u);
   EXPECT_GT(counts.instructions, 300'000u);
+}
+
+// Against the processor: setcc of each condition, for all values of the status flags.
+template <unsigned kCode>
+bool by_processor(uint64_t flags) {
+  uint8_t is_set;
+  asm volatile("sub $128,%%rsp\n\tpush %1\n\tpopf\n\t.byte 0x0f,%c2,0xc0\n\tadd $128,%%rsp"
+               : "=a"(is_set)
+               : "r"(flags), "i"(0x90 + kCode)
+               : "cc", "memory");
+  return is_set;
+}
+
+template <unsigned... kCodes>
+unsigned count_wrong(uint64_t flags, std::integer_sequence<unsigned, kCodes...>) {
+  return (... + unsigned{condition_holds(kCodes, flags) != by_processor<kCodes>(flags)});
+}
+
+TEST(FlagsTest, ConditionsAreTheProcessors) {
+  constexpr uint64_t kAlways = 0x202;
+  for (uint64_t flags = 0; flags < 0x1000; flags++) {
+    if (flags & ~uint64_t{kEveryFlag}) continue;
+    EXPECT_EQ(count_wrong(flags | kAlways, std::make_integer_sequence<unsigned, 16>()), 0u)
+        << flags;
+  }
 }
 
 }  // namespace

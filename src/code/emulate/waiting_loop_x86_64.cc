@@ -5,6 +5,7 @@
 #include "code/emulate/waiting_loop_x86_64.h"
 
 #include "code/decode/decoder.h"
+#include "code/decode/flags.h"
 #include "code/decode/shape.h"
 
 namespace weir {
@@ -12,7 +13,7 @@ namespace weir {
 namespace {
 
 constexpr unsigned kMaxSteps = 96;
-constexpr uint64_t kSignFlag = 1u << 7, kParityFlag = 1u << 2, kOverflowFlag = 1u << 11;
+constexpr uint64_t kOverflowFlag = 1u << 11;
 
 enum class Compute : uint8_t { kCompare, kAnd, kXor };
 
@@ -46,23 +47,6 @@ uint64_t status_of(Compute how, uint64_t a, uint64_t b, unsigned size) {
   }
 }
 
-bool holds(unsigned condition, uint64_t flags) {
-  const bool carry = flags & kCarryFlag, zero = flags & kZeroFlag, sign = flags & kSignFlag;
-  const bool parity = flags & kParityFlag, overflow = flags & kOverflowFlag;
-  bool value = false;
-  switch (condition >> 1) {
-    case 0: value = overflow; break;
-    case 1: value = carry; break;
-    case 2: value = zero; break;
-    case 3: value = carry || zero; break;
-    case 4: value = sign; break;
-    case 5: value = parity; break;
-    case 6: value = sign != overflow; break;
-    case 7: value = zero || sign != overflow; break;
-  }
-  return value != ((condition & 1) != 0);
-}
-
 uint64_t cut(uint64_t value, unsigned size) {
   return size == 8 ? value : value & ((uint64_t{1} << size * 8) - 1);
 }
@@ -81,7 +65,7 @@ class Walk {
     const uint64_t next = state.rip + shape_.length;
     const Flow flow = flow_of(shape_);
     if (flow == Flow::kJump || flow == Flow::kConditional) {
-      const bool goes = flow == Flow::kJump || holds(shape_.opcode & 15, state.rflags);
+      const bool goes = flow == Flow::kJump || condition_holds(shape_.opcode & 15, state.rflags);
       state.rip = goes ? next + static_cast<uint64_t>(branch_displacement(shape_, code_)) : next;
       return true;
     }
