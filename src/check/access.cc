@@ -1,15 +1,15 @@
 // The accesses of program code, of the kernel and of libraries: each is checked where its pages
 // are trapped.
 
-#include "check/check.h"
+#include "check/core/check.h"
 
 #include <elf.h>
 
 #include "base/bytes.h"
 #include "check/budget.h"
-#include "check/happens_before.h"
-#include "check/keys/enforce_by_key.h"
-#include "check/state.h"
+#include "check/core/enforce_by_key.h"
+#include "check/core/happens_before.h"
+#include "check/core/state.h"
 #include "code/patch/bound_jump.h"
 #include "control/options.h"
 #include "memory/backing.h"

@@ -14,8 +14,8 @@
 // Races that happen often are found then.
 
 #include "check/budget.h"
+#include "check/core/state.h"
 #include "check/coverage.h"
-#include "check/state.h"
 #include "control/options.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"

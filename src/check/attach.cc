@@ -1,4 +1,4 @@
-#include "check/attach.h"
+#include "check/core/attach.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -6,11 +6,11 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
-#include "check/check.h"
+#include "check/core/check.h"
+#include "check/core/declared.h"
+#include "check/core/happens_before.h"
 #include "check/executed.h"
 #include "check/findings/findings.h"
-#include "check/happens_before.h"
-#include "check/policy/declared.h"
 #include "control/control.h"
 #include "control/options.h"
 #include "control/process.h"

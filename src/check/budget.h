@@ -3,7 +3,7 @@
 // Implemented in budget.cc.
 #pragma once
 
-#include "check/state.h"
+#include "check/core/state.h"
 
 namespace weir::view::checked {
 

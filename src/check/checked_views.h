@@ -1,8 +1,8 @@
 // The Views of weir check, with and without keys, as the rest of the runtime sees them.
 #pragma once
 
-#include "check/check.h"
-#include "check/keys/rights.h"
+#include "check/core/check.h"
+#include "check/core/rights.h"
 #include "memory/demand.h"
 #include "view/view.h"
 

@@ -1,4 +1,4 @@
-// Vector clocks of tasks and of what orders them (check/happens_before.h).
+// Vector clocks of tasks and of what orders them (check/core/happens_before.h).
 //
 // Invariants
 // 1. A task's clock is changed only by its own task, and only grows; others read it without a lock.
@@ -15,10 +15,10 @@
 #include "base/atomic_enum.h"
 #include "base/hash.h"
 #include "check/budget.h"
-#include "check/happens_before.h"
-#include "check/hazards/hazards.h"
-#include "check/keys/enforce_by_key.h"
-#include "check/state.h"
+#include "check/core/enforce_by_key.h"
+#include "check/core/happens_before.h"
+#include "check/core/hazards.h"
+#include "check/core/state.h"
 #include "sys/report.h"
 
 namespace weir::happens {

@@ -21,7 +21,7 @@
 #include "base/atomic_enum.h"
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "check/state.h"
+#include "check/core/state.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"

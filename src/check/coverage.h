@@ -1,7 +1,7 @@
 // What the checker has looked at and what not, for the command's closing line.
 #pragma once
 
-#include "check/state.h"
+#include "check/core/state.h"
 
 namespace weir::view::checked {
 

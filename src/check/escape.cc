@@ -6,9 +6,9 @@
 // the other one came first.
 
 #include "check/budget.h"
-#include "check/happens_before.h"
-#include "check/keys/rights.h"
-#include "check/state.h"
+#include "check/core/happens_before.h"
+#include "check/core/rights.h"
+#include "check/core/state.h"
 #include "memory/backing.h"
 
 namespace weir::view::checked {

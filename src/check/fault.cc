@@ -7,7 +7,7 @@
 
 #include "check/fault.h"
 
-#include "check/check.h"
+#include "check/core/check.h"
 #include "check/instruction_accesses.h"
 #include "code/emulate/emulate_x86_64.h"
 #include "code/patch/bound_jump.h"

@@ -1,4 +1,4 @@
-// A checked program comes to a page that it has not (check/check.h).
+// A checked program comes to a page that it has not (check/core/check.h).
 #pragma once
 
 #include <signal.h>

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-#include "check/check.h"
+#include "check/core/check.h"
 #include "code/decode/decoder.h"
 #include "control/task.h"
 

@@ -13,9 +13,9 @@
 
 #include "base/atomic_enum.h"
 #include "base/bytes.h"
-#include "check/attach.h"
-#include "check/happens_before.h"
-#include "check/state.h"
+#include "check/core/attach.h"
+#include "check/core/happens_before.h"
+#include "check/core/state.h"
 #include "memory/backing.h"
 #include "sys/descriptor.h"
 #include "sys/memory.h"

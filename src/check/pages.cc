@@ -15,10 +15,10 @@
 //    checkable: others may take more from it meanwhile)
 
 #include "check/budget.h"
+#include "check/core/happens_before.h"
+#include "check/core/hazards.h"
+#include "check/core/state.h"
 #include "check/coverage.h"
-#include "check/happens_before.h"
-#include "check/hazards/hazards.h"
-#include "check/state.h"
 #include "memory/backing.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"

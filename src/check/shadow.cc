@@ -17,8 +17,8 @@
 #include <sys/mman.h>
 
 #include "base/bytes.h"
-#include "check/happens_before.h"
-#include "check/state.h"
+#include "check/core/happens_before.h"
+#include "check/core/state.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::view::checked {

@@ -14,7 +14,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "check/state.h"
+#include "check/core/state.h"
 
 namespace weir::view::checked {
 

@@ -63,7 +63,7 @@ inline constexpr uint64_t kObjects = 0x30f600000000;  // sync/object_order.h
 inline constexpr uint64_t kObjectsSize = uint64_t{2} << 20;
 inline constexpr uint64_t kFindings = 0x30f700000000;    // check/findings/findings.h: the command's
                                                          // memory, where the program is checked
-inline constexpr uint64_t kCheckState = 0x30f760000000;  // check/state.h
+inline constexpr uint64_t kCheckState = 0x30f760000000;  // check/core/state.h
 inline constexpr uint64_t kCheckStateSize = uint64_t{512} << 20;
 // What the checked View knows of each of the backing's pages.
 inline constexpr uint64_t kCheckPages = 0x350000000000;
@@ -74,7 +74,7 @@ inline constexpr uint64_t kWindowTable = 0x30fe00000000;  // memory/windows.h
 inline constexpr uint64_t kWindowTableSize = uint64_t{4} << 20;
 inline constexpr uint64_t kWindowPages = 0x30fe10000000;  // as kCheckPages, of windows
 inline constexpr uint64_t kWindowPagesSize = kWindowsSize / kPageSize * 56;
-// Objects with a declared policy (check/policy/objects.h)
+// Objects with a declared policy (check/core/objects.h)
 inline constexpr uint64_t kDeclared = 0x30fe20000000;
 inline constexpr uint64_t kDeclaredSize = uint64_t{512} << 20;
 inline constexpr uint64_t kConstants = 0x30fe50000000;  // constant/layout.h: the command's memory

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/policy/declared.h"
+#include "check/core/declared.h"
 #include "heap/heap.h"
 #include "interpose/event_call.h"
 #include "interpose/malloc_mode.h"

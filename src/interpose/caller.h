@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "check/policy/declared.h"
+#include "check/core/declared.h"
 
 namespace weir::interpose {
 

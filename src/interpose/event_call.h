@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "check/happens_before.h"
+#include "check/core/happens_before.h"
 #include "constant/constant.h"
 #include "control/control.h"
 #include "control/process.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "check/happens_before.h"
+#include "check/core/happens_before.h"
 #include "interpose/event_call.h"
 #include "sys/libc.h"
 

@@ -15,8 +15,8 @@
 #include <time.h>
 
 #include "base/atomic_enum.h"
-#include "check/happens_before.h"
-#include "check/state.h"
+#include "check/core/happens_before.h"
+#include "check/core/state.h"
 #include "control/control.h"
 #include "interpose/real.h"
 #include "sys/libc.h"

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/atomic_enum.h"
-#include "check/happens_before.h"
-#include "check/hazards/hazards.h"
+#include "check/core/happens_before.h"
+#include "check/core/hazards.h"
 #include "control/options.h"
 #include "control/process.h"
 #include "control/task.h"

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-#include "check/check.h"
+#include "check/core/check.h"
+#include "check/core/happens_before.h"
 #include "check/findings/findings.h"
-#include "check/happens_before.h"
 #include "code/decode/registers.h"
 #include "code/patch/patch.h"
 #include "code/program/text_patches.h"

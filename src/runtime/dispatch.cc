@@ -1,8 +1,8 @@
 // Where every patched site and every interposed call arrives: on the task's runtime stack,
 // registers in the frame.
 
-#include "check/check.h"
-#include "check/happens_before.h"
+#include "check/core/check.h"
+#include "check/core/happens_before.h"
 #include "check/replay/replay.h"
 #include "code/patch/patch.h"
 #include "code/program/text_patches.h"

@@ -12,10 +12,10 @@
 #include <sys/prctl.h>
 
 #include "base/bytes.h"
-#include "check/attach.h"
-#include "check/check.h"
-#include "check/hazards/hazards.h"
-#include "check/keys/enforce_by_key.h"
+#include "check/core/attach.h"
+#include "check/core/check.h"
+#include "check/core/enforce_by_key.h"
+#include "check/core/hazards.h"
 #include "check/keys/rehasher.h"
 #include "check/replay/attach.h"
 #include "check/replay/replay.h"

@@ -1,7 +1,7 @@
 #include "runtime/views.h"
 
-#include "check/attach.h"
 #include "check/checked_views.h"
+#include "check/core/attach.h"
 #include "check/replay/checked_replay_view.h"
 #include "check/serial/races.h"
 #include "control/plan.h"

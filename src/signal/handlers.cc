@@ -1,5 +1,5 @@
-#include "check/check.h"
-#include "check/happens_before.h"
+#include "check/core/check.h"
+#include "check/core/happens_before.h"
 #include "signal/signals.h"
 
 namespace weir::trap {

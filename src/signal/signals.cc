@@ -22,7 +22,7 @@
 #include <signal.h>
 
 #include "base/bytes.h"
-#include "check/hazards/hazards.h"
+#include "check/core/hazards.h"
 #include "code/sites/site_table.h"
 #include "code/translate/counted.h"
 #include "control/control.h"

@@ -37,7 +37,7 @@
 #include "base/bytes.h"
 #include "base/coherent_features.h"
 #include "base/hash.h"
-#include "check/check.h"
+#include "check/core/check.h"
 #include "code/decode/decoder.h"
 #include "code/emulate/vector_state_x86_64.h"
 #include "code/emulate/waiting_loop_x86_64.h"

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "check/happens_before.h"
+#include "check/core/happens_before.h"
 #include "control/control.h"
 #include "control/plan.h"
 #include "record/input.h"

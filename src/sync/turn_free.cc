@@ -109,8 +109,8 @@ class TurnFree : public OrderedPath {
 
 class Plain final : public TurnFree {};
 
-// What orders tasks is told (check/happens_before.h) where nobody watches the stack: by protection
-// keys that may be the program's.
+// What orders tasks is told (check/core/happens_before.h) where nobody watches the stack: by
+// protection keys that may be the program's.
 class Keyed final : public TurnFree {
  public:
   Result try_in_program(Task& task, Operation& operation) override {

@@ -11,9 +11,9 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
-#include "check/attach.h"
 #include "check/calls/call_order.h"
-#include "check/happens_before.h"
+#include "check/core/attach.h"
+#include "check/core/happens_before.h"
 #include "code/patch/cancel_site.h"
 #include "code/patch/patch.h"
 #include "constant/constant.h"

@@ -2,9 +2,9 @@
 //
 // A turn keeps the kernel's copies apart from what tasks publish, and gives events one order. At
 // the checked View tasks share the backing itself, and what they tell each other orders them
-// (check/happens_before.h): a task that writes to a descriptor releases before the call, and a task
-// that reads acquires after it. So a call that does not wait is made as it is. One that would wait
-// is made in turns, from its beginning or from where it has come to.
+// (check/core/happens_before.h): a task that writes to a descriptor releases before the call, and
+// a task that reads acquires after it. So a call that does not wait is made as it is. One that
+// would wait is made in turns, from its beginning or from where it has come to.
 //
 // Invariants
 // 1. Nothing here waits in the kernel for another task for longer than kWhile: a signal that is

@@ -26,7 +26,7 @@
 
 #include "base/bytes.h"
 #include "base/coherent_features.h"
-#include "check/happens_before.h"
+#include "check/core/happens_before.h"
 #include "constant/constant.h"
 #include "control/phase_timer.h"
 #include "control/process.h"

@@ -1,4 +1,4 @@
-#include "check/calls/descriptors.h"
+#include "check/core/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "check/attach.h"
-#include "check/state.h"
+#include "check/core/attach.h"
+#include "check/core/state.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
 #include "sys/syscall_x86_64.h"

@@ -7,9 +7,9 @@
 #include <sys/syscall.h>
 
 #include "base/hash.h"
-#include "check/attach.h"
-#include "check/calls/descriptors.h"
-#include "check/happens_before.h"
+#include "check/core/attach.h"
+#include "check/core/descriptors.h"
+#include "check/core/happens_before.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::checking {

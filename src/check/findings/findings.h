@@ -87,7 +87,7 @@ enum class Why : uint32_t {
   kUnordered = 1,  // by happens-before nothing orders the one before the other
   kCollision = 2,  // both tasks were about to make their access
   kPolicy = 3,     // a declared policy does not allow it: `fault` says which rule
-                   // (check/policy/policy.h's Fault)
+                   // (check/core/policy.h's Fault)
   kMisuse = 4,     // an annotation that cannot be carried out: `fault` is a Misuse
   kHazard = 5,     // no race: `fault` is a Hazard
 };
@@ -115,7 +115,7 @@ struct Object {
   ObjectKind kind;
   uint32_t context;  // heap: where it was allocated; 0 unknown
   uint32_t task;     // heap: by whom; stack: whose
-  uint32_t policy;   // declared: check/policy/policy.h's Policy + 1; 0: none
+  uint32_t policy;   // declared: check/core/policy.h's Policy + 1; 0: none
   // Heap, stack, mapping, declared; 0 for static ones: the command looks the symbol up.
   uint64_t start, size;
 };
@@ -124,7 +124,7 @@ struct Race {
   uint32_t ready;
   Why why;
   uint32_t fault;
-  uint32_t change;  // kPolicy and kMisuse: check/policy/policy.h's Change + 1 that was asked for;
+  uint32_t change;  // kPolicy and kMisuse: check/core/policy.h's Change + 1 that was asked for;
                     // 0: an access
   Object object;
   Side sides[2];   // [0]: the one that came first; [1]: at which it was found. kMisuse, and kPolicy

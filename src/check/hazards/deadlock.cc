@@ -4,7 +4,7 @@
 //
 // What is shown of a task is where it entered the runtime. It does not move meanwhile.
 
-#include "check/hazards/hazards.h"
+#include "check/core/hazards.h"
 #include "control/control.h"
 
 namespace weir::hazards {

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 
-#include "check/calls/descriptors.h"
+#include "check/core/descriptors.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::hazards {

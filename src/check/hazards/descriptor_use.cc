@@ -17,9 +17,9 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "check/happens_before.h"
+#include "check/core/happens_before.h"
+#include "check/core/hazards.h"
 #include "check/hazards/descriptor_calls.h"
-#include "check/hazards/hazards.h"
 #include "check/hazards/noted_use.h"
 #include "sys/syscall_x86_64.h"
 

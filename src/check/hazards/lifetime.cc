@@ -13,8 +13,8 @@
 // entry's lock only. (not checkable: the lock does not say who holds it)
 
 #include "base/hash.h"
-#include "check/happens_before.h"
-#include "check/hazards/hazards.h"
+#include "check/core/happens_before.h"
+#include "check/core/hazards.h"
 #include "check/hazards/noted_use.h"
 
 namespace weir::hazards {

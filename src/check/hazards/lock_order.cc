@@ -12,7 +12,7 @@
 // changes, and takes no lock. (not checkable: it is about two moments)
 
 #include "base/hash.h"
-#include "check/hazards/hazards.h"
+#include "check/core/hazards.h"
 
 namespace weir::hazards {
 

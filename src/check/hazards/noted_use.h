@@ -1,8 +1,8 @@
 // What is noted of a task's use of an object, and whether another task knows of it.
 #pragma once
 
-#include "check/hazards/hazard_state.h"
-#include "check/state.h"
+#include "check/core/hazard_state.h"
+#include "check/core/state.h"
 
 namespace weir::hazards {
 

@@ -5,8 +5,8 @@
 // Not reported: threads that still run; a program that ends without exit handlers (_exit, abort, a
 // signal); threads that the C library has made for itself.
 
-#include "check/happens_before.h"
-#include "check/hazards/hazards.h"
+#include "check/core/happens_before.h"
+#include "check/core/hazards.h"
 
 namespace weir::hazards {
 

@@ -19,8 +19,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "check/happens_before.h"
-#include "check/hazards/hazards.h"
+#include "check/core/happens_before.h"
+#include "check/core/hazards.h"
 #include "control/signals.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"

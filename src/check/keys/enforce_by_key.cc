@@ -33,13 +33,13 @@
 //
 // What differs from the enforcer by processes: all tasks may read what is read-shared (PUSh, 2.3).
 // Two tasks that hash to the same domain are taken for one. Order by plain loads and stores is not
-// seen (check/happens_before.h).
+// seen (check/core/happens_before.h).
 
-#include "check/keys/enforce_by_key.h"
+#include "check/core/enforce_by_key.h"
 
 #include <sys/mman.h>
 
-#include "check/happens_before.h"
+#include "check/core/happens_before.h"
 #include "check/keys/key_pages.h"
 #include "check/keys/rehash.h"
 #include "control/options.h"

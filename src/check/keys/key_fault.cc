@@ -22,9 +22,9 @@
 #include "check/keys/key_fault.h"
 
 #include "base/bytes.h"
-#include "check/happens_before.h"
+#include "check/core/happens_before.h"
+#include "check/core/rights.h"
 #include "check/instruction_accesses.h"
-#include "check/keys/rights.h"
 #include "code/decode/decoder.h"
 #include "control/control.h"
 #include "control/signals.h"

@@ -1,4 +1,4 @@
-// Signals of a program that is checked by protection keys (check/keys/rights.h).
+// Signals of a program that is checked by protection keys (check/core/rights.h).
 #pragma once
 
 #include <signal.h>

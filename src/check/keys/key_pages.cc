@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-#include "check/state.h"
+#include "check/core/state.h"
 #include "sys/maps.h"
 
 namespace weir::view::checked::keys {

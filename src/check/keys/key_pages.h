@@ -2,7 +2,7 @@
 // alone, or other memory's too.
 #pragma once
 
-#include "check/policy/objects.h"
+#include "check/core/objects.h"
 
 namespace weir::view::checked::keys {
 

@@ -3,7 +3,7 @@
 #include "check/keys/rehash.h"
 
 #include "base/hash.h"
-#include "check/keys/enforce_by_key.h"
+#include "check/core/enforce_by_key.h"
 #include "sys/futex.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"

@@ -2,8 +2,8 @@
 // Implemented in enforce_by_key.cc and rehash.cc.
 #pragma once
 
-#include "check/keys/domains.h"
-#include "check/policy/objects.h"
+#include "check/core/domains.h"
+#include "check/core/objects.h"
 
 namespace weir::view::checked::keys {
 

@@ -8,7 +8,7 @@
 #include <linux/sched.h>
 #include <signal.h>
 
-#include "check/keys/rights.h"
+#include "check/core/rights.h"
 #include "code/patch/entry.h"
 #include "control/options.h"
 #include "sys/futex.h"

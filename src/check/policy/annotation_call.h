@@ -2,10 +2,10 @@
 // such calls give out and take back. Implemented in quarantine.cc.
 #pragma once
 
-#include "check/happens_before.h"
-#include "check/keys/rights.h"
-#include "check/policy/declared.h"
-#include "check/policy/enforcer.h"
+#include "check/core/declared.h"
+#include "check/core/enforcer.h"
+#include "check/core/happens_before.h"
+#include "check/core/rights.h"
 
 namespace weir::view::checked {
 

@@ -7,9 +7,9 @@
 // it is reported, and nothing else happens. (not checkable: what the program hands in may be
 // anything)
 
-#include "check/happens_before.h"
+#include "check/core/declared.h"
+#include "check/core/happens_before.h"
 #include "check/policy/annotation_call.h"
-#include "check/policy/declared.h"
 #include "check/policy/globals.h"
 #include "memory/backing.h"
 #include "sys/memory.h"

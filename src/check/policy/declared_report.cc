@@ -1,6 +1,6 @@
 // What is reported of an object with a declared policy: what it is, and whose doing it was.
-#include "check/keys/enforce_by_key.h"
-#include "check/policy/enforcer.h"
+#include "check/core/enforce_by_key.h"
+#include "check/core/enforcer.h"
 
 namespace weir::view::checked {
 

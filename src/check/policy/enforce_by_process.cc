@@ -28,11 +28,11 @@
 // Deviation: accesses to the bytes beside an object in its own pages are not told apart from
 // accesses to the object.
 
-#include "check/policy/enforcer.h"
+#include "check/core/enforcer.h"
 
 #include "base/bytes.h"
-#include "check/happens_before.h"
-#include "check/keys/enforce_by_key.h"
+#include "check/core/enforce_by_key.h"
+#include "check/core/happens_before.h"
 #include "control/options.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"

@@ -7,8 +7,8 @@
 #include <pthread.h>
 
 #include "base/bytes.h"
-#include "check/keys/enforce_by_key.h"
-#include "check/policy/enforcer.h"
+#include "check/core/enforce_by_key.h"
+#include "check/core/enforcer.h"
 #include "memory/backing.h"
 #include "sys/memory.h"
 #include "sys/report.h"

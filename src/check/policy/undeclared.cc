@@ -16,8 +16,8 @@
 
 #include <fcntl.h>
 
-#include "check/policy/declared.h"
-#include "check/policy/enforcer.h"
+#include "check/core/declared.h"
+#include "check/core/enforcer.h"
 #include "check/policy/globals.h"
 #include "control/options.h"
 #include "sys/maps.h"

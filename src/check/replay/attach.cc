@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "check/attach.h"
+#include "check/core/attach.h"
 #include "check/findings/findings.h"
 #include "control/address_map.h"
 #include "record/input.h"

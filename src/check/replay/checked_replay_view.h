@@ -1,7 +1,7 @@
 // The View of a replay that is checked, as the rest of the runtime sees it.
 #pragma once
 
-#include "check/check.h"
+#include "check/core/check.h"
 #include "check/replay/replay.h"
 #include "view/coherent/coherent_view.h"
 

@@ -1,14 +1,14 @@
 // Calls of the C library in a replay that is checked. The program tells them before it makes them
-// (check/happens_before.h), and makes them as they were recorded. Their accesses to closed pages
-// are checked as they come, on the caller's account.
+// (check/core/happens_before.h), and makes them as they were recorded. Their accesses to closed
+// pages are checked as they come, on the caller's account.
 //
 // Nothing tells that a call is over. It is over if the stack pointer is above its return address,
 // or if the return address has changed.
 
 #include <initializer_list>
 
+#include "check/core/state.h"
 #include "check/replay/replay.h"
-#include "check/state.h"
 #include "heap/heap.h"
 #include "memory/backing.h"
 

@@ -1,8 +1,8 @@
 #include "check/replay/replay.h"
 
 #include "base/hash.h"
+#include "check/core/state.h"
 #include "check/coverage.h"
-#include "check/state.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
 

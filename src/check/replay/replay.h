@@ -9,9 +9,9 @@
 // ordered by what ordered them in the recorded run.
 #pragma once
 
-#include "check/check.h"
+#include "check/core/check.h"
+#include "check/core/happens_before.h"
 #include "check/findings/findings.h"
-#include "check/happens_before.h"
 
 namespace weir::view::checked::replay {
 

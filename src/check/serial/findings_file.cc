@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "check/attach.h"
+#include "check/core/attach.h"
+#include "check/core/state.h"
 #include "check/serial/races.h"
-#include "check/state.h"
 #include "control/process.h"
 #include "order/serial/serial.h"
 #include "sys/report.h"

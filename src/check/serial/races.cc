@@ -12,8 +12,8 @@
 #include "check/serial/races.h"
 
 #include "base/hash.h"
+#include "check/core/state.h"
 #include "check/instruction_accesses.h"
-#include "check/state.h"
 #include "memory/program_memory.h"
 #include "sys/syscall_x86_64.h"
 

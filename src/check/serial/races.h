@@ -9,8 +9,8 @@
 #pragma once
 
 #include "base/frame.h"
-#include "check/check.h"
-#include "check/happens_before.h"
+#include "check/core/check.h"
+#include "check/core/happens_before.h"
 #include "control/task.h"
 #include "view/view.h"
 
@@ -34,8 +34,8 @@ inline bool is_on() { return happens::g_serial; }
 bool runs_unseen(uint64_t rip);
 // The task, which has the turn, is about to execute the instruction at frame.rip.
 void look(Task& task, const Frame& frame);
-// give_up() of check/check.h: code runs from here on that is not seen. What it stores may order
-// tasks, so nothing that comes later can be called a race.
+// give_up() of check/core/check.h: code runs from here on that is not seen. What it stores may
+// order tasks, so nothing that comes later can be called a race.
 // The run ends.
 void write_findings();
 

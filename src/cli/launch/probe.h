@@ -32,7 +32,7 @@ Finding overcommit();
 int ptrace_scope();  // Yama's; 0: there is none
 
 // So many that a program could be given protection keys of its own: two domains and one that is
-// nobody's (check/keys/domains.h).
+// nobody's (check/core/domains.h).
 bool has_protection_keys();
 
 }  // namespace weir::cli

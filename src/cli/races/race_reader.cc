@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "check/policy/policy.h"
+#include "check/core/policy.h"
 
 namespace weir::cli {
 namespace {

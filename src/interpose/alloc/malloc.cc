@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "base/coherent_features.h"
-#include "check/happens_before.h"
-#include "check/policy/declared.h"
+#include "check/core/declared.h"
+#include "check/core/happens_before.h"
 #include "control/options.h"
 #include "heap/guard/guard.h"
 #include "heap/heap.h"

@@ -2,7 +2,7 @@
 // so in glibc's mode the real ones answer.
 #include <malloc.h>
 
-#include "check/policy/declared.h"
+#include "check/core/declared.h"
 #include "control/process.h"
 #include "heap/guard/guard.h"
 #include "heap/heap.h"

@@ -12,7 +12,7 @@
 #include <initializer_list>
 
 #include "base/bytes.h"
-#include "check/policy/declared.h"
+#include "check/core/declared.h"
 #include "interpose/alloc/guarded.h"
 #include "interpose/caller.h"
 #include "interpose/event_call.h"

@@ -6,7 +6,7 @@
 
 #include "interpose/libc/library.h"
 
-#include "check/hazards/hazards.h"
+#include "check/core/hazards.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "interpose/event_call.h"

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <wchar.h>
 
-#include "check/happens_before.h"
+#include "check/core/happens_before.h"
 #include "interpose/caller.h"
 
 namespace weir::interpose::library {

@@ -9,9 +9,9 @@
 #include <pthread.h>
 #include <threads.h>
 
-#include "check/happens_before.h"
-#include "check/hazards/hazards.h"
-#include "check/policy/declared.h"
+#include "check/core/declared.h"
+#include "check/core/happens_before.h"
+#include "check/core/hazards.h"
 #include "interpose/caller.h"
 #include "interpose/event_call.h"
 #include "interpose/real.h"

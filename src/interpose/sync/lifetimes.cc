@@ -1,6 +1,6 @@
 // Objects of synchronization begin and end: what the checker is told of it. The C library does it.
 
-#include "check/hazards/hazards.h"
+#include "check/core/hazards.h"
 #include "interpose/real.h"
 #include "interpose/sync/lock_balance.h"
 #include "sync/sole_section.h"

@@ -7,7 +7,7 @@
 
 #include "interpose/sync/lock_balance.h"
 
-#include "check/hazards/hazards.h"
+#include "check/core/hazards.h"
 #include "interpose/real.h"
 #include "interpose/sync/lock_words.h"
 #include "interpose/sync/mutex.h"

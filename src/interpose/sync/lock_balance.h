@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "check/policy/declared.h"
+#include "check/core/declared.h"
 #include "control/process.h"
 #include "interpose/caller.h"
 

@@ -29,7 +29,7 @@
 
 #include <errno.h>
 
-#include "check/happens_before.h"
+#include "check/core/happens_before.h"
 #include "control/phase_timer.h"
 #include "interpose/real.h"
 #include "interpose/sync/lock_balance.h"

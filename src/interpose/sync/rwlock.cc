@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "check/happens_before.h"
+#include "check/core/happens_before.h"
 #include "interpose/event_call.h"
 #include "interpose/real.h"
 #include "interpose/sync/lock_balance.h"

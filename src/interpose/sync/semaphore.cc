@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 
-#include "check/happens_before.h"
+#include "check/core/happens_before.h"
 #include "interpose/event_call.h"
 #include "interpose/real.h"
 #include "interpose/sync/lock_balance.h"

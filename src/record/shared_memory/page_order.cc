@@ -19,7 +19,7 @@
 
 #include "record/shared_memory/page_order.h"
 
-#include "check/happens_before.h"
+#include "check/core/happens_before.h"
 #include "record/channel/wait.h"
 #include "record/input.h"
 #include "record/stream.h"

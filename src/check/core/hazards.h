@@ -1,15 +1,14 @@
 // What a checked program does with locks that can go wrong in another schedule. Each kind is looked
 // for only if the command asks for it (findings::Findings::hazards).
-// Implemented in deadlock.cc, descriptor_use.cc, lifetime.cc, lock_order.cc, thread_leak.cc,
-// unsafe_call.cc and check/report.cc.
+// Implemented in check/hazards/ and check/report.cc.
 //
 // All are of the current task, in the runtime or while its signals wait, and do nothing before
 // there are tasks.
 #pragma once
 
+#include "check/core/declared.h"
+#include "check/core/state.h"
 #include "check/findings/hazards.h"
-#include "check/policy/declared.h"
-#include "check/state.h"
 
 namespace weir::hazards {
 

@@ -1,4 +1,4 @@
-#include "check/keys/domain_hash.h"
+#include "check/core/domain_hash.h"
 
 #include <gtest/gtest.h>
 

@@ -19,8 +19,8 @@
 
 #include <stdint.h>
 
-#include "check/keys/domain_hash.h"
-#include "check/policy/policy.h"
+#include "check/core/domain_hash.h"
+#include "check/core/policy.h"
 
 namespace weir::view::checked {
 

@@ -1,4 +1,4 @@
-#include "check/policy/policy.h"
+#include "check/core/policy.h"
 
 #include <gtest/gtest.h>
 

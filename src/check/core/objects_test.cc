@@ -1,4 +1,4 @@
-#include "check/policy/objects.h"
+#include "check/core/objects.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What descriptors are of, as far as that orders tasks: one name for all that what is written to
-// one of them may come out of.
+// one of them may come out of. Implemented in check/calls/.
 //
 // Descriptors are told apart where that is certain: the ends of a pipe (one file), of a socket pair
 // (made here), of a connection whose two ends are both this program's (their addresses say so), an
@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "check/happens_before.h"
+#include "check/core/happens_before.h"
 
 namespace weir::checking {
 

@@ -4,11 +4,11 @@
 
 #include "base/atomic_enum.h"
 #include "base/vector_clock.h"
-#include "check/calls/descriptors.h"
-#include "check/check.h"
+#include "check/core/check.h"
+#include "check/core/descriptors.h"
+#include "check/core/hazard_state.h"
+#include "check/core/objects.h"
 #include "check/findings/findings.h"
-#include "check/hazards/hazard_state.h"
-#include "check/policy/objects.h"
 #include "control/control.h"
 #include "memory/backing.h"
 #include "memory/windows.h"
@@ -69,7 +69,7 @@ struct Lockset {
 };
 
 struct Opened {
-  uint32_t object;  // check/policy/objects.h
+  uint32_t object;  // check/core/objects.h
   uint32_t left;    // unlocks at which it stays open
   uint64_t lock;
   uint64_t since;  // cycles: when its access was checked
@@ -166,7 +166,7 @@ struct ThreadState {  // of a task, by its id
   uint32_t work_calls;  // where OpenMP's runtime hands out work (interpose/openmp.cc)
   Spin spin;
 
-  // Protection keys (check/keys/enforce_by_key.h).
+  // Protection keys (check/core/enforce_by_key.h).
   KeyFound own_key, lock_key[kLockKeys];
   OpenNames open_names;
   uint32_t is_register_old;  // what it has open has changed since the register was written

@@ -1,10 +1,10 @@
 // Within the checked View: objects with a declared policy, between the rule book that says what is
 // right (policy.h) and the enforcer that opens and closes pages for tasks.
-// Implemented in declared_report.cc, enforce_by_process.cc, lockset.cc and undeclared.cc.
+// Implemented in check/policy/.
 #pragma once
 
-#include "check/policy/objects.h"
-#include "check/state.h"
+#include "check/core/objects.h"
+#include "check/core/state.h"
 
 namespace weir::view::checked {
 

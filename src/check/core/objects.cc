@@ -1,7 +1,7 @@
 // The treap: by address a search tree, by a fixed hash of the index a heap, so it is about as deep
 // as if it had been built in random order.
 
-#include "check/policy/objects.h"
+#include "check/core/objects.h"
 
 #include "base/bytes.h"
 

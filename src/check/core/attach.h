@@ -1,5 +1,6 @@
 // A program that is checked for races: its end of what it tells the command
 // (check/findings/findings.h).
+// Implemented in check/attach.cc and check/names.cc.
 #pragma once
 
 namespace weir::checking {

@@ -1,8 +1,9 @@
 // Within the checked View: the enforcer of declared policies by protection keys.
+// Implemented in check/keys/.
 #pragma once
 
-#include "check/keys/rights.h"
-#include "check/policy/enforcer.h"
+#include "check/core/enforcer.h"
+#include "check/core/rights.h"
 
 namespace weir::view::checked::keys {
 

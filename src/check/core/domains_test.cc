@@ -1,4 +1,4 @@
-#include "check/keys/domains.h"
+#include "check/core/domains.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 // the invariants, and says what can go wrong.
 #pragma once
 
-#include "check/check.h"
+#include "check/core/check.h"
 
 namespace weir::view::checked::keys {
 

@@ -1,5 +1,5 @@
 // What the checked View keeps of locks, for what is found beside races. In control memory, a part
-// of State (check/state.h).
+// of State (check/core/state.h).
 #pragma once
 
 #include <stdint.h>

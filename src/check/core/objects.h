@@ -6,8 +6,8 @@
 #pragma once
 
 #include "base/types.h"
-#include "check/keys/domains.h"
-#include "check/policy/policy.h"
+#include "check/core/domains.h"
+#include "check/core/policy.h"
 #include "control/control.h"
 #include "sys/spinlock.h"
 
