@@ -93,6 +93,7 @@ limits() {
   same prlimit --nofile=64:4096 -- "$program" many 100
   same prlimit --nofile=256 -- "$program" map 2000
   says 0 'fewer threads: EAGAIN' prlimit --nofile=16 -- "$program" many 8
+  says 0 'no descriptor is left for a thread' prlimit --nofile=16 -- "$program" many 8
   says 125 'no descriptor is left (ulimit -n)' prlimit --nofile=5 -- "$program" many 8
   grep -q 'no descriptor is left for Weir' "$work/lesser" || fail "without descriptors for a tracer nothing is said"
   same prlimit --nofile="$(ulimit -H -n)" -- "$program" many 8

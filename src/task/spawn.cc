@@ -242,12 +242,8 @@ void release_robust(Task& task) {
   if (pending) die_holding(pending);
 }
 
-}  // namespace
-
-namespace {
-
 // Every process has two descriptors of its own and a third for a moment (view::open_tracking);
-// those that are being made may not have them yet.
+// those that are being made may not have them yet. Says where there are none.
 bool room_for_process(uint32_t process) {
   const Shared& s = shared();
   for (;;) {
@@ -256,9 +252,13 @@ bool room_for_process(uint32_t process) {
       unborn +=
           p != process && __atomic_load_n(&s.processes.entries[p].pid, __ATOMIC_ACQUIRE) == -1;
     if (page::descriptors_left(3 * (unborn + 1))) return true;
-    if (!unborn) return false;
+    if (!unborn) break;
     sys::raw(SYS_sched_yield);
   }
+  static bool is_said;
+  if (!is_said) report("no descriptor is left for a thread (ulimit -n): it is not made (EAGAIN)");
+  is_said = true;
+  return false;
 }
 
 }  // namespace

@@ -268,7 +268,9 @@ pid_t start_tracer(uint64_t seed, const std::vector<uint64_t>& user, bool places
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, nullptr);
     setsid();
-    int report = fcntl(ready[1], F_DUPFD, 10), start = fcntl(go[0], F_DUPFD, 10);
+    close(ready[0]);  // the two copies need no more descriptors than the four that were opened
+    close(go[1]);
+    int report = fcntl(ready[1], F_DUPFD, 2), start = fcntl(go[0], F_DUPFD, 2);
     if (report < 0 || start < 0 || dup2(report, 0) < 0 || dup2(start, 1) < 0) _exit(0);
     close_range(2, ~0u, 0);
     trace(process, seed, user, places, 0, 1);
