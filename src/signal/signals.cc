@@ -15,6 +15,11 @@
 //    ask for it costs a call each time)
 // 5. While a handler of Weir's is on the signal stack the task is not led away from it: the next
 //    signal would begin at its top. (checked in enter_in_place_process)
+// 6. No two processes or threads take signals on one signal stack, and none takes any while %gs
+//    names another's task. The kernel gives what is made its maker's stack, and the stacks are
+//    memory that all share. So it is made with those signals blocked that on_signal gets (Birth),
+//    and opens its mask when it has a stack and a task of its own. Only vfork's child keeps the
+//    stack of its maker, who sleeps. (checked in on_signal)
 
 #include "signal/signals.h"
 
@@ -23,6 +28,7 @@
 
 #include "base/bytes.h"
 #include "check/core/hazards.h"
+#include "code/patch/entry.h"
 #include "code/sites/site_table.h"
 #include "code/translate/counted.h"
 #include "control/control.h"
@@ -123,6 +129,29 @@ void set_signal_stack(uint32_t process) {
   sys::raw(SYS_sigaltstack, reinterpret_cast<long>(&stack), 0);
 }
 
+void leave_signal_stack() {
+  KernelStack stack{};
+  stack.flags = SS_DISABLE;
+  sys::raw(SYS_sigaltstack, reinterpret_cast<long>(&stack), 0);
+}
+
+// Not all: what ends the program ends it meanwhile, too.
+Birth::Birth() {
+  uint64_t held = 0;
+  for (int signal = 1; signal <= sys::kSignals; signal++) {
+    if (is_ours(signal) || handled(signal)) held |= signal_bit(signal);
+  }
+  sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&held),
+           reinterpret_cast<long>(&mask_), 8);
+}
+
+Birth::~Birth() { sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask_), 0, 8); }
+
+long Birth::make(uint64_t flags, uint64_t stack, void (*entry)(uint64_t), uint64_t argument,
+                 uint64_t tls, int* parent_tid) const {
+  return weir_clone(flags, stack, parent_tid, nullptr, tls, entry, argument);
+}
+
 void set_mask(uint64_t mask) {
   mask &= ~sys::never_blocked();
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
@@ -130,6 +159,11 @@ void set_mask(uint64_t mask) {
 
 void block_all() {
   uint64_t mask = sys::kAllButFaults;
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+}
+
+void block_faults() {
+  uint64_t mask = ~uint64_t{0};
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
 }
 

@@ -22,10 +22,29 @@ namespace weir::trap {
 // handler and stack.
 void take_over();
 void set_signal_stack(uint32_t process);
+void leave_signal_stack();  // none from here on
+// Around the making of a process or thread. It begins on its maker's signal stack and as its
+// maker's task, so no signal that Weir has a handler for may come before it has its own
+// (signals.cc, invariant 6). The maker gets its mask back at the end; what was made sets its own.
+class Birth {
+ public:
+  Birth();
+  ~Birth();
+  Birth(const Birth&) = delete;
+  Birth& operator=(const Birth&) = delete;
+  // weir_clone (code/patch/entry.h). Returns in the maker only.
+  long make(uint64_t flags, uint64_t stack, void (*entry)(uint64_t), uint64_t argument,
+            uint64_t tls = 0, int* parent_tid = nullptr) const;
+  uint64_t mask() const { return mask_; }  // what was blocked before
+
+ private:
+  uint64_t mask_ = 0;
+};
 // Kernel mask of this task: `mask` less what Weir never blocks.
 void set_mask(uint64_t mask);
 void block_all();
-void open_mask();  // nothing blocked
+void block_faults();  // these, too, from who has no signal stack any more
+void open_mask();     // nothing blocked
 
 // The program's calls. Return values are the kernel's.
 long sigaction(int signal, const sys::KernelSigaction* action, sys::KernelSigaction* old);

@@ -139,6 +139,7 @@ void fork_child(uint64_t argument) {
   } else {
     copy_control();
   }
+  trap::block_all();  // signals had no stack before (trap::Birth); faults may come now
   if (constant::is_on()) constant::begin_process(work->identity);
   __atomic_store_n(&work->copied, 1u, __ATOMIC_RELEASE);
   sys::futex_wake(&work->copied);
@@ -173,12 +174,14 @@ struct BorrowWork {
   Task* task;
   uint64_t identity;
   const ForkRequest* request;
+  uint64_t mask;
 };
 
 void borrowing_child(uint64_t argument) {
   const BorrowWork work = *reinterpret_cast<BorrowWork*>(argument);
   const ForkRequest& request = *work.request;  // in the maker's stack, who sleeps
   sys::raw(SYS_arch_prctl, ARCH_SET_GS, reinterpret_cast<long>(work.task));
+  trap::set_mask(work.mask);
   if (constant::is_on()) constant::begin_process(work.identity);
   input::begin_borrower(*work.task, work.task->recorded.ordinal);
   if (request.flags & CLONE_CLEAR_SIGHAND) {
@@ -253,8 +256,9 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
   int descriptor = -1;
   shared().processes.making_signal = told_by_monitor(request, multi);
   view::current().hold_still();
-  long pid = weir_clone(passed_on(request, multi), static_cast<uint64_t>(area) + kForkStack - 64,
-                        &descriptor, nullptr, 0, fork_child, static_cast<uint64_t>(area));
+  const long pid =
+      trap::Birth().make(passed_on(request, multi), static_cast<uint64_t>(area) + kForkStack - 64,
+                         fork_child, static_cast<uint64_t>(area), 0, &descriptor);
   if (pid > 0 && plan().has_processes())
     note_child(static_cast<int>(pid), shared().processes.making_signal);
   shared().processes.making_signal = -1;
@@ -299,7 +303,7 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   *copy->frame = frame;
   copy->frame->rax = 0;
   if (request.stack) copy->frame->rsp = request.stack;
-  const BorrowWork work{copy, constant::is_on() ? constant::next_child() : 0, &request};
+  const uint64_t identity = constant::is_on() ? constant::next_child() : 0;
   int descriptor = -1;
   if (multi) {
     (void)order::current().stand_still(self(), order::kForEver);
@@ -310,8 +314,13 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   shared().processes.making_signal = told_by_monitor(request, multi);
   const uint64_t flags =
       passed_on(request, multi) | (request.flags & (CLONE_VM | CLONE_VFORK | CLONE_SIGHAND));
-  long pid = weir_clone(flags, copy->stack_top - 4096, &descriptor, nullptr, 0, borrowing_child,
-                        reinterpret_cast<uint64_t>(&work));
+  long pid = 0;
+  {
+    const trap::Birth birth;
+    const BorrowWork work{copy, identity, &request, birth.mask()};
+    pid = birth.make(flags, copy->stack_top - 4096, borrowing_child,
+                     reinterpret_cast<uint64_t>(&work), 0, &descriptor);
+  }
   shared_memory::end_borrowing(me);
   end_borrowed_environment(*copy);
   if (multi) {

@@ -1,5 +1,4 @@
 #include "control/in_place_process.h"
-#include "code/patch/entry.h"
 #include "code/patch/patch.h"
 
 #include <asm/prctl.h>
@@ -40,6 +39,7 @@ constexpr uint64_t kLongWaitNs = 20'000'000;
 
 // Per process: where it stands while its task is away.
 alignas(16) uint8_t g_own_stack[16 << 10];
+uint64_t g_made_with_mask;  // of the in-place process, from its maker
 
 void set_base(int which, uint64_t value) {
   sys::raw(SYS_arch_prctl, which, static_cast<long>(value));
@@ -176,22 +176,25 @@ void wait_in_own() {
   weir_arrive(&moved(task));
 }
 
-// The in-place process's process begins here, as a copy of the task that made it.
+// The in-place process's process begins here, as a copy of the task that made it, with all signals
+// blocked (trap::Birth).
 void begin(uint64_t process) {
   Shared& s = shared();
   InPlaceProcess& e = s.in_place_process;
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&e.record));
+  trap::set_signal_stack(static_cast<uint32_t>(process));
+  trap::block_all();  // faults may come from here on
   sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   if (sys::raw(SYS_getppid) != s.program.monitor) die(125);
   runtime::begin_process();
   runtime::g_process = static_cast<uint32_t>(process);
   runtime::g_is_in_place_process = true;
-  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&e.record));
-  trap::set_signal_stack(static_cast<uint32_t>(process));
   page::map_in_place();
   handle_all_calls();  // what no stub hands over otherwise (credentials, say) is the task's own
                        // process's too
   e.tid = static_cast<int>(sys::raw(SYS_gettid));
   __atomic_store_n(&s.processes.entries[process].pid, e.tid, __ATOMIC_RELEASE);
+  trap::set_mask(g_made_with_mask);
   serve();
 }
 
@@ -216,8 +219,12 @@ bool make_in_place_process() {
       s.processes.entries[runtime::g_process].mapping_sequence;
   const uint64_t flags =
       CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_PARENT | runtime::clone_signal();
-  const long result =
-      weir_clone(flags, stack_top_of(process) - 1024, nullptr, nullptr, 0, begin, process);
+  long result = 0;
+  {
+    const trap::Birth birth;
+    g_made_with_mask = birth.mask();
+    result = birth.make(flags, stack_top_of(process) - 1024, begin, process);
+  }
   if (sys::failed(result)) {
     drop_entry(process);
     return false;

@@ -306,6 +306,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_monitor(int leader) {
   using namespace weir;
   using namespace weir::tasks;
   Shared& s = shared();
+  trap::leave_signal_stack();  // which is the first task's (signals.cc, invariant 6)
   if (s.processes.entries[0].pid == s.program.monitor) s.processes.entries[0].pid = leader;
   forward_signals();
   show_arguments();

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#include "code/patch/entry.h"
 #include "control/control.h"
+#include "signal/signals.h"
 #include "sys/syscall_x86_64.h"
 #include "task/spawn.h"
 
@@ -73,9 +73,9 @@ int pidfd_of_ended(int pid, int flags) {
   if (!has_ended(pid)) return -ESRCH;
   alignas(16) uint8_t stack[1024];
   int descriptor = -1;
-  const long made = weir_clone(CLONE_VM | CLONE_VFORK | CLONE_PIDFD,
-                               reinterpret_cast<uint64_t>(stack + sizeof stack), &descriptor,
-                               nullptr, 0, end_at_once, 0);
+  const long made = trap::Birth().make(CLONE_VM | CLONE_VFORK | CLONE_PIDFD,
+                                       reinterpret_cast<uint64_t>(stack + sizeof stack),
+                                       end_at_once, 0, 0, &descriptor);
   if (made < 0) return static_cast<int>(made);
   sys::raw(SYS_wait4, made, 0, kWaitAll, 0);
   if (flags & O_NONBLOCK) sys::raw(SYS_fcntl, descriptor, F_SETFL, O_NONBLOCK);

@@ -131,8 +131,6 @@ void reserve_heap(uint32_t heap) {
   // Invariant 1 of spawn.cc.
   WEIR_CHECK(!entry.idle && entry.task == task.id && task.identity.process == process);
   runtime::g_process = process;
-  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
-  trap::set_signal_stack(process);
   __atomic_store_n(&task.identity.tid, static_cast<int>(sys::raw(SYS_gettid)),
                    __ATOMIC_RELEASE);  // others may send signals to it now
   // A process from the pool has worked for other tasks before.
@@ -174,10 +172,14 @@ void reserve_heap(uint32_t heap) {
   run_task(process, task);
 }
 
-// A new process or thread begins here.
+// A new process or thread begins here, with all signals blocked (trap::Birth).
 void begin(uint64_t process) {
   Shared& s = shared();
   ProcessEntry& entry = s.processes.entries[process];
+  Task& task = task_at(entry.task);
+  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
+  trap::set_signal_stack(static_cast<uint32_t>(process));
+  trap::block_all();  // faults may come from here on
   if (plan().has_processes()) {
     sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
     if (sys::raw(SYS_getppid) != s.program.monitor)
@@ -191,16 +193,17 @@ void begin(uint64_t process) {
       die(125);
     }
   }
-  set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task_at(entry.task)));
-  trap::set_signal_stack(static_cast<uint32_t>(process));
   arm_profiles();
   // From here on it can be asked to catch up.
   __atomic_store_n(&entry.pid, static_cast<int>(sys::raw(SYS_gettid)), __ATOMIC_RELEASE);
-  run_task(static_cast<uint32_t>(process), task_at(entry.task));
+  trap::set_mask(task.signals.mask);
+  run_task(static_cast<uint32_t>(process), task);
 }
 
-// With no stack left: the entry is free for the next creator from the store on.
+// With no stack left, nor one for signals: the entry is free for the next creator from the store
+// on.
 [[noreturn]] void leave_thread(int32_t* pid_word) {
+  trap::block_faults();
   asm volatile("movl $0,(%0)\n\txor %%edi,%%edi\n\tmov $60,%%eax\n\tsyscall\n\thlt" ::"r"(pid_word)
                : "memory");
   __builtin_unreachable();
@@ -395,7 +398,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   flags |= plan().has_processes() ? CLONE_PARENT | runtime::clone_signal()
                                   : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
   s.spent.forks++;
-  long result = weir_clone(flags, task.stack_top - 1024, nullptr, nullptr, tls, begin, process);
+  long result = trap::Birth().make(flags, task.stack_top - 1024, begin, process, tls);
   if (sys::failed(result)) {
     view::current().take_back(task);
     SpinGuard guard(s.order.lock);

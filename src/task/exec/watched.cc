@@ -12,10 +12,10 @@
 #include <time.h>
 
 #include "base/types.h"
-#include "code/patch/entry.h"
 #include "control/control.h"
 #include "control/options.h"
 #include "loader/settle.h"
+#include "signal/signals.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
@@ -106,7 +106,7 @@ void WatchedExecution::start() {
   uint32_t* const word = &watcher->word;
   watcher->thread = static_cast<int>(sys::raw(SYS_gettid));
   watcher->process = static_cast<int>(sys::raw(SYS_getpid));
-  const long made = weir_clone(0, place_ + kWatcherRoom - 1024, nullptr, nullptr, 0, watch, place_);
+  const long made = trap::Birth().make(0, place_ + kWatcherRoom - 1024, watch, place_);
   if (sys::failed(made)) return;
   watcher_ = made;
   sys::raw(SYS_prctl, PR_SET_PTRACER, made);
