@@ -296,7 +296,9 @@ bool claim_trap_site(const Arrived& a) {
 // This process runs code of tasks that have processes of their own: what concerns the task alone it
 // is to meet there.
 bool claim_for_own_process(const Arrived& a) {
-  if (!runtime::g_is_in_place_process || in_runtime(a.task, *a.context)) return false;
+  if (!runtime::g_is_in_place_process || in_runtime(a.task, *a.context) ||
+      on_signal_stack(a.task, *a.context))
+    return false;
   if (!is_ours(a.signal) && !is_of_instruction(a.signal, *a.info) && !a.task.in_place.wanted_back)
     return false;
   if (a.is(sys::g_probe_signal) && !a.task.in_place.wanted_back) return false;
@@ -307,6 +309,10 @@ bool claim_for_own_process(const Arrived& a) {
 bool claim_probe(const Arrived& a) {
   if (!a.is(sys::g_probe_signal) || (a.info->si_code != SI_TKILL && a.info->si_code != SI_TIMER))
     return false;
+  if (a.task.identity.in_vfork) {  // whom Weir itself never asks
+    a.task.signals.met_own = 1;
+    return true;
+  }
   if (!in_runtime(a.task, *a.context) && !on_signal_stack(a.task, *a.context)) {
     on_probe(a.task, *a.context);
     return true;
@@ -352,13 +358,16 @@ void give_to_program(const Arrived& a) {
   // What the runtime raises again was for this task, whoever had sent it; in a replay that is
   // nobody who is there.
   if ((!input::is_on() || waits) && !for_this_task(a.signal, a.info)) return;
-  if (input::replaying() && (waits || in_runtime(task, *a.context))) return;
-  if (waits || in_runtime(task, *a.context)) {
+  // On the signal stack only those of a fault's number arrive, which nobody can block.
+  const bool is_in =
+      in_runtime(task, *a.context) || (g_tasks_active && on_signal_stack(task, *a.context));
+  if (input::replaying() && (waits || is_in)) return;
+  if (waits || is_in) {
     // The handlers of all others begin so; sigreturn takes it back.
     if (is_ours(a.signal)) block_all();
     if (input::is_on()) fix_sender(a.info);
     note_pending(task, a.signal, a.info);
-    if (in_runtime(task, *a.context)) redirect(task, *a.context);
+    if (is_in) redirect(task, *a.context);
     else if (!stop_at_point(task, *a.context, true)) input::note_waiting_signal(task, a.signal);
     return;
   }
@@ -393,16 +402,24 @@ constexpr Claim kClaims[] = {
 };
 
 [[maybe_unused]] bool is_on_own_signal_stack(const void* local) {
+  const Task& task = self();
+  if (task.identity.in_vfork) return true;  // on its maker's
   const uint64_t top =
-      runtime::g_is_in_place_process ? stack_top_of(runtime::g_process) : self().stack_top;
+      runtime::g_is_in_place_process ? stack_top_of(runtime::g_process) : task.stack_top;
   return top - kStackSize - reinterpret_cast<uint64_t>(local) < kStackSize;
+}
+
+[[maybe_unused]] bool is_as_itself() {
+  const TaskIdentity& task = self().identity;
+  return runtime::g_is_in_place_process || task.in_vfork || !task.tid ||
+         task.tid == sys::raw(SYS_gettid);
 }
 
 }  // namespace
 
 void on_signal(int signal, siginfo_t* info, void* context_pointer) {
-  // Invariant 1 of signals.cc.
-  WEIR_DEBUG_CHECK(is_on_own_signal_stack(&context_pointer));
+  // Invariants 1 and 6 of signals.cc.
+  WEIR_DEBUG_CHECK(is_on_own_signal_stack(&context_pointer) && is_as_itself());
   const Arrived arrived{self(), signal, info, static_cast<ucontext_t*>(context_pointer)};
   for (const Claim claims : kClaims)
     if (claims(arrived)) return;

@@ -183,13 +183,9 @@ void install(int signal) {
     action.flags |=
         SA_SIGINFO | SA_ONSTACK | (wanted.flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT));
     if (signal == sys::g_probe_signal) action.flags |= SA_RESTART;  // no signal of the program's
-    if (signal == SIGTRAP || signal == SIGSEGV || signal == SIGBUS) {
-      action.flags |= SA_NODEFER;  // and a call at a trap site of a program of one task may sleep
-                                   // in the handler (spin_probe.cc)
-    } else {
-      action.mask = ~sys::never_blocked();  // until the program's handler begins, with the
-                                            // program's mask (enter_handler)
-    }
+    if (signal == SIGTRAP || signal == SIGSEGV || signal == SIGBUS) action.flags |= SA_NODEFER;
+    action.mask = ~sys::never_blocked();  // until the program's handler begins, with the program's
+                                          // mask (enter_handler)
   } else {
     action.handler = wanted.handler;
     action.flags |= wanted.flags & (SA_NOCLDSTOP | SA_NOCLDWAIT);

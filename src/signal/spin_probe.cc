@@ -402,6 +402,9 @@ bool on_trap(Task& task, const siginfo_t* info, ucontext_t& context) {
   if (task.spin.stepping) stop(task, context);
   gregs[REG_RIP]--;
   if (!input::is_on() && makes_without_event(*site, static_cast<uint64_t>(gregs[REG_RAX]))) {
+    uint64_t mask = 0;
+    copy_bytes(&mask, &context.uc_sigmask, sizeof mask);
+    set_mask(mask);  // the program's handlers run meanwhile
     gregs[REG_RAX] = sys::raw(gregs[REG_RAX], gregs[REG_RDI], gregs[REG_RSI], gregs[REG_RDX],
                               gregs[REG_R10], gregs[REG_R8], gregs[REG_R9]);
     gregs[REG_RIP] = static_cast<greg_t>(site->resume);
