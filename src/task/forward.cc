@@ -13,6 +13,7 @@
 #include "base/bytes.h"
 #include "control/control.h"
 #include "order/waiting.h"
+#include "signal/arrive.h"
 #include "signal/forward.h"
 #include "signal/queue.h"
 #include "signal/signals.h"
@@ -247,7 +248,9 @@ void start_ticks() {
   sys::raw(SYS_timer_settime, g_tick_timer, 0, reinterpret_cast<long>(every), 0);
 }
 
-void on_monitor_signal(int signal, siginfo_t* info, void*) {
+void on_monitor_signal(int signal, siginfo_t* info, void* context) {
+  if (info->si_code > 0 && sys::is_own_end(signal))  // the monitor's own fault
+    return trap::on_signal(signal, info, context);
   const bool ours = signal == sys::g_probe_signal;
   // One pending signal may stand for a monitor call and a tick: a monitor call is looked for first,
   // whatever the signal says.
@@ -264,10 +267,7 @@ void on_monitor_signal(int signal, siginfo_t* info, void*) {
 
 void forward_signals() {
   for (int signal = 1; signal <= sys::kSignals; signal++) {
-    if (signal == SIGKILL || signal == SIGSTOP || signal == SIGCHLD || signal == SIGSEGV ||
-        signal == SIGBUS)
-      continue;
-    if (signal == SIGFPE || signal == SIGILL || signal == SIGTRAP) continue;
+    if (signal == SIGKILL || signal == SIGSTOP || signal == SIGCHLD) continue;
     set_handler(signal, reinterpret_cast<void*>(&on_monitor_signal));
   }
   sys::KernelSigaction plain{};
