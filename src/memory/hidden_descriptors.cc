@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
+#include "control/options.h"
 #include "memory/backing.h"
 #include "sys/futex.h"
 #include "sys/report.h"
@@ -31,7 +32,12 @@ constexpr uint64_t kHiddenHighest = 60000;
 uint64_t descriptor_bit(int descriptor) { return uint64_t{1} << (descriptor % 64); }
 
 // The lowest number for a hidden descriptor: above all that the program may have, or at least high.
+// Under Order serial few are hidden, and beside those that the command has passed on: a copy of the
+// process copies the table up to the highest one, for each run of `weir hunt`.
 uint64_t hidden_floor(const LimitLifted& limit) {
+  const int schedule = options().schedule_memory;
+  if (schedule >= 0 && static_cast<uint64_t>(schedule) < limit.now)
+    return static_cast<uint64_t>(schedule);
   if (limit.now > limit.was && limit.was < kHiddenHighest) return limit.was;
   uint64_t floor = limit.now > 2 * kHiddenRoom ? limit.now - kHiddenRoom : kHiddenFloor;
   if (floor > kHiddenHighest) floor = kHiddenHighest;

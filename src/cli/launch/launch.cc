@@ -351,7 +351,8 @@ std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
                   "--order serial goes with --view direct: one task at a time has all "
                   "of the one memory");
   options.schedule = with_memory(options.schedule, options.memory);
-  if (options.schedule_memory < 0) options.schedule_memory = std::max(descriptor_number(), least);
+  if (options.schedule_memory < 0)
+    options.schedule_memory = std::max(descriptor_number(true), least);
   if (const ServedRun* const served = options.served) {
     auto& told = *reinterpret_cast<ScheduleMemory*>(served->memory.base());
     tell_schedule(told, options);
@@ -372,7 +373,8 @@ std::unique_ptr<SharedMemory> schedule_memory(RunOptions& options, int least) {
 std::unique_ptr<SharedMemory> processes_memory(RunOptions& options) {
   const ConstantInputs inputs = constant_inputs(options.constant);
   if (!inputs.kinds) return nullptr;
-  if (options.constant_memory < 0) options.constant_memory = descriptor_number();
+  if (options.constant_memory < 0)
+    options.constant_memory = descriptor_number(options.order == "serial");
   auto memory =
       std::make_unique<SharedMemory>("weir-processes", sizeof(constant::Memory), "for --virtual");
   reinterpret_cast<constant::Memory*>(memory->base())->magic = constant::kMagic;

@@ -65,11 +65,13 @@ bool pass_descriptor_on(int descriptor, int number) {
   return dup2(descriptor, number) == number;
 }
 
-int descriptor_number() {
+int descriptor_number(bool is_low) {
   constexpr rlim_t kHighest = 60000, kRoom = 1400, kFloor = 700;
+  constexpr rlim_t kLow = 1024, kLowRoom = 64;  // kLow: what select() cannot take
   rlimit limit{1024, 1024};
   getrlimit(RLIMIT_NOFILE, &limit);
   const rlim_t now = limit.rlim_max;
+  if (is_low && limit.rlim_cur >= kLow && now >= kLow + kLowRoom) return kLow;
   if (now > limit.rlim_cur && limit.rlim_cur < kHighest) return static_cast<int>(limit.rlim_cur);
   const rlim_t floor = std::min(now > 2 * kRoom ? now - kRoom : kFloor, kHighest);
   return static_cast<int>(floor < now ? floor : now / 2);

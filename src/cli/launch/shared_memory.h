@@ -31,7 +31,8 @@ class SharedMemory {
 bool pass_descriptor_on(int descriptor, int number);
 
 // Returns the number for pass_on: above what the program may have, if limits allow that; as for the
-// runtime's own descriptors (memory/hidden_descriptors.cc).
-int descriptor_number();
+// runtime's own descriptors (memory/hidden_descriptors.cc). `is_low`: 1024 where that is lower; a
+// process with a high number takes long to copy.
+int descriptor_number(bool is_low = false);
 
 }  // namespace weir::cli

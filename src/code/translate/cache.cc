@@ -17,7 +17,10 @@ namespace {
 
 uint64_t* targets() { return reinterpret_cast<uint64_t*>(kCountTargets); }
 
-uint32_t bucket_of(uint64_t original) { return static_cast<uint32_t>(mix(original) >> 48); }
+// One place may have a cut block for each of its steps.
+uint32_t bucket_of(uint64_t original, unsigned cut) {
+  return static_cast<uint32_t>(mix(original ^ uint64_t{cut} << 48) >> 48);
+}
 
 }  // namespace
 
@@ -47,7 +50,7 @@ void flush_cache() {
 
 const Block* find_cut_block(uint64_t original, unsigned cut) {
   const Cache& c = cache();
-  for (uint32_t i = c.heads[bucket_of(original)]; i != 0; i = c.blocks[i].next) {
+  for (uint32_t i = c.heads[bucket_of(original, cut)]; i != 0; i = c.blocks[i].next) {
     if (c.blocks[i].original == original && c.blocks[i].cut == cut) return &c.blocks[i];
   }
   return nullptr;
@@ -79,7 +82,7 @@ Block& add_block(const Block& made) {
   Cache& c = cache();
   const uint32_t number = c.block_count++;
   Block& block = c.blocks[number];
-  uint32_t& head = c.heads[bucket_of(made.original)];
+  uint32_t& head = c.heads[bucket_of(made.original, made.cut)];
   block = made;
   block.next = head;
   head = number;

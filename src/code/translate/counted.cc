@@ -208,13 +208,16 @@ bool on_single(Frame& frame) {
 
 void adopt(MadeBlocks& made) {
   if (!cache().ready) return;
+  if (cache().flushes && !made.count) return;  // nothing is new
   if (!cache().flushes) flush_cache();
   const uint32_t flushes = cache().flushes;
   g_adopts = true;
   for (uint32_t i = 0; i < made.count && flushes == cache().flushes; i++) {
-    const uint64_t original = made.originals[i] & ~MadeBlocks::kIsTarget;
-    const Block* const block = block_for(original);
-    if (block != nullptr && (made.originals[i] & MadeBlocks::kIsTarget)) set_target(*block);
+    const uint64_t original = made.blocks[i] & MadeBlocks::kAddress;
+    const auto cut = static_cast<uint8_t>(made.blocks[i] >> MadeBlocks::kCutShift);
+    const Block* block = find_cut_block(original, cut);
+    if (block == nullptr) block = make_block(original, cut);
+    if (block != nullptr && (made.blocks[i] & MadeBlocks::kIsTarget)) set_target(*block);
   }
   g_adopts = false;
   if (flushes != cache().flushes) g_open_exit_count = 0;
@@ -237,9 +240,10 @@ void hand_over(MadeBlocks& made) {
   uint32_t count = 0;
   for (uint32_t i = g_adopted; i < c.block_count && count < MadeBlocks::kMost; i++) {
     const Block& block = c.blocks[i];
-    if (block.cut) continue;
+    if (block.cut && c.used > kCountCodeSize / 2) continue;  // each place may have many
     const bool is_target = targets[block.original & 0xffff] == address_of(block);
-    made.originals[count++] = block.original | (is_target ? MadeBlocks::kIsTarget : 0);
+    made.blocks[count++] = block.original | uint64_t{block.cut} << MadeBlocks::kCutShift |
+                           (is_target ? MadeBlocks::kIsTarget : 0);
   }
   made.count = count;
 }

@@ -12,10 +12,12 @@ namespace weir::translate {
 struct MadeBlocks {
   static constexpr uint32_t kMost = 1u << 15;
   static constexpr uint64_t kIsTarget = uint64_t{1} << 63;  // of indirect branches
+  static constexpr unsigned kCutShift = 48;                 // Block::cut, in eight bits
+  static constexpr uint64_t kAddress = (uint64_t{1} << kCutShift) - 1;
 
   uint32_t count;
   uint32_t unused;
-  uint64_t originals[kMost];  // addresses in the program
+  uint64_t blocks[kMost];  // the address in the program, with its cut and kIsTarget
 };
 
 // In the process that is copied. REQUIRES: no run is on.
