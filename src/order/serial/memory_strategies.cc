@@ -48,7 +48,8 @@ class Pos final : public Strategy {
 
 // At depth-1 random steps the task is held before it, until another is about to touch the same
 // memory, one of them writing: a race about to happen. Then either goes first, or the other goes on
-// and the one that is held stays so. After Sen: Race directed random testing of concurrent
+// and the one that is held stays so. One that has been held for long goes on: the others may wait
+// for it in loops that nobody can tell from computing. After Sen: Race directed random testing of concurrent
 // programs, PLDI 2008; there is no guarantee, since which accesses conflict is found by chance.
 class Race final : public Strategy {
  public:
@@ -59,6 +60,7 @@ class Race final : public Strategy {
     const uint64_t length = schedule.length ? schedule.length : uint64_t{16} << random_.below(14);
     for (uint32_t i = 0; i < count_; i++) places_[i] = 1 + random_.below(length);
     held_ = follows_ = kNoTask;
+    held_for_ = 0;
   }
   uint64_t steps_before_stop(TaskId, const Position&, uint64_t steps) override {
     if (held_ != kNoTask || follows_ != kNoTask) return 1;
@@ -74,9 +76,15 @@ class Race final : public Strategy {
       follows_ = kNoTask;
       if (moment.is_ready(next)) return next;
     }
+    if (held_ != kNoTask && ++held_for_ > kLongest && moment.is_ready(held_)) {
+      const TaskId held = held_;
+      held_ = kNoTask;
+      return held;
+    }
     const bool can_hold = moment.current != kNoTask && moment.reason != Reason::kAfter;
     if (held_ == kNoTask && can_hold && is_place(moment.steps)) {
       held_ = moment.current;
+      held_for_ = 0;
       touch_ = moment.next;
       return other_than(moment, held_);
     }
@@ -96,6 +104,7 @@ class Race final : public Strategy {
 
  private:
   static constexpr uint32_t kMost = 64;
+  static constexpr uint64_t kLongest = 20'000;  // stops: a step of the others each
 
   bool is_place(uint64_t steps) {
     bool found = false;
@@ -127,6 +136,7 @@ class Race final : public Strategy {
   uint64_t places_[kMost] = {};
   uint32_t count_ = 0;
   TaskId held_ = kNoTask, follows_ = kNoTask;
+  uint64_t held_for_ = 0;
   Touch touch_;
 };
 
