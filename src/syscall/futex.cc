@@ -152,8 +152,12 @@ long lock_pi(Call& call, bool try_only) {
       if (const long wrong = timeout_of(call, FUTEX_LOCK_PI, timeout)) return wrong;
       if (const long wrong = store(key, word | FUTEX_WAITERS)) return wrong;
     }
-    int result = block(key, ~0u, timeout, "priority-inheriting mutex");
+    const int result = block(key, ~0u, timeout, "priority-inheriting mutex");
     if (result == ETIMEDOUT) return -ETIMEDOUT;
+    if (result == EINTR) {
+      call.again = true;  // behind the handler, whatever its flags; its limit is absolute
+      return -EINTR;
+    }
   }
 }
 

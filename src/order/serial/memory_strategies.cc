@@ -49,8 +49,9 @@ class Pos final : public Strategy {
 // At depth-1 random steps the task is held before it, until another is about to touch the same
 // memory, one of them writing: a race about to happen. Then either goes first, or the other goes on
 // and the one that is held stays so. One that has been held for long goes on: the others may wait
-// for it in loops that nobody can tell from computing. After Sen: Race directed random testing of concurrent
-// programs, PLDI 2008; there is no guarantee, since which accesses conflict is found by chance.
+// for it in loops that nobody can tell from computing. After Sen: Race directed random testing of
+// concurrent programs, PLDI 2008; there is no guarantee, since which accesses conflict is found by
+// chance.
 class Race final : public Strategy {
  public:
   void start(const Schedule& schedule) override {
