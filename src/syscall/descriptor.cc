@@ -269,11 +269,18 @@ bool is_descriptor(long number) { return way_of(number) != Way::kNone; }
 
 namespace {
 
+// A replay has descriptors of Weir's at other numbers than the recording had: what counts is what
+// the program was told then.
+bool meets_hidden(long descriptor) {
+  return input::log_if(input::What::kClosed,
+                       [=] { return page::is_hidden(static_cast<int>(descriptor)); });
+}
+
 long make_beside_hidden(Call& call) {
   switch (call.number) {
-    case SYS_close: return page::is_hidden(static_cast<int>(call.a)) ? -EBADF : call_kernel(call);
+    case SYS_close: return meets_hidden(call.a) ? -EBADF : call_kernel(call);
     case SYS_dup2:
-    case SYS_dup3: return page::is_hidden(static_cast<int>(call.b)) ? -EBADF : call_kernel(call);
+    case SYS_dup3: return meets_hidden(call.b) ? -EBADF : call_kernel(call);
     case SYS_close_range: return on_close_range(call);
     default: return call_kernel(call);
   }
