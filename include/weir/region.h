@@ -88,6 +88,10 @@ int weir_region_define(void* address, size_t size, void* pointer, weir_region_ha
 /* Its bounded pointers are forgotten. ENOENT: no region; EBUSY: a registered pointer still refers
  * to it. */
 int weir_region_free(void* region);
+/* Frees it as soon as no registered pointer refers to it: now, or when a pointer of weir/region.hpp
+ * leaves it, or when the next region is allocated. Until then it is as before. For those who free
+ * what callers still refer to, as allocators do. ENOENT. */
+int weir_region_free_later(void* region);
 
 /* `region` NULL: the default, for regions without one. `handler` NULL: none. ENOENT. */
 int weir_region_handler(void* region, weir_region_handler_fn handler, void* context);

@@ -307,6 +307,41 @@ WEIR_NODISCARD region_ptr<T> make_region_array(std::size_t count) {
   return region_ptr<T>(static_cast<T*>(memory));
 }
 
+// For containers: each allocation is a region of its own, readable and writable, with the default
+// handler; an element's address (&container.front()) says which. A container still refers to its
+// memory when it gives it back, so that is freed when its last region_ptr goes. Any two are equal.
+//   std::vector<int, weir::region_allocator<int>> numbers(1000);
+//   weir_region_protect(&numbers.front(), PROT_NONE);
+template <typename T>
+class region_allocator {
+  static_assert(alignof(T) <= 4096, "a region is aligned to a page at most");
+
+ public:
+  using value_type = T;
+  using pointer = region_ptr<T>;
+  using is_always_equal = std::true_type;
+
+  region_allocator() noexcept = default;
+  template <typename U>
+  region_allocator(const region_allocator<U>&) noexcept {}
+  WEIR_NODISCARD pointer allocate(std::size_t count) {
+    const std::size_t size = count > SIZE_MAX / 2 / sizeof(T) ? SIZE_MAX : count * sizeof(T);
+    return pointer(
+        static_cast<T*>(region_detail::allocate(alignof(T), size > 0 ? size : std::size_t{1})));
+  }
+  void deallocate(const pointer& memory, std::size_t) noexcept {
+    weir_region_free_later(memory.open());
+  }
+  template <typename U>
+  friend bool operator==(const region_allocator&, const region_allocator<U>&) noexcept {
+    return true;
+  }
+  template <typename U>
+  friend bool operator!=(const region_allocator&, const region_allocator<U>&) noexcept {
+    return false;
+  }
+};
+
 // Destroys the objects that make_region<T> or make_region_array<T> has made there, whatever the
 // level is and without a trap; then frees the region. The pointer is null afterwards. REQUIRES: T
 // is what it was made of. 0 (also for null); ENOENT: it refers to no region; EBUSY: other pointers

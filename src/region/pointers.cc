@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "region/registry.h"
 #include "region/state.h"
 
 namespace weir::region {
@@ -373,14 +374,17 @@ void weir_region_link_drop(weir_region_link* link) {
     return;
   }
   auto* at = reinterpret_cast<Link*>(stable_of(reinterpret_cast<uint64_t>(link)));
+  bool is_of_dying = false;
   if (auto* region = static_cast<Region*>(at->region)) {
     const OwnerGuard guard(region->lock);
     if (at->region == region) {
       take_out(at);
       count_pointer(set_of(*at), -1);
+      is_of_dying = region->is_dying;
     }
   }
   memset(at, 0, sizeof *at);
+  if (is_of_dying) free_dying();
 }
 
 void weir_region_link_set(weir_region_link* link, void* value, const weir_region_link* origin) {

@@ -28,6 +28,11 @@ Region* make_region(uint64_t start, uint64_t size, weir_region_handler_fn handle
 
 void drop_region(Region* region) {
   forget_changes(*region);
+  if (region->is_dying) {
+    Region** at = &g_state->dying;
+    while (*at != region) at = &(*at)->next_dying;
+    *at = region->next_dying;
+  }
   leave(region);
   {
     const OwnerGuard guard(region->lock);
@@ -43,11 +48,42 @@ void drop_region(Region* region) {
 
 namespace {
 
+bool is_referred_now(Region& region) {
+  const OwnerGuard list(region.lock);
+  return is_referred(region);
+}
+
+void free_unreferred(Region* region) {
+  const Region before = *region;
+  if (before.is_paged) release_pages(before);
+  drop_region(region);
+  if (before.home) {
+    release_home(before);
+  } else {
+    give_space(before.start, before.block);
+  }
+}
+
+}  // namespace
+
+void free_dying() {
+  if (!__atomic_load_n(&g_state->dying, __ATOMIC_RELAXED)) return;
+  const OwnerGuard guard(g_state->registry);
+  if (!guard.taken()) return;
+  for (Region *region = g_state->dying, *next; region; region = next) {
+    next = region->next_dying;
+    if (!is_referred_now(*region)) free_unreferred(region);
+  }
+}
+
+namespace {
+
 int alloc(size_t alignment, size_t size, void* pointer, weir_region_handler_fn handler,
           void** result) {
   if (const int error = started()) return error;
   if (const int error = check_size(size)) return error;
   if (!alignment || alignment & (alignment - 1) || alignment > kPage) return EINVAL;
+  free_dying();
   const OwnerGuard guard(g_state->registry);
   if (!guard.taken()) return EDEADLK;
   if (is_registered(pointer)) return EEXIST;
@@ -103,18 +139,25 @@ int weir_region_free(void* address) {
   if (!guard.taken()) return EDEADLK;
   Region* region = find(reinterpret_cast<uint64_t>(address));
   if (!region) return ENOENT;
+  if (is_referred_now(*region)) return EBUSY;
+  free_unreferred(region);
+  return 0;
+}
+
+int weir_region_free_later(void* address) {
+  if (const int error = started()) return error;
   {
-    const OwnerGuard list(region->lock);
-    if (is_referred(*region)) return EBUSY;
+    const OwnerGuard guard(g_state->registry);
+    if (!guard.taken()) return EDEADLK;
+    Region* region = find(reinterpret_cast<uint64_t>(address));
+    if (!region) return ENOENT;
+    if (!region->is_dying) {
+      region->is_dying = true;
+      region->next_dying = g_state->dying;
+      __atomic_store_n(&g_state->dying, region, __ATOMIC_RELAXED);  // by the lock: what it is
+    }
   }
-  const Region before = *region;
-  if (before.is_paged) release_pages(before);
-  drop_region(region);
-  if (before.home) {
-    release_home(before);
-  } else {
-    give_space(before.start, before.block);
-  }
+  free_dying();
   return 0;
 }
 

@@ -10,5 +10,7 @@ namespace weir::region {
 Region* make_region(uint64_t start, uint64_t size, weir_region_handler_fn handler);
 // REQUIRES: no pointer refers to it.
 void drop_region(Region* region);
+// Frees those regions of State::dying to which no pointer refers. REQUIRES: no lock is held.
+void free_dying();
 
 }  // namespace weir::region

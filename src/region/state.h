@@ -102,6 +102,7 @@ struct Region {
   bool is_listed;  // in State::modified
   uint8_t block;   // how its memory was taken (space.h)
   bool is_paged;
+  bool is_dying;    // freed when no pointer refers to it
   bool was_locked;  // by a thread that a forked child has not
   weir_region_handler_fn handler;
   Level common;  // of set 0
@@ -111,6 +112,7 @@ struct Region {
   uint64_t paged;  // is_paged: where its own pages are
   char* twin;      // its bytes at the checkpoint, from when it has been written on
   Region* next_modified;
+  Region* next_dying;
 
   bool holds(uint64_t offset) const { return offset - start < size; }
   // Behind the end, too: where a pointer may stand that still is one to this region.
@@ -165,6 +167,7 @@ struct State {
   uint64_t top;  // of the file: nothing was ever taken from here on
   PooledLink** hash;
   uint64_t hash_size, hash_count;
+  Region* dying;
   Region* modified;  // pushed without a lock
   // Read without a lock
   uint64_t* directory;  // of pages of the file: 0, a Region with bit 0 set, or PageRegions
