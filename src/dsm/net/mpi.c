@@ -31,6 +31,13 @@ static int pmi_allgather(const void* mine, void* all, int bytes, int node, int n
 
 static MPI_Comm communicator = MPI_COMM_NULL; /* NULL: the launcher carries */
 static int initialized_here = 0;
+enum { kFinalized = 0x77656972 }; /* of no MPI: nothing of MPI may be called any more */
+
+static int is_finalized(void) {
+  int is_over = 0;
+  MPI_Finalized(&is_over);
+  return is_over;
+}
 
 /* Pauses grow, so that what takes a moment takes no longer and what takes a second costs next to
  * nothing. */
@@ -48,6 +55,7 @@ static int wait_for(MPI_Request* request) {
 
 static int start(int* argc, char*** argv) {
   int is_there = 0, level = 0;
+  if (is_finalized()) return kFinalized;
   MPI_Initialized(&is_there);
   if (!is_there) {
     const int status = MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &level);
@@ -82,18 +90,19 @@ static int allgather(const void* mine, void* all, int bytes) {
 }
 
 static int barrier(void) {
+  if (is_finalized()) return kFinalized;
   if (communicator == MPI_COMM_NULL) return pmi_barrier() ? MPI_ERR_INTERN : MPI_SUCCESS;
   MPI_Request request;
   const int status = MPI_Ibarrier(communicator, &request);
   return status == MPI_SUCCESS ? wait_for(&request) : status;
 }
 
-static void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
+static void abort_all(int code) {
+  if (!is_finalized()) MPI_Abort(MPI_COMM_WORLD, code);
+}
 
 static int finish(void) {
-  int is_over = 0;
-  MPI_Finalized(&is_over);
-  if (is_over) return MPI_SUCCESS;
+  if (is_finalized()) return MPI_SUCCESS;
   if (communicator != MPI_COMM_NULL) MPI_Comm_free(&communicator);
   return initialized_here ? MPI_Finalize() : MPI_SUCCESS;
 }
@@ -110,6 +119,8 @@ static const char* name(void) {
 }
 
 static const char* error(int code) {
+  if (code == kFinalized)
+    return "MPI_Finalize has been called; call it after weir_dsm_finish, and weir_dsm_start before";
   static char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(code, text, &length);
