@@ -5,18 +5,22 @@
 // on each node, and stays so: a program that forgets them altogether is told. Neighbouring pages
 // with one right are one mapping of the kernel, of which a process may have some 65,000: a program
 // whose shared pages alternate in right beyond that ends with a message that says so.
+//
+// The program may not change this mapping (refused_calls.cc), so the calls that do are made at the
+// gate.
 #include "dsm/core/segment.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "dsm/base/failure.h"
-#include "sys/memory.h"
+#include "dsm/system_calls/kernel_filter.h"
 #include "weir/region.h"
 
 namespace weir::dsm {
@@ -27,6 +31,12 @@ constexpr int protection_of(Right right) {
   return right == Right::kNone   ? PROT_NONE
          : right == Right::kRead ? PROT_READ
                                  : PROT_READ | PROT_WRITE;
+}
+
+long at_gate(long number, const uint8_t* address, uint64_t size, long protection) {
+  const long arguments[] = {
+      reinterpret_cast<long>(address), static_cast<long>(size), protection, 0, 0, 0};
+  return weir_dsm_gate(number, arguments);
 }
 
 [[noreturn]] void fail_for_space(uint64_t size) {
@@ -63,15 +73,14 @@ Segment::Segment(uint64_t address, uint64_t size) : size_(page_up(size)) {
 }
 
 Segment::~Segment() {
-  munmap(program_, size_);
+  at_gate(SYS_munmap, program_, size_, 0);
   munmap(open_, size_);
   close(file_);
 }
 
 void Segment::protect(uint64_t offset, uint64_t size, Right right) {
   changes_.fetch_add(1, std::memory_order_release);
-  const long result =
-      sys::protect(reinterpret_cast<uint64_t>(program_) + offset, size, protection_of(right));
+  const long result = at_gate(SYS_mprotect, program_ + offset, size, protection_of(right));
   if (result == 0) return;
   fail(
       "the rights of shared memory cannot be changed (%s): pages with different rights alternate "

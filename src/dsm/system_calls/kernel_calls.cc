@@ -169,7 +169,7 @@ bool leave_rest(effects::Request& request, long done) {
 long make(effects::Request request, const Interruptible& program) {
   Node* const node = served_node();
   if (!node) return in_kernel(request, program);
-  if (is_refused(request, is_in_segment, copy_from_program)) return -EFAULT;
+  if (const int error = refused_with(request, is_in_segment, copy_from_program)) return -error;
   if (ReceivingCall receiving(request, is_in_segment); receiving.is_aside()) {
     Aside memory(receiving.size());
     if (!memory.is_there()) return -ENOMEM;

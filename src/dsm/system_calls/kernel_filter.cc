@@ -40,7 +40,8 @@ struct Call {
 };
 constexpr unsigned kAlways = 1 << 6;  // what it names is to be looked at (refused_calls.cc)
 
-// Those whose pointers follow no simple rule and are in no row of the table.
+// Those whose pointers follow no simple rule and are in no row of the table, or that would change
+// the mapping of the segment.
 constexpr Call kMore[] = {
     {SYS_ioctl, 1 << 2},
     {SYS_fcntl, 1 << 2},
@@ -75,6 +76,14 @@ constexpr Call kMore[] = {
     {SYS_capget, 1 << 0 | 1 << 1},
     {SYS_capset, 1 << 0 | 1 << 1},
     {SYS_mincore, 1 << 2},
+    {SYS_mmap, 1 << 0},
+    {SYS_munmap, 1 << 0},
+    {SYS_mremap, 1 << 0 | 1 << 4},
+    {SYS_mprotect, 1 << 0},
+    {SYS_pkey_mprotect, 1 << 0},
+    {SYS_madvise, 1 << 0},
+    {SYS_remap_file_pages, 1 << 0},
+    {SYS_shmat, 1 << 1},
     {SYS_io_submit, kAlways},
     {SYS_io_uring_register, kAlways},
     {SYS_io_getevents, 1 << 3 | 1 << 4},

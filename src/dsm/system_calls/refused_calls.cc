@@ -2,6 +2,8 @@
 // buffers of io_submit and registered buffers of io_uring, and the stack on which a handler of a
 // signal is to run. Rights come and go meanwhile. What a device reads then is old, what it writes
 // is in no diff; and a fault on a stack that is not accessible ends the process without a word.
+// Other calls change the mapping: a file mapped onto shared memory, or a right that the program
+// gives itself, would be this node's alone.
 #include "dsm/system_calls/refused_calls.h"
 
 #include <dlfcn.h>
@@ -9,10 +11,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include <atomic>
+#include <iterator>
 
 #include "dsm/api/api.h"
 #include "dsm/base/failure.h"
@@ -42,9 +46,9 @@ constexpr uint16_t kReadList = 7, kWriteList = 8;
 constexpr long kRegisterBuffers = 0, kRegisterBuffers2 = 15;
 constexpr uint64_t kMost = 1024;  // that are looked at
 
-void say_once(std::atomic<bool>& said, const char* what, const char* instead) {
+void say_once(std::atomic<bool>& said, const char* what, const char* error, const char* instead) {
   if (said.exchange(true)) return;
-  fprintf(stderr, "weir-dsm: node %u: %s shared memory fails (EFAULT): %s\n", node().me(), what,
+  fprintf(stderr, "weir-dsm: node %u: %s shared memory fails (%s): %s\n", node().me(), what, error,
           instead);
 }
 
@@ -81,26 +85,73 @@ void refuse_stack(const void* address, uint64_t size) {
 
 }  // namespace
 
-bool is_refused(const effects::Request& request, bool (*is_shared)(uint64_t),
-                effects::Fetch fetch) {
-  static std::atomic<bool> said_submit{false}, said_register{false};
-  if (request.number == SYS_io_submit && submits_shared(request, is_shared, fetch)) {
-    say_once(said_submit, "io_submit of", "use pread and pwrite, or aio_read and aio_write");
+namespace {
+
+struct MappingCall {
+  long number;
+  const char* name;
+  uint64_t losing;  // of madvise: advices that lose what is there
+};
+constexpr uint64_t advice(int number) { return uint64_t{1} << number; }
+constexpr MappingCall kMappingCalls[] = {
+    {SYS_mmap, "a mapping (mmap) onto", 0},
+    {SYS_munmap, "munmap of", 0},
+    {SYS_mremap, "mremap of", 0},
+    {SYS_mprotect, "mprotect of", 0},
+    {SYS_pkey_mprotect, "pkey_mprotect of", 0},
+    {SYS_remap_file_pages, "remap_file_pages of", 0},
+    {SYS_shmat, "shmat onto", 0},
+    {SYS_madvise, "madvise (DONTNEED, FREE, REMOVE) of",
+     advice(MADV_DONTNEED) | advice(MADV_FREE) | advice(MADV_REMOVE)},
+};
+
+// An address that is no more than a hint is taken already.
+bool is_hint(const effects::Request& request, bool (*is_shared)(uint64_t)) {
+  if (request.number == SYS_mmap) return !(request.a[3] & MAP_FIXED);
+  return request.number == SYS_mremap && !is_shared(static_cast<uint64_t>(request.a[0])) &&
+         !(request.a[3] & MREMAP_FIXED);
+}
+
+bool changes_mapping(const effects::Request& request, bool (*is_shared)(uint64_t)) {
+  static std::atomic<bool> said[std::size(kMappingCalls)];
+  for (const MappingCall& call : kMappingCalls) {
+    if (call.number != request.number) continue;
+    const bool is_harmless = call.losing ? static_cast<uint64_t>(request.a[2]) >= 64 ||
+                                               !(call.losing >> request.a[2] & 1)
+                                         : is_hint(request, is_shared);
+    if (is_harmless) return false;
+    say_once(said[&call - kMappingCalls], call.name, "EINVAL",
+             "the library maps it and changes its rights; copy into it, or use memory of your own");
     return true;
   }
-  if (request.number != SYS_io_uring_register) return false;
+  return false;
+}
+
+}  // namespace
+
+int refused_with(const effects::Request& request, bool (*is_shared)(uint64_t),
+                 effects::Fetch fetch) {
+  if (changes_mapping(request, is_shared)) return EINVAL;
+  static std::atomic<bool> said_submit{false}, said_register{false};
+  if (request.number == SYS_io_submit && submits_shared(request, is_shared, fetch)) {
+    say_once(said_submit, "io_submit of", "EFAULT",
+             "use pread and pwrite, or aio_read and aio_write");
+    return EFAULT;
+  }
+  if (request.number != SYS_io_uring_register) return 0;
   auto list = static_cast<uint64_t>(request.a[2]), count = static_cast<uint64_t>(request.a[3]);
   if (request.a[1] == kRegisterBuffers2) {
     Registered its;
-    if (!fetch(&its, list, sizeof its)) return false;
+    if (!fetch(&its, list, sizeof its)) return 0;
     list = its.list;
     count = its.count;
   } else if (request.a[1] != kRegisterBuffers) {
-    return false;
+    return 0;
   }
-  if (!names_shared(list, count, is_shared, fetch)) return false;
-  say_once(said_register, "io_uring with registered buffers in", "register memory of your own");
-  return true;
+  if (!names_shared(list, count, is_shared, fetch)) return 0;
+  say_once(said_register, "io_uring with registered buffers in", "EFAULT",
+           "register memory of your own");
+  return EFAULT;
 }
 
 }  // namespace weir::dsm

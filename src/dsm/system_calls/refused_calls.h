@@ -7,9 +7,10 @@
 
 namespace weir::dsm {
 
-// Whether the call names shared memory in a way that is refused; then that has been said. The
-// filter sends all calls of these numbers. `fetch` copies from the program's memory.
-bool is_refused(const effects::Request& request, bool (*is_shared)(uint64_t address),
-                effects::Fetch fetch);
+// The error of a call that names shared memory in a way that is refused, which has been said then;
+// 0: it is not. The filter sends all calls of io_submit and io_uring_register, others if their
+// pointers are shared. `fetch` copies from the program's memory.
+int refused_with(const effects::Request& request, bool (*is_shared)(uint64_t address),
+                 effects::Fetch fetch);
 
 }  // namespace weir::dsm
