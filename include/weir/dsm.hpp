@@ -462,9 +462,8 @@ T reduce(T value, weir_dsm_operation operation, std::false_type) {
 // One number of any arithmetic type that double or int64_t holds; sums of integers wrap around.
 template <typename T>
 T reduce(T value, weir_dsm_operation operation) {
-  static_assert(
-      std::is_arithmetic<T>::value && !std::is_same<std::remove_cv_t<T>, long double>::value,
-      "a number that double or int64_t holds");
+  static_assert(std::is_arithmetic<T>::value && sizeof(T) <= 8,
+                "a number that double or int64_t holds");
   return detail::reduce(value, operation, std::is_floating_point<T>());
 }
 template <typename T>

@@ -111,12 +111,28 @@ void record_run(EventKind kind, unsigned threads = 0) {
 
 bool is_nan(double value) { return std::isnan(value); }
 bool is_nan(int64_t) { return false; }
+double sum_of(double left, double right) { return left + right; }
+int64_t sum_of(int64_t left, int64_t right) {  // wraps around
+  return static_cast<int64_t>(static_cast<uint64_t>(left) + static_cast<uint64_t>(right));
+}
+
+// What a call is given may lie in shared memory. It is read and written where the mutex is not
+// held, as an access of the program's.
+std::vector<uint8_t> bytes_of(const void* data, size_t size) {
+  const auto* bytes = static_cast<const uint8_t*>(data);
+  return {bytes, bytes + size};
+}
+
+auto arrive(uint32_t number, std::vector<uint8_t> mine, bool collective, Thread& thread) {
+  InRuntime held(thread);
+  return thread.node.barrier.arrive(number, std::move(mine), collective, thread, held);
+}
 
 // A result that is no number stays so, wherever the NaN comes from: a comparison would keep or lose
 // it by the order of the nodes.
 template <typename T>
 T combined(T left, T right, weir_dsm_operation operation) {
-  if (operation == WEIR_DSM_SUM) return left + right;
+  if (operation == WEIR_DSM_SUM) return sum_of(left, right);
   if (is_nan(left) || is_nan(right)) return is_nan(left) ? left : right;
   return operation == WEIR_DSM_MIN ? std::min(left, right) : std::max(left, right);
 }
@@ -127,11 +143,10 @@ void reduce(T* values, size_t count, weir_dsm_operation operation) {
   if (operation > WEIR_DSM_MAX)
     fail("a reduction by operation %d, which does not exist", operation);
   Thread& thread = arriving_thread();
-  InRuntime held(thread);
-  const auto* bytes = reinterpret_cast<const uint8_t*>(values);
-  const auto all = thread.node.barrier.arrive(
-      reduction_of(operation, std::is_floating_point_v<T>, static_cast<uint32_t>(count)),
-      {bytes, bytes + count * sizeof(T)}, false, thread, held);
+  const auto all =
+      arrive(reduction_of(operation, std::is_floating_point_v<T>, static_cast<uint32_t>(count)),
+             bytes_of(values, count * sizeof(T)), false, thread);
+  std::vector<T> combination(count);
   for (size_t worker = 0; worker < all->size(); worker++) {
     if ((*all)[worker].size() != count * sizeof(T))
       fail("a damaged reduction of %zu elements: another has %zu", count,
@@ -139,9 +154,10 @@ void reduce(T* values, size_t count, weir_dsm_operation operation) {
     for (size_t i = 0; i < count; i++) {
       T one;
       memcpy(&one, (*all)[worker].data() + i * sizeof(T), sizeof one);
-      values[i] = worker == 0 ? one : combined(values[i], one, operation);
+      combination[i] = worker == 0 ? one : combined(combination[i], one, operation);
     }
   }
+  std::copy(combination.begin(), combination.end(), values);
 }
 
 // The same library with the same settings everywhere, or the job ends.
@@ -361,11 +377,9 @@ void weir_dsm_share(void* data, size_t size, unsigned from) {
   Thread& thread = this_thread();
   if (size > 65536) fail("weir_dsm_share of %zu bytes; at most 65536 are possible", size);
   if (from >= thread.node.nodes()) fail("weir_dsm_share: there is no node %u", from);
-  InRuntime held(thread);
-  const auto* bytes = static_cast<const uint8_t*>(data);
   std::vector<uint8_t> mine;
-  if (thread.node.me() == from) mine.assign(bytes, bytes + size);
-  const auto all = thread.node.barrier.arrive(kShare, std::move(mine), true, thread, held);
+  if (thread.node.me() == from) mine = bytes_of(data, size);
+  const auto all = arrive(kShare, std::move(mine), true, thread);
   if ((*all)[from].size() != size)
     fail("weir_dsm_share of %zu bytes, while node %u shares %zu", size, from, (*all)[from].size());
   if (size > 0) memcpy(data, (*all)[from].data(), size);
@@ -410,9 +424,13 @@ WEIR_TAPEWORM_CALL(flush_end)
 void weir_dsm_counters_get(weir_dsm_counters* counters) {
   Thread& thread = this_thread();
   Node& its = thread.node;
-  const InRuntime held(thread);
-  *counters = its.counters_now();
-  its.record(&StreamWriter::stop, its.measured());
+  weir_dsm_counters now;
+  {
+    const InRuntime held(thread);
+    now = its.counters_now();
+    its.record(&StreamWriter::stop, its.measured());
+  }
+  *counters = now;
 }
 
 void weir_dsm_counters_reset(void) {
@@ -426,11 +444,7 @@ void weir_dsm_counters_reset(void) {
 void weir_dsm_counters_total(weir_dsm_counters* counters) {
   weir_dsm_counters mine;
   weir_dsm_counters_get(&mine);
-  Thread& thread = this_thread();
-  InRuntime held(thread);
-  const auto* bytes = reinterpret_cast<const uint8_t*>(&mine);
-  const auto all =
-      thread.node.barrier.arrive(kTotals, {bytes, bytes + sizeof mine}, true, thread, held);
+  const auto all = arrive(kTotals, bytes_of(&mine, sizeof mine), true, this_thread());
   uint64_t sums[sizeof mine / sizeof(uint64_t)] = {};
   for (const auto& one : *all) {
     if (one.size() != sizeof mine) fail("damaged counters of a node");

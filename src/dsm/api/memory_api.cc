@@ -40,19 +40,21 @@ std::string name_of(const weir_dsm_attributes* given, const void* caller) {
   return "at " + text_of(place_of(static_cast<const char*>(caller) - 1));
 }
 
-// What was used before is made zero by the thread itself, as an access of the program's.
+// The attributes may lie in shared memory, so they are read where the mutex is not held. What was
+// used before is made zero by the thread itself, as an access of the program's.
 void* allocate(size_t size, const weir_dsm_attributes* attributes, const void* caller) {
   Thread& thread = this_thread();
+  Memory& memory = thread.node.memory;
+  const Block block = attributes_of(attributes, attributes && attributes->unit == WEIR_DSM_ANNOTATED
+                                                    ? UnitKind::kAnnotated
+                                                    : UnitKind::kPages);
+  const bool is_for_heap = memory.is_for_heap(size, block);
+  const std::string name = is_for_heap ? "" : name_of(attributes, caller);
   bool is_used = false;
   uint8_t* address;
   {
     InRuntime held(thread);
-    Memory& memory = thread.node.memory;
-    const Block block = attributes_of(
-        attributes, attributes && attributes->unit == WEIR_DSM_ANNOTATED ? UnitKind::kAnnotated
-                                                                         : UnitKind::kPages);
-    if (!memory.is_for_heap(size, block))
-      return memory.allocate(size, block, name_of(attributes, caller).c_str(), thread, held);
+    if (!is_for_heap) return memory.allocate(size, block, name.c_str(), thread, held);
     address = memory.allocate_small(size, block, is_used, thread, held);
   }
   if (is_used) memset(address, 0, size);
@@ -112,11 +114,11 @@ void weir_dsm_write_access(const void* address) {
 weir_dsm_region weir_dsm_region_alloc(size_t size, const weir_dsm_attributes* attributes) {
   Thread& thread = this_thread();
   if (size == 0) fail("weir_dsm_region_alloc of 0 bytes");
+  const Block block = attributes_of(attributes, UnitKind::kRegion);
+  const std::string name = name_of(attributes, __builtin_return_address(0));
   InRuntime held(thread);
   uint32_t number = 0;
-  thread.node.memory.allocate(size, attributes_of(attributes, UnitKind::kRegion),
-                              name_of(attributes, __builtin_return_address(0)).c_str(), thread,
-                              held, &number);
+  thread.node.memory.allocate(size, block, name.c_str(), thread, held, &number);
   return number;
 }
 
