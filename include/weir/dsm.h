@@ -14,6 +14,9 @@
  * 5. Misuse and failures end the whole job: each node says why on stderr, and ends with 125.
  * 6. System calls on shared memory are accesses like the program's own, whoever makes them
  *    (docs/LIMITS.md names those that are not).
+ * 7. Arguments may lie in shared memory. A handler of a signal may call, and access shared memory,
+ *    unless it has interrupted a call of this library; a process that is forked may only read what
+ *    is accessible, and shared memory's mapping and rights are not the program's to change.
  * Source: Keleher, Tapeworm: High-Level Abstractions of Shared Accesses (OSDI 1999); Brecht and
  * Sandhu, The Region Trap Library (USENIX 1999), section 5. */
 #ifndef WEIR_DSM_H

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "dsm/base/failure.h"
+#include "dsm/core/forked.h"
 #include "dsm/net/bootstrap.h"
 #include "dsm/net/ucx.h"
 #include "dsm/system_calls/kernel_calls.h"
@@ -24,9 +25,10 @@ using predict::EventKind;
 
 namespace {
 
-std::unique_ptr<Bootstrap> g_bootstrap;
-std::unique_ptr<Transport> g_transport;
-std::unique_ptr<Node> g_node;
+// Never destroyed: exit() of a process that was forked would end what belongs to the node.
+auto& g_bootstrap = *new std::unique_ptr<Bootstrap>;
+auto& g_transport = *new std::unique_ptr<Transport>;
+auto& g_node = *new std::unique_ptr<Node>;
 std::atomic<bool> runs{false};        // weir_dsm_run
 std::atomic<bool> g_finished{false};  // what `g_current` points to is gone then
 thread_local bool g_runs_worker = false;
@@ -188,6 +190,7 @@ Node& node() {
 
 Thread& this_thread() {
   check_between_start_and_finish();
+  if (is_forked()) fail("a call in a process that was forked, which is no node");
   if (!g_current.thread) g_current.set(g_node.get());
   return *g_current.thread;
 }
@@ -210,6 +213,7 @@ void weir_dsm_start(int* argc, char*** argv) {
   g_node = std::make_unique<Node>(*g_transport, settings);
   watch_faults(*g_node);
   watch_calls(*g_node);
+  watch_forks(g_node->memory.segment);
   if (g_node->nodes() > 1) watch_exceptions();
   g_bootstrap->barrier();
   g_node->diagnostics.start(this_thread());
@@ -244,6 +248,7 @@ void weir_dsm_finish(void) {
   finish_watch();
   forget_faults(*g_node);
   forget_calls();
+  forget_forks();
   forget_exceptions();
   g_node.reset();
   g_transport.reset();

@@ -31,7 +31,10 @@ constexpr uint32_t kParcel = ~uint32_t{0};  // in the place of a push's number o
 Inside::Inside() : Inside(g_locked ? *g_locked : this_thread().node) {}
 
 Inside::Inside(Node& its) : node(its), held(its.mutex, std::defer_lock), before_(g_locked) {
-  if (g_locked != &its) held.lock();
+  if (g_locked != &its) {
+    entered.emplace();
+    held.lock();
+  }
   g_locked = &its;
 }
 

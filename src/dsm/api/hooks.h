@@ -9,9 +9,11 @@
 #include <stdint.h>
 
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "dsm/base/message.h"
+#include "dsm/core/thread.h"
 #include "weir/tape.hpp"
 
 namespace weir::dsm {
@@ -29,6 +31,7 @@ class Inside {
   ~Inside();
 
   Node& node;
+  std::optional<Entered> entered;
   std::unique_lock<std::mutex> held;  // where it is locked already: of nothing
 
  private:

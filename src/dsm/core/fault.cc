@@ -2,15 +2,19 @@
 // instruction of the program (or of libc, on its behalf): the runtime itself never touches the
 // program's view. So the handler may lock, wait and allocate, except what the interrupted code
 // holds. libc's own allocator does not touch shared memory while it holds its locks. The signal is
-// not blocked meanwhile, and errno is kept.
+// not blocked meanwhile, and errno is kept. Other signals are, since their handlers might fault
+// themselves in the middle of it; but for those by which the library is asked or ended.
 #include <errno.h>
 #include <signal.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <atomic>
 
 #include "dsm/api/api.h"
 #include "dsm/base/failure.h"
+#include "dsm/core/forked.h"
+#include "dsm/core/thread.h"
 #include "dsm/diagnostics/source_lines.h"
 #include "dsm/system_calls/handlers.h"
 #include "weir/region.h"
@@ -30,6 +34,11 @@ void on_segv(int signal, siginfo_t* info, void* context) {
     for (std::atomic<Node*>& one : g_watched) {
       Node* node = one.load(std::memory_order_acquire);
       if (!node || !node->memory.segment.contains(info->si_addr)) continue;
+      if (is_forked())
+        fail(
+            "a process that was forked (%d) %s %p: it is no node, and of shared memory has what "
+            "is accessible at that moment, to read; use weir_dsm_touch before fork, or more nodes",
+            getpid(), write ? "writes" : "reads", info->si_addr);
       Thread& thread = this_thread();
       thread.diagnostics.program_counter = reinterpret_cast<const void*>(
           static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
@@ -40,6 +49,7 @@ void on_segv(int signal, siginfo_t* info, void* context) {
       return;
     }
   }
+  pthread_sigmask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
   if (weir_region_on_fault(signal, info, context)) {
     errno = saved;
     return;
@@ -56,7 +66,8 @@ void watch_faults(Node& node) {
     struct sigaction action = {};
     action.sa_sigaction = on_segv;
     action.sa_flags = SA_SIGINFO | SA_NODEFER;
-    sigemptyset(&action.sa_mask);
+    action.sa_mask = all_signals_but_faults();
+    for (const int number : {SIGQUIT, SIGTERM}) sigdelset(&action.sa_mask, number);
     struct sigaction before;
     if (sigaction_of_libc(SIGSEGV, &action, &before)) return false;
     program_handler(SIGSEGV).set(before);

@@ -105,6 +105,7 @@ Node::Node(Transport& its_transport, const Settings& its_settings)
   }
   transport.serve(
       [this](Message&& message) {
+        const Entered entered;
         const std::lock_guard<std::mutex> guard(mutex);
         Span span(*this, Doing::kServe);
         span.set_message(message.header);

@@ -28,6 +28,7 @@
 #include "dsm/base/settings.h"
 #include "dsm/core/memory.h"
 #include "dsm/core/regions.h"
+#include "dsm/core/thread.h"
 #include "dsm/diagnostics/diagnostics.h"
 #include "dsm/diagnostics/stream_writer.h"
 #include "dsm/net/transport.h"
@@ -95,7 +96,7 @@ class NotCancelled {
 
 // A thread of the program comes into the runtime, and has the node's mutex; for a recording, what
 // it computed before goes with the first thing that it does here.
-class InRuntime : private NotCancelled, public std::unique_lock<std::mutex> {
+class InRuntime : private NotCancelled, private Entered, public std::unique_lock<std::mutex> {
  public:
   explicit InRuntime(Thread& thread);
   ~InRuntime();

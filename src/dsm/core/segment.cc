@@ -88,6 +88,10 @@ void Segment::protect(uint64_t offset, uint64_t size, Right right) {
       strerror(static_cast<int>(-result)));
 }
 
+void Segment::protect_in_child(uint64_t offset, uint64_t size, Right right) const {
+  at_gate(SYS_mprotect, program_ + offset, size, protection_of(right));
+}
+
 void Segment::clear(uint64_t offset, uint64_t size) { madvise(open_ + offset, size, MADV_REMOVE); }
 
 void RightChanges::add(Page& page, Right right) {

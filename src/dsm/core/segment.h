@@ -27,6 +27,8 @@ class Segment {
     return reinterpret_cast<uint64_t>(address) - reinterpret_cast<uint64_t>(program_) < size_;
   }
   void protect(uint64_t offset, uint64_t size, Right right);
+  // In a process that was forked, whose mappings are its own.
+  void protect_in_child(uint64_t offset, uint64_t size, Right right) const;
   // How often protect() has been called: more than before means that a right may have gone in
   // between, even if it is there now.
   uint64_t changes() const { return changes_.load(std::memory_order_acquire); }

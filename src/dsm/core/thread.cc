@@ -9,8 +9,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "dsm/base/failure.h"
+
 namespace weir::dsm {
 namespace {
+
+thread_local bool g_is_entered = false;
 
 // Layout: the kernel's struct sched_attr, whose own header cannot be included beside libc's.
 struct SchedulingAttributes {
@@ -32,11 +36,28 @@ void ask_for_short_slice() {
 
 }  // namespace
 
-std::thread start_thread(const char* name, std::function<void()> body) {
-  sigset_t all, before;
+Entered::Entered() {
+  if (g_is_entered)
+    fail(
+        "the library is used, or shared memory that is not accessible, by a handler of a signal "
+        "that has interrupted the library, or by a hook: let the handler note it, and the program "
+        "do it");
+  g_is_entered = true;
+}
+
+Entered::~Entered() { g_is_entered = false; }
+
+sigset_t all_signals_but_faults() {
+  sigset_t all;
   sigfillset(&all);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
     sigdelset(&all, fault);
+  return all;
+}
+
+std::thread start_thread(const char* name, std::function<void()> body) {
+  const sigset_t all = all_signals_but_faults();
+  sigset_t before;
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread thread([body = std::move(body)] {
     ask_for_short_slice();

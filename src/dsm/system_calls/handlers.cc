@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include <atomic>
 
@@ -69,7 +70,10 @@ void ProgramHandler::run(int number, siginfo_t* info, void* context) {
     return;
   }
   if (action.sa_flags & SA_RESETHAND) set({});
-  const sigset_t mask = without_faults(action.sa_mask);
+  // What the library's handler blocks is blocked for itself.
+  sigset_t mask = without_faults(static_cast<const ucontext_t*>(context)->uc_sigmask);
+  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  mask = without_faults(action.sa_mask);
   sigset_t before;
   pthread_sigmask(SIG_BLOCK, &mask, &before);
   if (has_info) action.sa_sigaction(number, info, context);

@@ -46,6 +46,7 @@
 #include <atomic>
 
 #include "dsm/api/api.h"
+#include "dsm/core/thread.h"
 #include "dsm/system_calls/aside.h"
 #include "dsm/system_calls/handlers.h"
 #include "dsm/system_calls/kernel_filter.h"
@@ -234,9 +235,7 @@ void watch_calls(Node& node) {
   struct sigaction action = {};
   action.sa_sigaction = on_sigsys;
   action.sa_flags = SA_SIGINFO | SA_NODEFER;
-  sigfillset(&action.sa_mask);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
-    sigdelset(&action.sa_mask, fault);
+  action.sa_mask = all_signals_but_faults();
   const Segment& segment = node.memory.segment;
   struct sigaction before;
   const int installed = sigaction_of_libc(SIGSYS, &action, &before);
