@@ -2,6 +2,7 @@
 
 import gc
 import os
+import socket
 import sys
 import tempfile
 import threading
@@ -196,6 +197,64 @@ def check_files(folder):
             assert file.readinto(memoryview(back).cast("B")) == back.nbytes
     dsm.barrier(31)
     same(back, numbers, "what was read")
+    check_numpy_files(folder, numbers)
+
+
+def check_numpy_files(folder, numbers):
+    """Each time the last node has written the array, so that it is not accessible here."""
+    path = os.path.join(folder, f"file-{me}")
+    grid = dsm.array((60, 500), order="F")
+    record = dsm.array(2000, [("number", "i4"), ("text", "S7")])
+
+    def written(write, read, of, what):
+        dsm.barrier(32)
+        if me == all_nodes - 1:
+            of[...] = of[::-1].copy()
+        dsm.barrier(33)
+        write(of)
+        same(read(), of, what)
+
+    if me == all_nodes - 1:
+        grid[...] = np.arange(30000).reshape(60, 500)
+        record["number"] = np.arange(2000)
+        record["text"] = [b"%d" % number for number in range(2000)]
+    written(lambda a: a.tofile(path), lambda: np.fromfile(path, "i8"), numbers, "tofile")
+    written(lambda a: a.tofile(path), lambda: np.fromfile(path).reshape(60, 500), grid,
+            "tofile by columns")
+    written(lambda a: a.tofile(path), lambda: np.fromfile(path, "i8"), numbers[::3],
+            "tofile of a part")
+    for of in (numbers, grid, grid[3:50, ::7], record):
+        npy, npz = path + ".npy", path + ".npz"
+        written(lambda a: np.save(npy, a), lambda: np.load(npy), of, "np.save")
+        written(lambda a: np.save(npy, a), lambda: np.load(npy, mmap_mode="r"), of, "a mapped file")
+        written(lambda a: np.savez_compressed(npz, a=a), lambda: np.load(npz)["a"], of, "np.savez")
+    back = dsm.array((60, 500))
+    np.save(path + ".npy", grid)
+    for mode in (None, "r"):
+        dsm.barrier(34)
+        if me == 0:
+            back[...] = np.load(path + ".npy", mmap_mode=mode)
+        dsm.barrier(35)
+        same(back, grid, "np.load")
+        dsm.barrier(36)
+        back[me % 60] = 0
+    ends = socket.socketpair()
+    dsm.barrier(37)
+    if me == all_nodes - 1:
+        numbers[...] = np.arange(30000)
+        back[...] = 0
+    dsm.barrier(38)
+    sender = threading.Thread(target=ends[0].sendall, args=(memoryview(numbers).cast("B"),))
+    sender.start()
+    into = memoryview(back).cast("B")
+    at = 0
+    while me == 0 and at < numbers.nbytes:
+        at += ends[1].recv_into(into[at:], 20000)
+    while me > 0 and at < numbers.nbytes:
+        at += len(ends[1].recv(20000))
+    sender.join()
+    dsm.barrier(39)
+    same(back.reshape(-1).view("i8"), np.arange(30000), "recv_into")
 
 
 def check_checkpoint(folder):
