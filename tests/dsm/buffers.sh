@@ -28,6 +28,9 @@ for mpirun in $mpiruns; do
     run mpi_buffers "$mpirun" -n 2 "$build/bin/dsm_mpi_buffers_$mpi" "$when"
   done
   WEIR_DSM_PROTOCOL=hlrc run mpi_buffers "$mpirun" -n 3 "$build/bin/dsm_mpi_buffers_$mpi" after
+  timeout -k 5 60 "$mpirun" -n 2 "$build/bin/dsm_mpi_buffers_$mpi" early > out 2>&1 && ! loses_status "$mpirun" 0 && bad "$mpirun, early: status 0"
+  grep -q '^weir-dsm: node [01]: MPI_Ibarrier failed: MPI_Finalize has been called; call it after weir_dsm_finish' out ||
+    bad "$mpirun: an early MPI_Finalize is not named"
 done
 
 # Of the other MPI: each process would be alone, and compute everything.

@@ -1,7 +1,8 @@
 /* MPI's buffers in shared memory that is not accessible at that moment: of all sizes, so that MPI
  * sends them by copies and by one copy from process to process; blocking and not, collective, by a
  * type with gaps, to and from a file. argv: "first" initializes MPI before
- * weir_dsm_start. Ends with "mpi_buffers: well" of node 0. */
+ * weir_dsm_start, "early" finalizes it before weir_dsm_finish. Ends with "mpi_buffers: well" of
+ * node 0. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,6 +155,7 @@ int main(int argc, char** argv) {
   int64_t all = well;
   weir_dsm_reduce_int64(&all, 1, WEIR_DSM_SUM);
   if (me == 0 && all == nodes) puts("mpi_buffers: well");
+  if (argc > 1 && !strcmp(argv[1], "early")) MPI_Finalize();
   weir_dsm_finish();
   if (is_first) MPI_Finalize();
   return all != nodes;
