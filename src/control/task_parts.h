@@ -252,6 +252,12 @@ struct TaskCopies {
   uint32_t has_run;        // program code, since the last publication
 };
 
+// Where a task goes on at an access that it may not make (signal/refused_access.h): its registers,
+// and where its own instruction is made again.
+struct RefusedAccess {
+  uint64_t rax, rflags, again;
+};
+
 // Signals, as the program believes them. Only the task itself changes it, except inbox, which the
 // order's lock guards.
 struct TaskSignals {
@@ -272,6 +278,7 @@ struct TaskSignals {
   uint32_t met_own;
   uint32_t has_wait_mask;
   uint64_t wait_mask;  // signal mask of a sigsuspend or ppoll that a signal ended
+  RefusedAccess refused;
 };
 
 inline constexpr unsigned kStampRegisters = 12;

@@ -10,6 +10,7 @@
 extern "C" {
 long weir_safe_copy(void* to, const void* from, uint64_t size);
 long weir_safe_string(char* to, const char* from, uint64_t capacity);
+long weir_safe_touch(void* at);
 long weir_safe_hash(const void* from, uint64_t size, uint64_t* lanes);
 }
 

@@ -96,6 +96,17 @@ weir_safe_hash:
     ret
     .size weir_safe_hash,.-weir_safe_hash
 
+# long weir_safe_touch(void* at)
+# Writes the byte that is there, as a locked instruction would.
+    .globl weir_safe_touch
+    .hidden weir_safe_touch
+    .type weir_safe_touch,@function
+weir_safe_touch:
+    lock orb $0,(%rdi)
+    xor %eax,%eax
+    ret
+    .size weir_safe_touch,.-weir_safe_touch
+
     .globl weir_safe_end
     .hidden weir_safe_end
 weir_safe_end:

@@ -14,6 +14,8 @@
 #include "memory/backing.h"
 #include "memory/code/executed.h"
 #include "memory/program_memory.h"
+#include "signal/refused_access.h"
+#include "signal/spin_probe.h"
 #include "sync/biased_lock.h"
 #include "sync/coalesce.h"
 #include "sync/event.h"
@@ -233,6 +235,11 @@ void on_atomic(Frame& frame, const Site& site) {
   const uint64_t address = atomic_address(site.atomic, frame, sys::fs_base());
   if (!g_tasks_active || self().identity.in_vfork) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
+  } else if (site.atomic.kind != AtomicKind::kFence && !plan().is_serial() &&
+             trap::is_refused(address, site.atomic.size)) {
+    const uint64_t stub = site.is_trap ? site.window : site.stub;
+    trap::access_refused(self(), frame, address,
+                         frame.site == trap::kMadeSite ? self().signals.preempted_rip : stub);
   } else if (plan().checks_races()) {
     CheckedAtomic instruction(frame, site, address);
     make(self(), instruction);

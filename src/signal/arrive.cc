@@ -20,6 +20,7 @@
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/demand.h"
+#include "memory/mapped.h"
 #include "order/serial/serial.h"
 #include "record/input.h"
 #include "record/signals.h"
@@ -29,6 +30,7 @@
 #include "signal/names.h"
 #include "signal/page_fault.h"
 #include "signal/queue.h"
+#include "signal/refused_access.h"
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
 #include "sync/event.h"
@@ -159,7 +161,7 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
                  task, *context)) {  // there, the program's stack had no room for a handler's frame
     const auto at = reinterpret_cast<uint64_t>(info->si_addr);
     if (signal == SIGSEGV && info->si_code == SEGV_ACCERR && plan().has_processes() &&
-        page::is_free_extent(page_down(at), kPageSize))
+        page::has_hole({page_down(at), page_down(at) + kPageSize}))
       info->si_code = SEGV_MAPERR;  // reserved by Weir, and the program has nothing there
     enter_handler(task, signal, info, context);
   }
@@ -242,6 +244,8 @@ bool claim_continue(const Arrived& a) { return a.is(SIGCONT) && a.info->si_code 
 bool claim_counted_code(const Arrived& a) {
   return !translate::meet_signal(a.signal, a.info->si_code, *a.context);
 }
+
+bool claim_refused_access(const Arrived& a) { return meet_refused(a.task, a.signal, *a.context); }
 
 bool claim_checked_access(const Arrived& a) {
   return plan().memory == Plan::Memory::kChecked &&
@@ -385,6 +389,7 @@ constexpr Claim kClaims[] = {
     claim_name,            // needs nothing else
     claim_continue,        // has done its work by coming
     claim_counted_code,    // before all that looks at rip: it is another in translated code
+    claim_refused_access,  // likewise
     claim_checked_access,  // before pages on demand, which it gives as well
     claim_checked_replay,  // likewise
     claim_page,
