@@ -241,6 +241,8 @@ bool create_backing() {
   if (at == static_cast<long>(start)) {
     s.brk_start = s.brk_now = start;
     s.brk_limit = start + kBrkSize;
+    protect(start, kBrkSize, PROT_NONE);  // until it is asked for
+    (void)remember_protection(start, kBrkSize, PROT_NONE);
   } else {
     s.segments[s.segment_count - 1].live = 0;
   }

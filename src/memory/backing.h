@@ -91,7 +91,11 @@ bool is_noted(const ProtectedRange* table, uint32_t count, Range range);
 // Returns false if there is no room for another range.
 bool remember_protection(uint64_t start, uint64_t size, int protection);
 bool has_protection(uint64_t start, uint64_t size);
-// The protection that the program itself has asked for lets it write to the page, or read it.
+// The protection that the program itself has asked for, of a page of the backing; and whether it is
+// the same in all of a range.
+int protection_at(uint64_t page);
+bool has_one_protection(Range range);
+// That protection lets it write to the page, or read it.
 bool may_access(uint64_t page, bool writes);
 void reapply_protections();
 // Bytes for a stack that has that limit (RLIM_INFINITY: none).

@@ -22,15 +22,17 @@ void note_status(FileSource& source, const struct stat& status) {
   source.inode = status.st_ino;
 }
 
+bool is_used(int number) {
+  const MemoryState& s = shared().memory;
+  for (uint32_t i = 0; i < s.file_range_count; i++) {
+    if (s.file_ranges[i].protection == number) return true;
+  }
+  return false;
+}
+
 // A file's number, from 1 on; 0: all are in use.
 int take_source(const FileSource& source) {
   Shared& s = shared();
-  const auto is_used = [&s](int number) {
-    for (uint32_t i = 0; i < s.memory.file_range_count; i++) {
-      if (s.memory.file_ranges[i].protection == number) return true;
-    }
-    return false;
-  };
   uint32_t free = s.memory.file_source_high;
   if (free == kFileSources) {
     for (free = 0; free < kFileSources && is_used(static_cast<int>(free + 1));) free++;
@@ -41,6 +43,26 @@ int take_source(const FileSource& source) {
   return static_cast<int>(free + 1);
 }
 
+constexpr char kKept[] = "/proc/self/fd/";
+
+// Descriptors that were kept for files of which nothing is mapped any more.
+void let_go() {
+  MemoryState& s = shared().memory;
+  for (uint32_t i = 0; i < s.file_source_high; i++) {
+    FileSource& source = s.file_sources[i];
+    if (!starts_with(source.path, kKept) || is_used(static_cast<int>(i + 1))) continue;
+    bool has_moved = false;  // to another number
+    for (uint32_t j = 0; j < s.file_source_high; j++) {
+      has_moved |= j != i && equal_strings(s.file_sources[j].path, source.path) &&
+                   is_used(static_cast<int>(j + 1));
+    }
+    int kept = 0;
+    for (const char* at = source.path + sizeof kKept - 1; *at; at++) kept = kept * 10 + *at - '0';
+    if (!has_moved) close_hidden(kept);
+    source.path[0] = 0;
+  }
+}
+
 bool note(Range range, int number) {
   Shared& s = shared();
   return note_protection(s.memory.file_ranges, s.memory.file_range_count, kFileRanges, range,
@@ -48,7 +70,7 @@ bool note(Range range, int number) {
 }
 
 void tell_of_room() {
-  if (__atomic_exchange_n(&shared().memory.file_room_told, 1u, __ATOMIC_RELAXED)) return;
+  if (!first_time(FileWord::kRoom)) return;
   report("there are more than %u private mappings of files: MADV_DONTNEED of others gives zeros",
          uint64_t{kFileSources});
 }
@@ -81,6 +103,24 @@ FileSource source_of(const sys::MapLine& line) {
   return source;
 }
 
+FileSource kept_source_of(long descriptor) {
+  FileSource source = source_of(descriptor);
+  struct stat status {};
+  const auto path = reinterpret_cast<long>(source.path);
+  if (source.path[0] && sys::raw(SYS_stat, path, reinterpret_cast<long>(&status)) == 0 &&
+      status.st_ino == source.inode && status.st_dev == source.device)
+    return source;
+  const long kept = open_hidden(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, 3);
+  if (!sys::failed(kept))
+    append_number(append_text(source.path, kKept), static_cast<uint64_t>(kept));
+  return source;
+}
+
+const char* name_of(const FileSource& source) {
+  const bool has_name = source.path[0] && !starts_with(source.path, kKept);
+  return has_name ? source.path : "a file without a name";
+}
+
 void remember_file(Range range, const FileSource& source, uint64_t offset) {
   range.limit = page_up(range.limit);
   forget_file(range);
@@ -91,7 +131,11 @@ void remember_file(Range range, const FileSource& source, uint64_t offset) {
 }
 
 void forget_file(Range range) {
-  if (shared().memory.file_range_count) (void)note({range.start, page_up(range.limit)}, 0);
+  MemoryState& s = shared().memory;
+  range.limit = page_up(range.limit);
+  if (!is_noted(s.file_ranges, s.file_range_count, range)) return;
+  (void)note(range, 0);
+  let_go();
 }
 
 void move_file(Range from, Range to) {
@@ -113,6 +157,24 @@ Range file_part(Range range, const FileSource** source, uint64_t* offset) {
   *source = &s.memory.file_sources[s.memory.file_ranges[i].protection - 1];
   *offset = part.start + (*source)->distance;
   return part;
+}
+
+Range mapped_part(uint64_t device, uint64_t inode, Range bytes, const FileSource** source) {
+  const MemoryState& s = shared().memory;
+  for (uint32_t i = 0; i < s.file_range_count; i++) {
+    const FileSource& file = s.file_sources[s.file_ranges[i].protection - 1];
+    const Range& range = s.file_ranges[i].range;
+    const Range shown{range.start + file.distance, range.limit + file.distance};
+    if (file.device != device || file.inode != inode || !shown.overlaps(bytes)) continue;
+    *source = &file;
+    return range;
+  }
+  return {};
+}
+
+bool first_time(FileWord word) {
+  const auto bit = static_cast<uint32_t>(word);
+  return !(__atomic_fetch_or(&shared().memory.file_room_told, bit, __ATOMIC_RELAXED) & bit);
 }
 
 long open_source(const FileSource& source) {

@@ -31,6 +31,7 @@ void apply_forked() {
       if (entry.protection == static_cast<int>(Forked::kMissing)) {
         protect(at, length, PROT_NONE);
         (void)remember_protection(at, length, PROT_NONE);
+        if (in_arena(at) && at >= kArena + kHeapSize) free_extent(at, length);
       }
       at += length;
     }

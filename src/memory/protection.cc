@@ -80,12 +80,24 @@ bool has_protection(uint64_t start, uint64_t size) {
   return is_noted(s.memory.protected_ranges, s.memory.protected_count, Range{start, start + size});
 }
 
-bool may_access(uint64_t page, bool writes) {
+int protection_at(uint64_t page) {
   const Shared& s = shared();
   const uint32_t at = first_above(s.memory.protected_ranges, s.memory.protected_count, page);
   if (at >= s.memory.protected_count || !s.memory.protected_ranges[at].range.contains(page))
-    return true;
-  const int allowed = s.memory.protected_ranges[at].protection;
+    return kReadWrite;
+  return s.memory.protected_ranges[at].protection;
+}
+
+bool has_one_protection(Range range) {
+  const Shared& s = shared();
+  const uint32_t at = first_above(s.memory.protected_ranges, s.memory.protected_count, range.start);
+  if (at >= s.memory.protected_count) return true;
+  const Range& noted = s.memory.protected_ranges[at].range;
+  return noted.start >= range.limit || (noted.contains(range.start) && noted.limit >= range.limit);
+}
+
+bool may_access(uint64_t page, bool writes) {
+  const int allowed = protection_at(page);
   return (allowed & (writes ? PROT_WRITE : kReadWrite)) != 0;  // what can be written can be read
 }
 

@@ -84,7 +84,7 @@ bool map(long address, uint64_t size, int protection, long flags, int descriptor
 bool repeat(Range range, int protection, int descriptor, uint64_t offset);
 // A segment that the kernel has attached there (not in a replay); in another process of the program
 // `segment` is.
-void attach(Range range, int protection);
+void attach(Range range, int protection, bool replaces);
 bool repeat_attach(Range range, int protection, long segment);
 uint64_t size_at(uint64_t address);
 Range mapping_at(uint64_t address);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
@@ -24,6 +25,12 @@ inline bool is_signalfd(long descriptor) {
   if (name_of_descriptor(descriptor, name, sizeof name) != long{sizeof kName - 1}) return false;
   name[sizeof kName - 1] = 0;
   return equal_strings(name, kName);
+}
+
+inline bool is_regular(long descriptor) {
+  struct stat status {};
+  return raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
+         S_ISREG(status.st_mode);
 }
 
 }  // namespace weir::sys

@@ -310,13 +310,16 @@ long on_descriptor(Call& call) {
   // What a signalfd shows must come to this task first (come_to_signalfd).
   const bool may_read_signals =
       (way == Way::kReads || way == Way::kPolls) && shared().signals.signalfd_mask;
-  if (goes_turn_free(self()) && !may_read_signals) {
+  const bool seals = call.number == SYS_fcntl && call.b == F_ADD_SEALS;
+  if (goes_turn_free(self()) && !may_read_signals && !seals) {
     const long result = is_short ? call_kernel(call) : make_turn_free(call, way);
     if (result != kInTurns) return result;
   }
   if (is_short) {
     begin_turn(EventKind::kSyscall);
     note_written();
+    // No process has yet to map or unmap it: the one would be refused, for the other this is.
+    if (seals && plan().has_processes()) runtime::let_all_catch_up();
     long result = call_kernel(call);
     end_turn();
     return result;

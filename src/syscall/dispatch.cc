@@ -166,6 +166,10 @@ void note_code_mapped(const Call& call) {
   order::serial::note_code_mapped();
 }
 
+bool is_copy_of_memory(long number) {
+  return number == SYS_process_vm_readv || number == SYS_process_vm_writev;
+}
+
 bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_waitv; }
 
 }  // namespace
@@ -179,7 +183,8 @@ void choose_handled(bool multi) {
   if (constant::is_on()) mark(is_constant, 1);
   if (plan().has_processes()) mark(is_memory, 1);
   if (plan().has_processes()) mark(may_own_memory, 1);
-  if (plan().has_processes()) g_syscall_handled[SYS_timer_create] = 1;
+  if (plan().has_processes())
+    g_syscall_handled[SYS_timer_create] = g_syscall_handled[SYS_shmctl] = 1;
   g_syscall_handled[SYS_mlockall] = 1;
   if (plan().checks_races()) mark(closes_descriptors, 1), mark(makes_descriptors, 1);
   mark(is_process_alone, 1);
@@ -191,7 +196,8 @@ void choose_handled(bool multi) {
   if (!multi) return;
   if (plan().gives_pages() || plan().has_keys())
     return handle_all_calls();  // the kernel would find pages closed
-  if (plan().has_processes()) mark(tasks::tells_ids, 1);
+  if (plan().has_processes()) mark(tasks::tells_ids, 1), mark(is_copy_of_memory, 1);
+  if (plan().has_processes()) mark(may_change_file, 1);
   mark(is_process, 1);
   mark(is_memory, 1);
   mark(is_signal_call, 1);
@@ -334,23 +340,6 @@ long call_recorded(Call& call) {
   return result;
 }
 
-// What the program has by a shared mapping may be the same file.
-void note_file_change(Task& task, const Call& call) {
-  switch (call.number) {
-    case SYS_write:
-    case SYS_pwrite64:
-    case SYS_writev:
-    case SYS_pwritev:
-    case SYS_pwritev2:
-    case SYS_ftruncate:
-    case SYS_fallocate:
-    case SYS_sendfile: return shared_memory::on_file_change(task, call.a);
-    case SYS_copy_file_range:
-    case SYS_splice: return shared_memory::on_file_change(task, call.c);
-    default: return;
-  }
-}
-
 bool has_second_word(const Call& call) {
   const long command = call.b & FUTEX_CMD_MASK;
   return command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE || command == FUTEX_WAKE_OP ||
@@ -399,6 +388,10 @@ long make_untold(Call& call) {
     result = on_process(call);
   } else if (is_memory(call.number)) {
     result = on_memory(call);
+  } else if (tells_attached(call.number, call.b)) {
+    result = tell_attached(call);
+  } else if (copies_own(call)) {
+    result = copy_own(call);
   } else if (g_tasks_active ? is_signal_call(call.number)
                             : is_signal_call_alone(call.number) ||
                                   (input::is_on() && sleeps_for_signal(call.number))) {
@@ -419,6 +412,7 @@ long make_untold(Call& call) {
   } else {
     result = call_kernel(call);
   }
+  note_private_file(call, result);
   if (served::g_watches) served::note({call.number, call.a, call.b, call.c, call.d, result});
   if (may_own_memory(call.number) && (plan().has_processes() || input::is_on()))
     note_device(call, result);

@@ -71,6 +71,20 @@ long poll_alone(Call& call);  // of a program of one task that is recorded
 // Before the first task is made, or a forked child: 0, or where the program's memory does not allow
 // that `error`, and it is said.
 long check_arena(long error);
+// The kernel has answered `result`: tells the user if a file has changed that is mapped privately
+// (syscall/memory/file_changes.cc). Calls of that kind that are none of is_descriptor().
+void note_private_file(const Call& call, long result);
+bool may_change_file(long number);
+// Recording: the program may have that file by a shared mapping, too.
+void note_file_change(Task& task, const Call& call);
+// process_vm_readv and process_vm_writev of the program itself, where it consists of processes or
+// is recorded (own_copies.cc).
+bool copies_own(const Call& call);
+long copy_own(const Call& call);
+// shmctl that says how often a segment is attached, where Weir's own mappings would count
+// (syscall/memory/attached.cc).
+bool tells_attached(long number, long command);
+long tell_attached(Call& call);
 
 // The program is about to restrict itself by the Landlock rules of descriptor `rules`: the runtime
 // goes on reading /proc.

@@ -324,9 +324,10 @@ bool repeat(Range range, int protection, int descriptor, uint64_t offset) {
   return true;
 }
 
-void attach(Range range, int protection) {
+void attach(Range range, int protection, bool replaces) {
   if (input::replaying() &&
-      map_own(range.start, range.size(), MAP_FIXED_NOREPLACE) != static_cast<long>(range.start)) {
+      map_own(range.start, range.size(), replaces ? MAP_FIXED : MAP_FIXED_NOREPLACE) !=
+          static_cast<long>(range.start)) {
     report("the replay cannot map shared memory where the recording had it, at %x", range.start);
     die(125);
   }
@@ -340,7 +341,7 @@ bool repeat_attach(Range range, int protection, long segment) {
                       : sys::raw(SYS_shmat, segment, start,
                                  SHM_REMAP | (protection & PROT_WRITE ? 0 : SHM_RDONLY));
   if (at != start) return false;
-  remember(range, protection, object_at(range.start), 0);
+  if (input::is_on()) remember(range, protection, object_at(range.start), 0);
   return true;
 }
 
@@ -350,8 +351,15 @@ uint64_t size_at(uint64_t address) {
 }
 
 Range mapping_at(uint64_t address) {
-  const Mapping* m = mapping_of(address);
-  return m ? m->range : Range{};
+  Range found{};
+  for (uint32_t i = 0; i < g_count; i++) {  // perhaps in several pieces, the first unmapped
+    const Mapping& m = g_mappings[i];
+    if (m.file || m.range.start - address != m.offset) continue;
+    if (found.empty()) found = m.range;
+    if (m.range.start < found.start) found.start = m.range.start;
+    if (m.range.limit > found.limit) found.limit = m.range.limit;
+  }
+  return found;
 }
 
 void on_unmap(uint64_t start, uint64_t size) {

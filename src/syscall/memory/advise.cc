@@ -5,7 +5,9 @@
 
 #include "control/process.h"
 #include "memory/backing.h"
+#include "memory/file_bytes.h"
 #include "memory/forked.h"
+#include "memory/mapped.h"
 #include "memory/reserve.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
@@ -17,18 +19,36 @@ namespace weir::syscalls {
 
 namespace {
 
+constexpr long kPopulateRead = 22, kPopulateWrite = 23;
+
 // The backing's, so that the kernel knows nothing of what the program has there.
 bool is_backed(uint64_t start, uint64_t size) {
   if (is_reserved_backed(start, size)) return true;
   return page::backing_bytes_at(start) != 0;
 }
 
+bool is_of_file(Range range) {
+  const FileSource* source;
+  uint64_t offset;
+  return !page::file_part(range, &source, &offset).empty();
+}
+
 // What a forked child is to get. Of memory that is the kernel's the kernel is told, too: it may
 // become the backing's later.
-long advise_fork(const Call& call, uint64_t start, uint64_t size, page::Forked how) {
-  if (start % kPageSize) return -EINVAL;
-  const long result = is_backed(start, size) ? 0 : call_kernel(call);
-  return result == 0 && !page::remember_forked(start, size, how) ? -ENOMEM : result;
+long advise_fork(const Call& call, Range range, page::Forked how) {
+  if (call.c == MADV_WIPEONFORK && is_of_file(range)) return -EINVAL;
+  const long result = is_backed(range.start, range.size()) ? 0 : call_kernel(call);
+  if (result != 0 && result != -ENOMEM) return result;
+  return page::remember_forked(range.start, range.size(), how) ? result : -ENOMEM;
+}
+
+// The kernel would make pages of Weir's present.
+long populate(Range range, bool writes) {
+  for (uint64_t at = range.start; at < range.limit; at += kPageSize) {
+    if (!page::may_access(at, writes)) return -EINVAL;
+    if (!page::has_protection(at, range.limit - at)) break;
+  }
+  return 0;
 }
 
 // Of the backing, in one piece or several; what lies between is the kernel's.
@@ -39,11 +59,12 @@ long empty_range(const Call& call, uint64_t start, uint64_t limit) {
     if (extent) {
       empty_pages(at, extent);
     } else {
-      while (at + extent < limit && !page::backing_bytes_at(at + extent)) extent += kPageSize;
+      extent = page::next_backed(at, limit) - at;
       Call part = call;
       part.a = static_cast<long>(at);
       part.b = static_cast<long>(extent);
-      if (const long wrong = call_kernel(part)) return wrong;
+      const long wrong = call_kernel(part);
+      if (wrong != 0 && wrong != -ENOMEM) return wrong;  // a hole is told of in the end
     }
     at += extent;
   }
@@ -61,35 +82,56 @@ bool is_known(long advice) {
 
 }  // namespace
 
-long on_madvise(const Call& call) {
+namespace {
+
+long advise(const Call& call, Range range) {
   constexpr long kDontNeedLocked = 24;
-  if (!is_known(call.c)) return -EINVAL;
-  const auto start = static_cast<uint64_t>(call.a), size = page_up(static_cast<uint64_t>(call.b));
+  const uint64_t start = range.start, size = range.size();
   switch (call.c) {
-    case MADV_WIPEONFORK: return advise_fork(call, start, size, page::Forked::kZero);
-    case MADV_DONTFORK: return advise_fork(call, start, size, page::Forked::kMissing);
+    case MADV_WIPEONFORK: return advise_fork(call, range, page::Forked::kZero);
+    case MADV_DONTFORK: return advise_fork(call, range, page::Forked::kMissing);
     case MADV_KEEPONFORK:
-    case MADV_DOFORK: return advise_fork(call, start, size, page::Forked::kCopied);
+    case MADV_DOFORK: return advise_fork(call, range, page::Forked::kCopied);
     default: break;
   }
   if (shared_memory::overlaps(start, size)) {
+    if (call.c == kPopulateRead || call.c == kPopulateWrite) return 0;  // the pages are closed
     const long result = input::log_value(
         input::What::kShared, [&] { return sys::raw(SYS_madvise, call.a, call.b, call.c); });
     shared_memory::give_range(start, size);
     return result;
   }
   if (!is_backed(start, size)) return call_kernel(call);
-  if (start % kPageSize) return -EINVAL;
-  const long result = page::is_free_extent(start, size) ? -ENOMEM : 0;
-  const bool empties = call.c == MADV_DONTNEED || call.c == kDontNeedLocked;
-  if (!empties && call.c != MADV_REMOVE) return result;
+  switch (call.c) {
+    case MADV_DONTNEED:
+    case kDontNeedLocked: break;
+    case MADV_FREE: return is_of_file(range) ? -EINVAL : 0;
+    case MADV_REMOVE: return is_of_file(range) ? -EACCES : -EINVAL;
+    case kPopulateRead:
+    case kPopulateWrite: return populate(range, call.c == kPopulateWrite);
+    default: return 0;
+  }
   if (page::in_reserve(start)) {
     empty_reserved(start, size);
   } else {
-    if (const long wrong = empty_range(call, start, start + size)) return wrong;
+    if (const long wrong = empty_range(call, start, range.limit)) return wrong;
   }
-  if (empties) restore_files({start, start + size});
-  return result;
+  restore_files(range);
+  return 0;
+}
+
+}  // namespace
+
+// Of a range with holes the kernel advises the rest, and says ENOMEM.
+long on_madvise(const Call& call) {
+  const Range range{address(call.a), address(call.a) + page_up(address(call.b))};
+  if (!is_known(call.c) || range.start % kPageSize) return -EINVAL;
+  if (range.limit < range.start || (call.b && range.empty())) return -EINVAL;
+  if (range.empty()) return 0;
+  const bool has_hole = page::has_hole(range);
+  if (has_hole && (call.c == kPopulateRead || call.c == kPopulateWrite)) return -ENOMEM;
+  const long result = advise(call, range);
+  return result == 0 && has_hole ? -ENOMEM : result;
 }
 
 }  // namespace weir::syscalls

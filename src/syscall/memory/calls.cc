@@ -24,6 +24,7 @@
 #include "record/shared_memory.h"
 #include "record/stop_point.h"
 #include "sync/event.h"
+#include "sys/descriptor.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
@@ -183,6 +184,10 @@ long map_where_recorded(long where, uint64_t size, int protection, long flags, i
 // What stays a mapping of the kernel's: shared memory, and read-only files.
 long map_plain(const Call& call, uint64_t size, int protection) {
   const bool from_file = !(call.d & MAP_ANONYMOUS);
+  if (input::is_on() && from_file &&
+      input::log_if(input::What::kFlags, [&] { return !sys::is_regular(call.e); })) {
+    if (const long refused = check_file(call)) return refused;
+  }
   int descriptor = static_cast<int>(
       from_file ? input::file(call.e, (call.d & MAP_TYPE) != MAP_PRIVATE) : call.e);
   long flags = call.d;
@@ -312,6 +317,11 @@ long on_mprotect(const Call& call) {
                     ? input::log_value(input::What::kShared,
                                        [&] { return page::protect(start, size, protection); })
                     : page::protect(start, size, protection);
+  // A file that is open for reading only; its copy in a recording is not.
+  if (!is_shared_memory && input::log_if(input::What::kFlags, [=] { return result == -EACCES; })) {
+    if (input::replaying()) page::protect(start, size, PROT_READ);
+    return -EACCES;
+  }
   if (result != 0) return result;
   if (is_shared_memory) {
     if (input::replaying()) page::protect(start, size, protection);
@@ -327,21 +337,19 @@ long on_mprotect(const Call& call) {
   return 0;
 }
 
+// What lies above is closed, as natively.
 long on_brk(const Call& call) {
-  Shared& s = shared();
-  if (!s.memory.brk_start) return call_kernel(call);
-  const uint64_t wanted = address(call.a);
-  if (wanted < s.memory.brk_start || wanted > s.memory.brk_limit)
-    return static_cast<long>(s.memory.brk_now);
-  if (page_up(wanted) < page_up(s.memory.brk_now)) {
-    if (g_tasks_active) {
-      empty_pages(page_up(wanted), page_up(s.memory.brk_now) - page_up(wanted));
-    } else {
-      sys::raw(SYS_madvise, static_cast<long>(page_up(wanted)),
-               static_cast<long>(page_up(s.memory.brk_now) - page_up(wanted)), MADV_REMOVE);
-    }
+  MemoryState& s = shared().memory;
+  if (!s.brk_start) return call_kernel(call);
+  const uint64_t wanted = address(call.a), was = page_up(s.brk_now), now = page_up(wanted);
+  if (wanted < s.brk_start || wanted > s.brk_limit) return static_cast<long>(s.brk_now);
+  if (now < was) {
+    empty_pages(now, was - now);
+    change_protection(now, was - now, PROT_NONE);
+  } else if (change_protection(was, now - was, kReadWrite) != 0) {
+    return static_cast<long>(s.brk_now);
   }
-  s.memory.brk_now = wanted;
+  s.brk_now = wanted;
   return static_cast<long>(wanted);
 }
 
@@ -349,6 +357,8 @@ bool maps_library(const Call& call) {
   return call.number == SYS_mmap && (call.c & PROT_EXEC) && !(call.c & PROT_WRITE) &&
          !(call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE;
 }
+
+}  // namespace
 
 long make_change(Call& call) {
   switch (call.number) {
@@ -359,33 +369,39 @@ long make_change(Call& call) {
       if (!sys::failed(result)) page::note_code(address(result), address(call.b), asked);
       if ((call.d & MAP_TYPE) == MAP_PRIVATE && !sys::failed(result))
         shared_memory::on_unmap(address(result), address(call.b));
+      note_shared_file(call, result);
       return result;
     }
-    case SYS_shmat: return input::is_on() ? attach_shared_memory(call) : call_kernel(call);
-    case SYS_shmdt: return input::is_on() ? detach_shared_memory(call) : call_kernel(call);
+    case SYS_shmat: return attach_shared_memory(call);
+    case SYS_shmdt: return detach_shared_memory(call);
     case SYS_munmap: {
       const long result = on_munmap(call);
       if (result == 0) page::note_code(address(call.a), address(call.b), 0);
       return result;
     }
     case SYS_mprotect: {
+      if (address(call.a) % kPageSize || (call.b && !is_protection(call.c))) return -EINVAL;
+      const long beyond = leave_out_hole(call);
+      if (beyond && !call.b) return beyond;
       const long result = on_mprotect(call);
       if (result == 0 && (page::backing_bytes_at(address(call.a)) || !g_tasks_active)) {
         page::note_code(address(call.a), address(call.b), static_cast<int>(call.c));
       }
-      return result;
+      return result ? result : beyond;
     }
     case SYS_mremap: return on_mremap(call);
     case SYS_madvise: return on_madvise(call);
-    case SYS_mincore:
-      if (address(call.a) % kPageSize) return -EINVAL;
-      if (page::is_free_extent(address(call.a), address(call.b))) return -ENOMEM;
-      return call_kernel(call);
+    case SYS_mincore: return on_mincore(call);
+    case SYS_msync: return on_msync(call);
+    case SYS_remap_file_pages: return on_remap_file_pages(call);
     case SYS_mlock:
-    case SYS_mlock2: return on_lock(call);
+    case SYS_mlock2:
+    case SYS_munlock: return on_lock(call);
     default: return on_brk(call);
   }
 }
+
+namespace {
 
 long change(Call& call) {
   SharedCode code(call);
@@ -423,11 +439,13 @@ bool is_memory(long number) {
   return number == SYS_mmap || number == SYS_munmap || number == SYS_mprotect ||
          number == SYS_mremap || number == SYS_madvise || number == SYS_mincore ||
          number == SYS_brk || number == SYS_shmat || number == SYS_shmdt || number == SYS_mlock ||
-         number == SYS_mlock2 || number == SYS_mlockall;
+         number == SYS_mlock2 || number == SYS_munlock || number == SYS_mlockall ||
+         number == SYS_msync || number == SYS_remap_file_pages;
 }
 
 long on_memory(Call& call) {
   if (call.number == SYS_mlockall) return on_lock_all(call);
+  if (call.number == SYS_remap_file_pages && input::is_on()) return on_remap_file_pages(call);
   constexpr long kDroppable = 8;  // MAP_DROPPABLE: private memory of which the kernel may forget
                                   // pages, as glibc has for getrandom()
   const bool is_droppable =

@@ -25,11 +25,25 @@ long check_file(const Call& call);
 // Fills memory of the backing at `start` from the file; 0 or -errno.
 long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset);
 
+// A file is mapped shared, to be written: as note_private_file().
+void note_shared_file(const Call& call, long result);
+
 // Memory of the arena is the program's no more.
 void unmap_extent(uint64_t start, uint64_t size);
 
+// Calls on a range of which the program has no page somewhere (memory/mapped.h): the kernel finds
+// pages of Weir's there. ENOMEM if there is such a hole; mprotect then goes up to it, and `call`
+// becomes that.
+long leave_out_hole(Call& call);
+bool is_protection(long bits);  // the kernel knows them, of mprotect
+long on_msync(const Call& call);
+long on_mincore(const Call& call);
+long on_remap_file_pages(const Call& call);
+
+// Makes such a call, of which nothing else is known.
+long make_change(Call& call);
 long on_madvise(const Call& call);
-long on_lock(const Call& call);  // mlock, mlock2
+long on_lock(const Call& call);  // mlock, mlock2, munlock
 long on_lock_all(const Call& call);
 long on_mremap(const Call& call);
 
@@ -48,5 +62,8 @@ bool is_only_read(const Call& call);
 // The program, of one task, maps a file shared at a place in the arena; and does so no longer.
 long map_file_in_arena(Call& call, uint64_t start, uint64_t size);
 void restore_arena(uint64_t start, uint64_t size);
+bool is_file_in_arena(uint64_t start);
+// mremap of such a mapping, or of one that comes there.
+long move_file_in_arena(const Call& call, uint64_t start, uint64_t old_size, uint64_t size);
 
 }  // namespace weir::syscalls

@@ -8,6 +8,7 @@
 #include "memory/backing.h"
 #include "memory/file_bytes.h"
 #include "record/input.h"
+#include "sys/descriptor.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
@@ -29,19 +30,27 @@ long read_bytes(uint64_t start, uint64_t size, int descriptor, uint64_t offset) 
   return 0;
 }
 
-bool is_file(int descriptor) {
+// Natively an access to whole pages behind the file's end is SIGBUS.
+void tell_of_end(const FileSource& source, int descriptor, uint64_t offset, uint64_t size) {
   struct stat status {};
-  return sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
-         S_ISREG(status.st_mode);
+  if (input::replaying() || sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0 ||
+      page_up(static_cast<uint64_t>(status.st_size)) >= page_up(offset + size) ||
+      !page::first_time(page::FileWord::kBeyondEnd))
+    return;
+  report(
+      "%s is mapped privately beyond its end: an access to the pages there finds zeros under Weir, "
+      "and is no SIGBUS",
+      page::name_of(source));
 }
 
 }  // namespace
 
 long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
   if (const long wrong = read_bytes(start, size, descriptor, offset)) return wrong;
-  if (!input::log_value(input::What::kFlags, [=] { return is_file(descriptor); })) return 0;
-  const FileSource source = input::replaying() ? FileSource{} : page::source_of(descriptor);
+  if (!input::log_value(input::What::kFlags, [=] { return sys::is_regular(descriptor); })) return 0;
+  const FileSource source = input::replaying() ? FileSource{} : page::kept_source_of(descriptor);
   page::remember_file({start, start + size}, source, offset);
+  tell_of_end(source, descriptor, offset, size);
   return 0;
 }
 
@@ -59,7 +68,7 @@ void restore_files(Range range) {
       report(
           "%s is mapped privately at %x, and cannot be read once more (error %d): its bytes "
           "there are zeros now",
-          source->path[0] ? source->path : "a file without a name", part.start, int64_t{-file});
+          page::name_of(*source), part.start, int64_t{-file});
     }
     if (file >= 0) input::call(SYS_close, file);
   }

@@ -92,4 +92,31 @@ long map_file_in_arena(Call& call, uint64_t start, uint64_t size) {
 
 long check_arena(long error) { return shared().memory.fixed_count ? refuse_in_arena(error) : 0; }
 
+bool is_file_in_arena(uint64_t start) {
+  const MemoryState& s = shared().memory;
+  for (uint32_t i = 0; i < s.fixed_count; i++) {
+    if (s.fixed_ranges[i].contains(start)) return true;
+  }
+  return false;
+}
+
+long move_file_in_arena(const Call& call, uint64_t start, uint64_t old_size, uint64_t size) {
+  MemoryState& s = shared().memory;
+  const bool comes = (call.d & MREMAP_FIXED) && page::in_arena(address(call.e));
+  const bool may = !g_tasks_active && s.fixed_count + 4 <= kMaxFixed;
+  if (!may || (call.d & MREMAP_DONTUNMAP) || (!(call.d & MREMAP_MAYMOVE) && size > old_size))
+    return refuse_in_arena(-ENOMEM);
+  if (comes) restore_arena(address(call.e), size);
+  const long to = call_kernel(call);
+  if (sys::failed(to)) return to;
+  if (address(to) != start || size < old_size) {
+    const uint64_t from = address(to) == start ? start + size : start;
+    if (is_file_in_arena(from)) unmap_extent(from, start + old_size - from);
+  }
+  if (!comes) return to;
+  add({address(to), address(to) + size});
+  if (address(to) >= kArena + kHeapSize) page::take_extent(address(to), size);
+  return to;
+}
+
 }  // namespace weir::syscalls

@@ -1,10 +1,12 @@
-// mlock and its kin. That memory stays resident no program sees; but the kernel makes it resident.
+// mlock and its kin. That memory stays resident no program sees; but the kernel makes it resident,
+// and says what is wrong with the call.
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "control/process.h"
 #include "memory/backing.h"
+#include "memory/mapped.h"
 #include "record/input.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
@@ -27,9 +29,12 @@ long on_lock_all(const Call& call) {
 }
 
 long on_lock(const Call& call) {
+  constexpr long kOnFault = MLOCK_ONFAULT;
+  const Range range{start_of(call), start_of(call) + size_of(call)};
+  if (call.number == SYS_mlock2 && (call.c & ~kOnFault)) return -EINVAL;
+  if (range.limit >= range.start && page::has_hole(range)) return -ENOMEM;
   // The kernel would give this task copies of all pages, which hide what others publish.
-  if (plan().is_isolated() && page::backing_bytes_at(start_of(call)))
-    return page::is_free_extent(start_of(call), size_of(call)) ? -ENOMEM : 0;
+  if (plan().is_isolated() && page::backing_bytes_at(start_of(call))) return 0;
   const long result = call_kernel(call);
   // A View may have closed pages that the program has; the kernel says that they are missing.
   if (result != -ENOMEM || !plan().gives_pages()) return result;
@@ -37,8 +42,7 @@ long on_lock(const Call& call) {
     rlimit limit{};
     sys::raw(SYS_prlimit64, 0, RLIMIT_MEMLOCK, 0, reinterpret_cast<long>(&limit));
     const bool may = sys::raw(SYS_geteuid) == 0 || limit.rlim_cur >= static_cast<uint64_t>(call.b);
-    return may && page::backing_bytes_at(start_of(call)) >= size_of(call) &&
-           !page::is_free_extent(start_of(call), size_of(call));
+    return may && page::backing_bytes_at(start_of(call)) >= size_of(call);
   });
   return is_there ? 0 : result;
 }

@@ -1,4 +1,4 @@
-// mremap. Memory of the backing grows by a copy. A file or shared memory that the kernel maps is
+// mremap. Memory of the backing moves by a copy. A file or shared memory that the kernel maps is
 // moved by it, in each process of the program: the tasks' processes repeat it (MappingKind::kMove).
 //
 // The kernel moves no range of several mappings, and what grows has the protection of what was
@@ -11,11 +11,14 @@
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/closed_pages.h"
+#include "memory/code/executed.h"
 #include "memory/code/mapped_twice.h"
 #include "memory/file_bytes.h"
+#include "memory/mapped.h"
 #include "memory/reserve.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
+#include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
 #include "syscall/memory/reserved.h"
@@ -50,40 +53,156 @@ long move_shared_memory(const Call& call, uint64_t start, uint64_t old_size, uin
   return moved(start, old_size, to, size);
 }
 
-}  // namespace
+// Where the program wants it: something else lies there now, which goes.
+void clear_target(const Call& call, uint64_t size) {
+  if (!(call.d & MREMAP_FIXED)) return;
+  const uint64_t to = address(call.e);
+  if (page::is_handed_out(to)) {
+    claim_in_reserve(to, size, true);
+  } else if (g_tasks_active) {
+    page::remove_memory_segment(to, size);
+  }
+  shared_memory::on_unmap(to, size);
+  begin_anew(to, size);
+}
 
-long on_mremap(const Call& call) {
-  const uint64_t start = address(call.a), old_size = page_up(address(call.b)),
-                 size = page_up(address(call.c));
-  if (!is_movable(old_size)) return -ENOMEM;
-  if (shared_memory::overlaps(start, old_size ? old_size : kPageSize))
-    return move_shared_memory(call, start, old_size, size);
-  if (is_reserved_backed(start, old_size)) return move_reserved(call, old_size, size);
-  if (!page::in_arena(start)) {
-    if (g_tasks_active && page::backing_bytes_at(start) == 0)
-      return moved(start, old_size, call_kernel(call), size);
-    return g_tasks_active ? -ENOMEM : call_kernel(call);
+// What the kernel has there it moves itself.
+long move_by_kernel(const Call& call, uint64_t start, uint64_t old_size, uint64_t size) {
+  if (g_tasks_active && (call.d & MREMAP_DONTUNMAP)) return -EINVAL;  // as before Linux 5.7
+  clear_target(call, size);
+  const long to = moved(start, old_size, call_kernel(call), size);
+  if (!sys::failed(to) && page::is_handed_out(start) && address(to) != start)
+    unmap_reserved(start, old_size);  // all that is reserved stays mapped
+  return to;
+}
+
+// All of it lies in one mapping of the kernel's, which is private.
+bool is_private(uint64_t start, uint64_t size) {
+  sys::MapLine line;
+  return sys::find_map_line(start, &line) && !line.shared && line.range.limit >= start + size;
+}
+
+// One mapping, as the kernel would have it: of one protection, and of one file or none.
+bool is_one_mapping(Range range) {
+  const FileSource* source;
+  uint64_t offset;
+  const Range part = page::file_part(range, &source, &offset);
+  return page::has_one_protection(range) &&
+         (part.empty() || (part.start == range.start && part.limit == range.limit));
+}
+
+class Opened {
+ public:
+  Opened(Range range, int protection) : range_(range), protection_(protection) {
+    if (is_closed()) page::protect(range.start, range.size(), PROT_READ);
   }
-  if (size == 0 || (call.d & ~long{MREMAP_MAYMOVE}) != 0) return -EINVAL;
-  if (size <= old_size) {
-    if (size < old_size) unmap_extent(start + size, old_size - size);
-    return call.a;
+  ~Opened() {
+    if (is_closed()) page::protect(range_.start, range_.size(), protection_);
   }
-  if (!(call.d & MREMAP_MAYMOVE)) return -ENOMEM;
-  const uint64_t target = page::allocate_extent(size);
-  if (!target) return -ENOMEM;
-  if (change_protection(target, size, PROT_READ | PROT_WRITE) != 0) {
-    page::free_extent(target, size);
-    return -ENOMEM;
-  }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
+ private:
+  bool is_closed() const { return !g_tasks_active && !(protection_ & PROT_READ); }
+
+  Range range_;
+  int protection_;
+};
+
+void copy(uint64_t to, uint64_t from, uint64_t size) {
   const auto at = [](uint64_t a) {
     return reinterpret_cast<uint8_t*>(g_tasks_active ? page::shared_view_of(a) : a);
   };
-  copy_bytes(at(target), at(start), old_size);
-  page::move_file({start, start + old_size}, {target, target + size});
-  unmap_extent(start, old_size);
-  restore_files({target + old_size, target + size});
-  return static_cast<long>(target);
+  for (uint64_t done = 0; done < size;) {  // of several segments, perhaps
+    uint64_t length = size - done;
+    if (g_tasks_active) {
+      const uint64_t there = page::backing_bytes_at(from + done),
+                     here = page::backing_bytes_at(to + done);
+      if (there < length) length = there;
+      if (here < length) length = here;
+    }
+    copy_bytes(at(to + done), at(from + done), length);
+    done += length;
+  }
+}
+
+// Memory of the backing: its bytes come to another place, with their protection and their file.
+long move_bytes(const Call& call, uint64_t start, uint64_t old_size, uint64_t size) {
+  const bool is_fixed = call.d & MREMAP_FIXED, stays = call.d & MREMAP_DONTUNMAP;
+  if (old_size == 0) return -EINVAL;
+  const auto make = [&call](long number, uint64_t at, uint64_t length, long c, long d) {
+    Call other = call;
+    other.number = number;
+    other.a = static_cast<long>(at), other.b = static_cast<long>(length);
+    other.c = c, other.d = d, other.e = -1, other.f = 0;
+    return make_change(other);
+  };
+  const auto unmap = [&](uint64_t at, uint64_t length) {
+    return make(SYS_munmap, at, length, 0, 0);
+  };
+  if (page::first_hole({start, start + old_size}) == start) return -EFAULT;
+  if (!is_fixed && !stays && size <= old_size) {
+    if (size < old_size) unmap(start + size, old_size - size);
+    return call.a;
+  }
+  const uint64_t used = old_size < size ? old_size : size;
+  if (page::has_hole({start, start + used}) || !is_one_mapping({start, start + used}))
+    return -EFAULT;
+  if (!(call.d & MREMAP_MAYMOVE)) return -ENOMEM;
+  if (page::in_reserve(start) && g_tasks_active && !open_reserved(start, used)) return -ENOMEM;
+  constexpr long kReadWrite = PROT_READ | PROT_WRITE, kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
+  const int code = page::code_protection(start);
+  const int protection = code ? code : page::protection_at(start);
+  const long made = make(SYS_mmap, is_fixed ? address(call.e) : 0, size, kReadWrite,
+                         kPrivate | (is_fixed ? MAP_FIXED : 0));
+  if (sys::failed(made)) return made;
+  const uint64_t target = address(made);
+  {
+    const Opened opened({start, start + used}, protection);
+    copy(target, start, used);
+  }
+  page::executed::note_change({target, target + used});
+  page::move_file({start, start + used}, {target, target + size});
+  if (stays) {
+    empty_pages(start, old_size);
+    restore_files({start, start + old_size});
+  } else {
+    unmap(start, old_size);
+  }
+  if (size > used) restore_files({target + used, target + size});
+  if (protection != kReadWrite) make(SYS_mprotect, target, size, protection, 0);
+  return made;
+}
+
+}  // namespace
+
+long on_mremap(const Call& call) {
+  constexpr long kKnown = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
+  const uint64_t start = address(call.a), old_size = page_up(address(call.b)),
+                 size = page_up(address(call.c));
+  const bool is_placed = call.d & (MREMAP_FIXED | MREMAP_DONTUNMAP);
+  if ((call.d & ~kKnown) || (is_placed && !(call.d & MREMAP_MAYMOVE))) return -EINVAL;
+  if ((call.d & MREMAP_DONTUNMAP) && old_size != size) return -EINVAL;
+  if (start % kPageSize || size == 0 || (is_placed && address(call.e) % kPageSize)) return -EINVAL;
+  const Range to{address(call.e), address(call.e) + size};
+  if ((call.d & MREMAP_FIXED) && (to.limit < to.start || to.overlaps({start, start + old_size})))
+    return -EINVAL;
+  if (!is_movable(old_size)) return -ENOMEM;
+  if (shared_memory::overlaps(start, old_size ? old_size : kPageSize)) {
+    if (call.d & MREMAP_DONTUNMAP) return -EINVAL;  // as before Linux 5.13
+    if ((call.d & MREMAP_FIXED) && page::in_arena(to.start))
+      return move_file_in_arena(call, start, old_size, size);
+    clear_target(call, size);
+    return move_shared_memory(call, start, old_size, size);
+  }
+  const bool comes_to_arena = (call.d & MREMAP_FIXED) && page::in_arena(to.start);
+  if (is_file_in_arena(start) ||
+      (comes_to_arena && !page::backing_bytes_at(start) && !is_private(start, old_size)))
+    return move_file_in_arena(call, start, old_size, size);
+  const bool is_backed =
+      is_reserved_backed(start, old_size) || page::backing_bytes_at(start) != 0 || comes_to_arena;
+  return is_backed ? move_bytes(call, start, old_size, size)
+                   : move_by_kernel(call, start, old_size, size);
 }
 
 }  // namespace weir::syscalls

@@ -103,10 +103,6 @@ bool has_backing(uint64_t start, uint64_t size) {
   return page::next_backed(start, start + size) != start + size;
 }
 
-uint8_t* bytes_of(uint64_t address) {
-  return reinterpret_cast<uint8_t*>(g_tasks_active ? page::shared_view_of(address) : address);
-}
-
 }  // namespace
 
 long reserve(uint64_t size) {
@@ -177,6 +173,8 @@ long map_in_reserve(const Call& call, uint64_t start, uint64_t size, int protect
   return static_cast<long>(start);
 }
 
+bool open_reserved(uint64_t start, uint64_t size) { return open(start, size); }
+
 void unmap_reserved(uint64_t start, uint64_t size) {
   close_all(start, size);
   page::give_reserved(start, size);
@@ -207,27 +205,6 @@ void empty_reserved(uint64_t start, uint64_t size) {
     if (is_backed) empty_pages(at, length);
     else sys::raw(SYS_madvise, static_cast<long>(at), static_cast<long>(length), MADV_DONTNEED);
   });
-}
-
-long move_reserved(const Call& call, uint64_t old_size, uint64_t size) {
-  const auto start = static_cast<uint64_t>(call.a);
-  if (size == 0 || (call.d & ~long{MREMAP_MAYMOVE}) != 0) return -EINVAL;
-  if (size <= old_size) {
-    if (size < old_size) unmap_reserved(start + size, old_size - size);
-    return call.a;
-  }
-  if (!(call.d & MREMAP_MAYMOVE) || !open(start, old_size)) return -ENOMEM;
-  const uint64_t target = page::allocate_extent(size);
-  if (!target) return -ENOMEM;
-  if (change_protection(target, size, kReadWrite) != 0) {
-    page::free_extent(target, size);
-    return -ENOMEM;
-  }
-  page::each_part(start, old_size, [&](uint64_t at, uint64_t length, bool is_backed) {
-    if (is_backed) copy_bytes(bytes_of(target + (at - start)), bytes_of(at), length);
-  });
-  unmap_reserved(start, old_size);
-  return static_cast<long>(target);
 }
 
 }  // namespace weir::syscalls

@@ -17,7 +17,8 @@ long map_in_reserve(const Call& call, uint64_t start, uint64_t size, int protect
 void unmap_reserved(uint64_t start, uint64_t size);
 long protect_reserved(uint64_t start, uint64_t size, int protection);
 void empty_reserved(uint64_t start, uint64_t size);
-long move_reserved(const Call& call, uint64_t old_size, uint64_t size);
+// Makes all private memory in the range memory of the backing. REQUIRES: tasks exist.
+bool open_reserved(uint64_t start, uint64_t size);
 // Some of it is memory of the backing.
 bool is_reserved_backed(uint64_t start, uint64_t size);
 

@@ -6,19 +6,47 @@
 #include <sys/shm.h>
 #include <sys/syscall.h>
 
+#include "base/bytes.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
+#include "memory/reserve.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
+#include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
+#include "syscall/memory/reserved.h"
 #include "task/mapping_log.h"
 
 namespace weir::syscalls {
 
 using runtime::record_mapping;
+
+namespace {
+
+// It lies where the program had other memory (SHM_REMAP).
+void replace_by_shared(Range range) {
+  if (page::is_handed_out(range.start)) claim_in_reserve(range.start, range.size(), true);
+  begin_anew(range.start, range.size());
+}
+
+// What is mapped of the segment that was attached at `start`. Its first pages may be unmapped.
+Range segment_at(uint64_t start) {
+  char* cursor;
+  if (sys::read_maps(&cursor) < 0) return {};
+  Range found{};
+  uint64_t segment = 0;
+  for (sys::MapLine line; (cursor = sys::next_map_line(cursor, &line));) {
+    if (!starts_with(line.name, "/SYSV") || line.range.start - start != line.offset) continue;
+    if (found.empty()) found = line.range, segment = line.inode;
+    else if (line.inode == segment) found.limit = line.range.limit;
+  }
+  return found;
+}
+
+}  // namespace
 
 long open_kept(long number, long a, long b, long c) {
   const long kept = page::open_hidden(number, a, b, c);
@@ -56,30 +84,40 @@ bool map_shared_memory(const Call& call, uint64_t size, int protection, long& re
   return is_shared_memory;
 }
 
+// All processes attach it at once: its number may be given away, and they detach it at once, as
+// with its last mapping it may end.
 long attach_shared_memory(const Call& call) {
+  if (!input::is_on() && !g_tasks_active && !(call.c & SHM_REMAP)) return call_kernel(call);
   const long result = input::log_value(input::What::kShared,
                                        [&] { return sys::raw(SYS_shmat, call.a, call.b, call.c); });
   if (sys::failed(result)) return result;
   const int protection = call.c & SHM_RDONLY ? PROT_READ : PROT_READ | PROT_WRITE;
   const auto size = static_cast<uint64_t>(input::log_value(
       input::What::kShared, [&] { return shared_memory::size_at(address(result)); }));
-  shared_memory::attach({address(result), address(result) + size}, protection);
-  if (g_tasks_active)
-    record_mapping({MappingKind::kAttachSharedMemory, protection, 0, -1, address(result), size,
-                    address(call.a), 0, 0});
+  const Range range{address(result), address(result) + size};
+  if (call.c & SHM_REMAP) replace_by_shared(range);
+  if (input::is_on()) shared_memory::attach(range, protection, call.c & SHM_REMAP);
+  if (!g_tasks_active) return result;
+  page::remove_memory_segment(range.start, size);
+  record_mapping({MappingKind::kAttachSharedMemory, protection, 0, -1, range.start, size,
+                  address(call.a), 0, 0});
+  runtime::let_all_catch_up();
   return result;
 }
 
 long detach_shared_memory(const Call& call) {
-  const Range range = shared_memory::mapping_at(address(call.a));
+  if (!input::is_on() && !g_tasks_active) return call_kernel(call);
+  const Range range =
+      input::is_on() ? shared_memory::mapping_at(address(call.a)) : segment_at(address(call.a));
   if (range.empty()) return -EINVAL;
   const long result =
       input::log_value(input::What::kShared, [&] { return sys::raw(SYS_shmdt, call.a); });
   if (result != 0) return result;
   if (input::replaying()) sys::raw(SYS_munmap, call.a, static_cast<long>(range.size()));
   shared_memory::on_unmap(range.start, range.size());
-  if (g_tasks_active)
-    record_mapping({MappingKind::kUnmap, 0, 0, -1, range.start, range.size(), 0, 0, 0});
+  if (!g_tasks_active) return 0;
+  record_mapping({MappingKind::kUnmap, 0, 0, -1, range.start, range.size(), 0, 0, 0});
+  runtime::let_all_catch_up();
   return 0;
 }
 
