@@ -188,10 +188,12 @@ struct ProgramState {
   int32_t monitor;       // pid of the program's first process; isolated only
   int32_t shown_pid;     // the pid that the program believes to be its own: another one in a replay
   int32_t constant_pid;  // the same where ids are constant (constant/), else 0
-  uint32_t has_cpu_timer;   // the program has made one on its CPU time (syscall/timer.cc)
-  uint32_t cpu_timer_told;  // and it has been said what it watches. Changed atomically
-  uint32_t exiting;         // a task ended the program
-  uint32_t is_broken;       // a check failed in some process: none waits for what it held
+  uint32_t has_cpu_timer;     // the program has made one on its CPU time (syscall/timer.cc)
+  uint32_t cpu_timer_told;    // and it has been said what it watches. Changed atomically
+  uint32_t forked_by_thread;  // another task than the first has forked this process, and it has not
+                              // been said what that means (syscall/confine.cc). Changed atomically
+  uint32_t exiting;           // a task ended the program
+  uint32_t is_broken;         // a check failed in some process: none waits for what it held
   int32_t exit_code;
   int32_t proc_folder;    // sys::g_proc_folder
   uint32_t end_reported;  // somebody prints, or has printed, what the run spent

@@ -31,7 +31,21 @@ uint64_t frame_above(const Task& task, uint64_t rsp);
 // --- signals of the program
 
 // si_errno of a real-time signal that is raised again after it was noted (signal/raised_again.h).
-inline constexpr int kRaisedAgain = 0x57454952;
+inline constexpr int kRaisedAgain = 0x57454952;  // and above it: plus what si_errno was (SIGSYS)
+inline constexpr int kMarkedErrors = 1 << 16;    // the kernel's and a filter's are smaller
+
+inline void mark_raised_again(siginfo_t& info) {
+  const bool keeps = info.si_errno > 0 && info.si_errno < kMarkedErrors;
+  info.si_errno = kRaisedAgain + (keeps ? info.si_errno : 0);
+}
+inline bool is_raised_again(const siginfo_t& info) {
+  return info.si_errno >= kRaisedAgain && info.si_errno - kRaisedAgain < kMarkedErrors;
+}
+inline bool unmark_raised_again(siginfo_t& info) {
+  if (!is_raised_again(info)) return false;
+  info.si_errno -= kRaisedAgain;
+  return true;
+}
 // Notes a signal that the task must handle when it leaves the runtime. REQUIRES: no other signal
 // can come that would be noted.
 void note_pending(Task& task, int signal, const siginfo_t* info);

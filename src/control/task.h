@@ -34,6 +34,7 @@ struct Task {
 
   uint64_t resume;   // 0x50 replaying: where it goes on when handlers have run, or where one begins
   Frame* delivered;  // 0x58 the copy of `frame` from which it goes on when handlers have run
+  Frame* raising;  // 0x60 the same, while handlers begin: they see these registers, and change them
 
   TaskIdentity identity;
   TaskOrder order;

@@ -28,7 +28,7 @@
 #include "view/coherent/coherent.h"
 #include "view/view.h"
 
-extern "C" char weir_sigreturn[];
+extern "C" char weir_sigreturn[], weir_shown_sigreturn[], weir_shown_sigreturn_end[];
 
 namespace weir::trap {
 
@@ -261,6 +261,9 @@ void seek_beyond(Task& task, Frame& frame) {
   // What the kernel reads of a ucontext_t; the rest is where it says.
   constexpr uint64_t kContext = 304;
   if (translate::is_inside(frame.rip)) return;
+  if (frame.rip >= reinterpret_cast<uint64_t>(weir_shown_sigreturn) &&
+      frame.rip < reinterpret_cast<uint64_t>(weir_shown_sigreturn_end))
+    return;  // a handler that the runtime called: it comes by itself
   if (frame.rip - reinterpret_cast<uint64_t>(weir_sigreturn) > kCode) {
     if (input::replaying()) frame.rip = seek_point(task, frame.rip);
     return;

@@ -31,6 +31,7 @@
 #include "signal/page_fault.h"
 #include "signal/queue.h"
 #include "signal/refused_access.h"
+#include "signal/shown_registers.h"
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
 #include "sync/event.h"
@@ -40,6 +41,7 @@
 
 extern "C" {
 extern char weir_site_exit[], weir_site_exit_end[], weir_sigreturn[], weir_key_sigreturn[];
+extern char weir_shown_sigreturn[];
 extern char weir_restore_begin[], weir_restore_end[], weir_restore_again[];
 extern char weir_interruptible_begin[], weir_interruptible_end[], weir_interrupted[];
 extern char weir_safe_begin[], weir_safe_end[], weir_safe_fault[];
@@ -105,11 +107,14 @@ void redirect(Task& task, ucontext_t& context) {
       top - base >= size)
     top = base + size;
   const uint64_t new_state = (top - state_size) & ~uint64_t{63};
-  const uint64_t new_frame = ((new_state - head) & ~uint64_t{15}) - 8;
+  Frame* const shown = has_keys() ? nullptr : take_shown_frame(task, head);
+  const uint64_t kept_size = shown ? kKeptSize : 0;
+  const uint64_t new_frame = ((new_state - head - kept_size) & ~uint64_t{15}) - 8;
   copy_bytes(reinterpret_cast<void*>(new_state), reinterpret_cast<void*>(state), state_size);
   if (input::is_on()) fill_state(reinterpret_cast<uint8_t*>(new_state), state_size);
   copy_bytes(reinterpret_cast<void*>(new_frame), reinterpret_cast<void*>(frame), head);
   auto* new_context = reinterpret_cast<ucontext_t*>(new_frame + 8);
+  if (shown) show_registers(*new_context, *shown);
   new_context->uc_mcontext.gregs[REG_EFL] &=
       ~static_cast<greg_t>(sys::kTrapFlag);  // a probe may be stepping; the program does not
   if (input::is_on()) {
@@ -125,7 +130,10 @@ void redirect(Task& task, ucontext_t& context) {
   }
   new_context->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(new_state);
   *reinterpret_cast<uint64_t*>(new_frame) =
-      reinterpret_cast<uint64_t>(has_keys() ? weir_key_sigreturn : weir_sigreturn);
+      reinterpret_cast<uint64_t>(has_keys() ? weir_key_sigreturn
+                                 : shown    ? weir_shown_sigreturn
+                                            : weir_sigreturn);
+  if (shown) note_shown(*new_context);
   note_handler(task, new_frame, signal);
   uint64_t new_info = new_frame + (info_at - frame);
   uint64_t mask = 0;

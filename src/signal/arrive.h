@@ -31,7 +31,7 @@ inline bool is_ours(int signal) { return sys::never_blocked() & sys::signal_bit(
 // Made by an instruction of the task's own, and not by a call of somebody's: it comes at that
 // instruction or never.
 inline bool is_of_instruction(int signal, const siginfo_t& info) {
-  return info.si_code > 0 && info.si_errno != kRaisedAgain &&
+  return info.si_code > 0 && !is_raised_again(info) &&
          (is_ours(signal) || signal == SIGFPE || signal == SIGILL);
 }
 

@@ -65,7 +65,7 @@ __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::F
 // number keep their order, so what has come in the kernel meanwhile is queued behind them. True:
 // the task comes to the runtime once more, before it goes on where the frame says
 // (record/stop_point.h): not from here, where what it uses of the stack would be seen.
-__attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame*) {
+__attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame* frame) {
   using namespace weir;
   Task& task = self();
   uint64_t all = sys::kAllButFaults, mask = 0;
@@ -80,7 +80,7 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame*) {
     const bool counts = noted.signal >= sys::kFirstRealTime && info->si_errno == 0 &&
                         !plan().has_processes() && !input::is_on();
     const bool marks = counts || input::is_on();
-    if (marks) info->si_errno = trap::kRaisedAgain;
+    if (marks) trap::mark_raised_again(*info);
     if (input::is_on() && noted.signal < sys::kFirstRealTime)
       task.recorded.raised_once |= sys::signal_bit(noted.signal);
     // Isolated: no id is left below the program's stack, where a replay would leave another one.
@@ -112,6 +112,7 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame*) {
     sys::raw(SYS_madvise, reinterpret_cast<long>(task.signals.pending_signals),
              static_cast<long>(page_up(count * sizeof(PendingSignal))), MADV_REMOVE);
   }
+  task.raising = frame;
   for (int i = 0; i < count_at_once; i++) raise(at_once[i]);
   if (task.signals
           .has_wait_mask) {  // the handlers run as if the wait with its own mask still went on

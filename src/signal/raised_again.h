@@ -16,8 +16,7 @@ inline bool overtakes(Task& task, int signal, siginfo_t* info) {
   if (signal < sys::kFirstRealTime) return false;
   uint16_t& outstanding = task.signals.raised_again[signal - sys::kFirstRealTime];
   if (!outstanding) return false;
-  if (info->si_errno != kRaisedAgain) return true;
-  info->si_errno = 0;
+  if (!unmark_raised_again(*info)) return true;
   outstanding--;
   return false;
 }

@@ -5,15 +5,26 @@
 // which allows reading below /proc and nothing else. (A replay does not ask the kernel about
 // Landlock, and is not restricted.)
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include "control/control.h"
+#include "control/process.h"
 #include "memory/backing.h"
+#include "memory/program_memory.h"
+#include "record/input.h"
+#include "sync/event.h"
 #include "sys/maps.h"
+#include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
+#include "task/monitor_call.h"
 
 namespace weir::syscalls {
 
@@ -41,6 +52,88 @@ void keep_own_files() {
   const long folder = page::open_hidden(SYS_open, reinterpret_cast<long>("/proc"),
                                         O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (!sys::failed(folder)) shared().program.proc_folder = static_cast<int>(folder);
+}
+
+// The rest concerns one thread alone, or all of them, which the kernel cannot tell where threads
+// are processes. What concerns one is its process's from then on: no other task is to run there,
+// and it runs in no other.
+
+namespace {
+
+bool has_other_tasks() {
+  const Shared& s = shared();
+  uint32_t count = 0;
+  for (TaskId i = 0; i < s.order.high_task; i++)
+    count += s.tasks[i].order.state != TaskState::kFree;
+  return count > 1;
+}
+
+void keep_to_own_process() {
+  self().identity.changed = 1;
+  shared().in_place_process.closed = 1;
+}
+
+long refuse(const char* what, long error) {
+  report("%s in a program with threads is not supported under Weir but with --view direct", what);
+  return error;
+}
+
+}  // namespace
+
+bool is_of_one_thread(long number) {
+  return number == SYS_unshare || number == SYS_setns || number == SYS_seccomp ||
+         number == SYS_setsid;
+}
+
+long on_call_of_one_thread(Call& call) {
+  switch (call.number) {
+    case SYS_setsid:
+      // No process can be brought into another session, and a task's would be none of the
+      // program's.
+      return refuse("setsid()", -EPERM);
+    case SYS_seccomp:
+      if (call.a == SECCOMP_SET_MODE_FILTER && (call.b & SECCOMP_FILTER_FLAG_TSYNC))
+        return refuse("seccomp(SECCOMP_FILTER_FLAG_TSYNC)", -EINVAL);
+      break;
+    case SYS_unshare:
+      // The files that are mapped are handed from process to process by their descriptors.
+      if ((call.a & CLONE_FILES) && has_other_tasks())
+        return refuse("unshare(CLONE_FILES)", -EINVAL);
+      if ((call.a & (CLONE_THREAD | CLONE_SIGHAND | CLONE_VM | CLONE_NEWUSER)) && has_other_tasks())
+        return -EINVAL;  // as the kernel, which does not see the threads
+      break;
+    default: break;
+  }
+  keep_to_own_process();
+  return call_kernel(call);
+}
+
+// PR_SET_PDEATHSIG, PR_GET_PDEATHSIG: the program's parent is the monitor's. That of a task's
+// process is the monitor itself, whose death must end the task.
+long on_parent_death(const Call& call) {
+  if (call.a == PR_SET_PDEATHSIG) {
+    begin_turn(EventKind::kSyscall);
+    const long result = tasks::call_in_monitor(SYS_prctl, call.a, call.b);
+    end_turn();
+    return result;
+  }
+  begin_turn(EventKind::kSyscall);
+  note_written();
+  auto* answer = shared().monitor_call.answer;
+  const long result = tasks::call_in_monitor(SYS_prctl, call.a, reinterpret_cast<long>(answer));
+  const long wrong = result == 0 ? trap::to_program(call.b, answer, sizeof(int)) : result;
+  end_turn();
+  return wrong;
+}
+
+// The kernel watches the thread that has forked the process; under Weir that is the whole program.
+void note_parent_death(const Call& call) {
+  if (call.a != PR_SET_PDEATHSIG || !call.b || !shared().program.forked_by_thread) return;
+  if (__atomic_exchange_n(&shared().program.forked_by_thread, 0u, __ATOMIC_RELAXED))
+    report(
+        "prctl(PR_SET_PDEATHSIG): a thread has forked this process, but under Weir the signal "
+        "comes "
+        "when the program ends, not with the thread");
 }
 
 }  // namespace weir::syscalls

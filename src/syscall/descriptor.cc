@@ -252,6 +252,57 @@ long make_ordered(Call& call) {
 
 namespace {
 
+// A socket with a time limit: its calls end by a signal, whatever the handler asks for.
+bool has_time_limit(const Call& call) {
+  int option = SO_SNDTIMEO;
+  switch (call.number) {
+    case SYS_read:
+    case SYS_readv:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_accept:
+    case SYS_accept4: option = SO_RCVTIMEO; break;
+    case SYS_write:
+    case SYS_writev:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
+    case SYS_connect: break;
+    default: return false;
+  }
+  return input::log_value(input::What::kFlags, [&] {
+    int64_t limit[2] = {};
+    int32_t size = sizeof limit;
+    const long result = sys::raw(SYS_getsockopt, call.a, SOL_SOCKET, option,
+                                 reinterpret_cast<long>(limit), reinterpret_cast<long>(&size));
+    return result == 0 && (limit[0] || limit[1]);
+  });
+}
+
+// SA_RESTART makes the kernel begin these again (signal(7)).
+bool may_begin_again(const Call& call) {
+  switch (call.number) {
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_semop:
+    case SYS_semtimedop:
+    case SYS_msgsnd:
+    case SYS_msgrcv:
+    case SYS_io_getevents: return false;
+    case SYS_futex: return call.d == 0;  // no time limit
+    default: return true;
+  }
+}
+
+}  // namespace
+
+bool begins_again(const Call& call) {
+  return may_begin_again(call) && trap::restarts() && !has_time_limit(call);
+}
+
+namespace {
+
 // Calls that put something into program memory.
 bool writes_memory(long number, Way way) {
   if (way == Way::kReads || way == Way::kPolls || way == Way::kTries || way == Way::kSendsMany ||

@@ -299,28 +299,13 @@ long sleep_in_kernel(Call& call, const char* what) {
     outside_end();
     input::forget_written();
   }
-  if (result == -EINTR && trap::restarts()) call.again = true;
+  if (result == -EINTR && begins_again(call)) call.again = true;
   return result;
 }
 
 namespace {
 bool sleeps_for_signal(long number) {
   return number == SYS_rt_sigsuspend || number == SYS_rt_sigtimedwait || number == SYS_pause;
-}
-
-// SA_RESTART makes the kernel begin these again (signal(7)).
-bool may_begin_again(const Call& call) {
-  switch (call.number) {
-    case SYS_nanosleep:
-    case SYS_clock_nanosleep:
-    case SYS_semop:
-    case SYS_semtimedop:
-    case SYS_msgsnd:
-    case SYS_msgrcv:
-    case SYS_io_getevents: return false;
-    case SYS_futex: return call.d == 0;  // no time limit
-    default: return true;
-  }
 }
 
 // Recorded, one task: a signal ends a sleep, and is handled when the call is over; before a write.
@@ -336,7 +321,7 @@ long call_recorded(Call& call) {
   if (closes_descriptors(call.number)) return call_beside_hidden(call);
   const long result =
       input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
-  if (result == -EINTR && may_begin_again(call) && trap::restarts()) call.again = true;
+  if (result == -EINTR && begins_again(call)) call.again = true;
   return result;
 }
 

@@ -354,7 +354,7 @@ bool is_process(long number) {
     case SYS_prctl:
     case SYS_chroot:
     case SYS_landlock_restrict_self: return true;
-    default: return effects::may_name_thread(number);
+    default: return is_of_one_thread(number) || effects::may_name_thread(number);
   }
 }
 
@@ -420,11 +420,22 @@ long on_process(Call& call) {
     case SYS_rseq: return -ENOSYS;  // the kernel would write to the program's memory at any moment
     case SYS_prctl:
       if (is_refused_control(call)) return -EINVAL;
+      if (!processes) {
+        note_parent_death(call);
+      } else if (call.a == PR_SET_PDEATHSIG || call.a == PR_GET_PDEATHSIG) {
+        return on_parent_death(call);
+      } else if (call.a == PR_SET_CHILD_SUBREAPER || call.a == PR_GET_CHILD_SUBREAPER) {
+        return on_subreaper(call);
+      } else if (call.a == PR_GET_TID_ADDRESS && self().identity.clear_child_tid) {
+        return trap::to_program(call.b, self().identity.clear_child_tid);
+      } else if (call.a == PR_SET_SECCOMP) {
+        shared().in_place_process.closed = 1;
+      }
       note_control(call);
-      return processes && (call.a == PR_SET_CHILD_SUBREAPER || call.a == PR_GET_CHILD_SUBREAPER)
-                 ? on_subreaper(call)
-                 : call_kernel(call);
+      return call_kernel(call);
     default:
+      if (is_of_one_thread(call.number))
+        return processes ? on_call_of_one_thread(call) : call_kernel(call);
       if (effects::named_thread(call.number, call.a) >= 0) return on_named_thread(call);
       if (effects::changes_thread(call.number)) note_changed(0);
       return call_kernel(call);

@@ -259,7 +259,7 @@ long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const ch
   outside_end();
   if (begin && result == 0 && timeout_ms > 0)
     constant::pass(begin, static_cast<uint64_t>(timeout_ms) * kMillisecond);
-  if (result == -EINTR && trap::restarts()) call.again = true;
+  if (result == -EINTR && begins_again(call)) call.again = true;
   return result;
 }
 

@@ -21,6 +21,7 @@
 #include "syscall/syscall.h"
 #include "task/mapping_log.h"
 #include "task/spawn.h"
+#include "task/told_ids.h"
 
 namespace weir::syscalls {
 
@@ -116,10 +117,12 @@ long on_sigpending(const Call& call) {
   return trap::to_program(call.a, &set, static_cast<uint64_t>(call.b));
 }
 
-// A siginfo as the program should see it: forwarding by the monitor does not show.
+// A siginfo as the program should see it: neither forwarding by the monitor shows, nor the process
+// of the task that has sent it.
 long give_info(long to, uint8_t* bytes, long signal) {
   auto* info = reinterpret_cast<siginfo_t*>(bytes);
   info->si_code = trap::original_code(info->si_code);
+  if (trap::has_sender(info->si_code)) info->si_pid = tasks::told(info->si_pid);
   return trap::to_program(to, bytes, 128) != 0 ? -EFAULT : signal;
 }
 

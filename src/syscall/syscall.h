@@ -90,8 +90,16 @@ long tell_attached(Call& call);
 // goes on reading /proc.
 void allow_own_files(long rules);
 void keep_own_files();  // before chroot
+// Calls that concern one thread, or all (confine.cc). REQUIRES: tasks are processes.
+bool is_of_one_thread(long number);
+long on_call_of_one_thread(Call& call);
+long on_parent_death(const Call& call);    // PR_SET_PDEATHSIG, PR_GET_PDEATHSIG
+void note_parent_death(const Call& call);  // the same in a program of one task
 
 // Makes a call that may sleep, outside the rounds. REQUIRES: the turn.
 long sleep_in_kernel(Call& call, const char* what);
+// A signal of the program's has ended the call: whether the kernel would make it once more, since
+// all handlers were installed with SA_RESTART and the call is one of those (signal(7)).
+bool begins_again(const Call& call);
 
 }  // namespace weir::syscalls

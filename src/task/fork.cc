@@ -97,6 +97,7 @@ void become_single_after_fork() {
     s.processes.entries[p].pid = 0, s.processes.entries[p].taken = 0;
   task = copy;
   s.program.multi = 0;
+  s.program.forked_by_thread = plan().has_processes() && task.id != 0;
   s.program.monitor = s.program.shown_pid = 0;
   s.order.live = 1;
   s.order.high_task = task.id + 1;

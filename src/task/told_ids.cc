@@ -25,11 +25,6 @@ namespace weir::tasks {
 
 namespace {
 
-int told(int real) {
-  return static_cast<int>(
-      input::log_value(input::What::kChild, [=] { return shown_process(real); }));
-}
-
 // The credentials among the control data of a message that has come.
 void show_credentials(long message, ShownId shown) {
   msghdr header;
@@ -65,6 +60,11 @@ bool reads_signals(long descriptor, long result) {
 }
 
 }  // namespace
+
+int told(int real) {
+  return static_cast<int>(
+      input::log_value(input::What::kChild, [=] { return shown_process(real); }));
+}
 
 int shown_process(int real) {
   const Shared& s = shared();

@@ -7,6 +7,8 @@ namespace weir::tasks {
 
 // The program's pid if `real` is the process of one of its tasks, else `real`.
 int shown_process(int real);
+// The same for an id that the kernel told when this was recorded, too.
+int told(int real);
 
 // The id that the program sees for one that the kernel has told.
 using ShownId = int (*)(int real);

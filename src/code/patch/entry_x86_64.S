@@ -174,6 +174,7 @@ weir_restore_frame:
     .globl weir_restore_begin
     .hidden weir_restore_begin
 weir_restore_begin:
+    movq $0,%gs:TASK_RAISING
     mov FRAME_RIP(%rsp),%rax
     mov %rax,%gs:TASK_JUMP
     LOAD_REGISTERS
@@ -187,7 +188,8 @@ weir_restore_end:
 weir_restore_again:                             # signals have come meanwhile: they are first
     mov %gs:TASK_DELIVERED,%rax
     jmp 4b
-3:  mov FRAME_RIP(%rsp),%rax                    # replaying
+3:  movq $0,%gs:TASK_RAISING
+    mov FRAME_RIP(%rsp),%rax                    # replaying
     mov %rax,%gs:TASK_RESUME
     LOAD_REGISTERS
     mov FRAME_RSP(%rsp),%rsp
@@ -300,6 +302,21 @@ weir_key_sigreturn:
     mov $15,%eax
     syscall
     hlt
+# The same where the handler was shown the registers of the program in place of the runtime's.
+    .globl weir_shown_sigreturn
+    .hidden weir_shown_sigreturn
+weir_shown_sigreturn:
+    mov %rsp,%rbx
+    mov %rsp,%rdi
+    and $-16,%rsp
+    call weir_on_shown_sigreturn
+    mov %rbx,%rsp
+    mov $15,%eax
+    syscall
+    hlt
+    .globl weir_shown_sigreturn_end
+    .hidden weir_shown_sigreturn_end
+weir_shown_sigreturn_end:
     .cfi_endproc
 
 # void weir_run_handler(stack, handler, signal, info, context, mask): onto the program's stack,

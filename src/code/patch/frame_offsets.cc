@@ -25,6 +25,7 @@ static_assert(offsetof(Task, in_runtime) == TASK_IN_RUNTIME);
 static_assert(offsetof(Task, replays) == TASK_REPLAYS && offsetof(Task, pending) == TASK_PENDING);
 static_assert(offsetof(Task, inbox_count) == TASK_INBOX);
 static_assert(offsetof(Task, fast_lock_section) == TASK_FAST_LOCK_SECTION);
+static_assert(offsetof(Task, raising) == TASK_RAISING);
 static_assert(offsetof(Task, resume) == TASK_RESUME && offsetof(Task, delivered) == TASK_DELIVERED);
 
 }  // namespace weir

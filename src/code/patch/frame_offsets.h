@@ -31,5 +31,6 @@
 #define TASK_FAST_LOCK_SECTION 0x48
 #define TASK_RESUME 0x50
 #define TASK_DELIVERED 0x58
+#define TASK_RAISING 0x60
 #define SITE_RESUMED -6   // trap::kResumed
 #define SITE_NOTIFIED -7  // kNotified

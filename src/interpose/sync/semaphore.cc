@@ -94,7 +94,8 @@ long TakeSemaphore::make_event(Task&) {
     } else {
       result = block_cancellable(object, remaining(until_), "semaphore", ignores_cancel);
       wait_no_more(address);
-      if (result == EINTR && !ends_wait()) result = kAgain;
+      // With a time limit a handler ends it, SA_RESTART or not (signal(7)).
+      if (result == EINTR && !until_.is_set && !ends_wait()) result = kAgain;
     }
   }
   end_turn();
