@@ -26,13 +26,14 @@ std::string one_line(std::string text) {
 }
 
 int run(const Words& words) {
-  const Application application = make_application();
+  const bool is_alone = !words.empty() && stands_alone(words.front());
+  const Application application = make_application(is_alone ? words.front() : "");
   CLI::App& app = *application.app;
   CommandLine line = command_line(words, application);
   const bool asks_for_help = !line.command || line.command->app->get_name() == "help" ||
                              line.given.contains(line.command->app->get_help_ptr());
   if (!asks_for_help)
-    add_settings(settings_for(line, application),
+    add_settings(settings_for(line),
                  line);                            // a file that is wrong takes nobody's help away
   std::reverse(line.own.begin(), line.own.end());  // CLI11 takes them from the back
   try {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "cli/command_line/help_text.h"
 
@@ -28,9 +29,35 @@ constexpr const char* kFooter =
     "\n"
     "weir help SUBCOMMAND tells its options.";
 
+struct Adding {
+  std::string_view name;
+  Command (*add)(CLI::App& app);
+  bool tells_of_others = false;
+};
+constexpr Adding kCommands[] = {{"run", add_run},
+                                {"det", add_det},
+                                {"stat", add_stat},
+                                {"check", add_check},
+                                {"hunt", add_hunt},
+                                {"record", add_record},
+                                {"replay", add_replay},
+                                {"ls", add_ls},
+                                {"dump", add_dump},
+                                {"verify", add_verify},
+                                {"rm", add_rm},
+                                {"doctor", add_doctor},
+                                {"help", add_help, true},
+                                {"completion", add_completion, true},
+                                {"manual", add_manual, true}};
+
 }  // namespace
 
-Application make_application() {
+bool stands_alone(std::string_view command) {
+  return std::ranges::any_of(
+      kCommands, [&](const Adding& one) { return one.name == command && !one.tells_of_others; });
+}
+
+Application make_application(std::string_view only) {
   auto app = std::make_shared<CLI::App>(
       "Weir decides who may touch which memory, when, and in what order.", "weir");
   app->set_help_flag("-h,--help", "Print this help");
@@ -40,10 +67,10 @@ Application make_application() {
   app->add_option("--config",
                   "Read options from FILE instead of the user's own file; also behind a subcommand")
       ->type_name("FILE");
-  std::vector<Command> commands = {
-      add_run(*app),    add_det(*app),    add_stat(*app), add_check(*app),      add_hunt(*app),
-      add_record(*app), add_replay(*app), add_ls(*app),   add_dump(*app),       add_verify(*app),
-      add_rm(*app),     add_doctor(*app), add_help(*app), add_completion(*app), add_manual(*app)};
+  std::vector<Command> commands;
+  for (const Adding& one : kCommands) {
+    if (only.empty() || only == one.name) commands.push_back(one.add(*app));
+  }
   app->formatter(formatter_of_weir());
   for (const Command& command : commands) {
     command.app->formatter(formatter_of_subcommand(command.takes_program));

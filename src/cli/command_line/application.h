@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "cli/commands.h"
@@ -18,6 +19,10 @@ struct Application {
   std::vector<Command> commands;  // in the order in which help lists them
 };
 
-Application make_application();
+// Whether there is a subcommand of that name that says nothing of the others.
+bool stands_alone(std::string_view command);
+
+// With all subcommands, or with the one of that name: all of them take a millisecond.
+Application make_application(std::string_view only = {});
 
 }  // namespace weir::cli

@@ -68,7 +68,7 @@ const CLI::Option& option_for(const std::string& from, const std::string& name,
 void check_value(const Setting& setting, const Application& application) {
   for (const Command* command : commands_for(setting.command, application)) {
     if (!command->app->get_option_no_throw(setting.option)) continue;
-    const Application alone = make_application();
+    const Application alone = make_application(command->app->get_name());
     Words words = {command->app->get_name()};
     words.insert(words.end(), setting.words.begin(), setting.words.end());
     std::reverse(words.begin(), words.end());
@@ -232,13 +232,16 @@ void add_settings(const std::vector<Setting>& settings, CommandLine& line) {
     at = line.own.insert(at, words.begin(), words.end()) + static_cast<long>(words.size());
 }
 
-std::vector<Setting> settings_for(const CommandLine& line, const Application& application) {
-  std::vector<Setting> settings;
+std::vector<Setting> settings_for(const CommandLine& line) {
   const std::string path = line.has_config ? line.config : usual_settings_file();
-  if (!path.empty() && (line.has_config || access(path.c_str(), F_OK) == 0))
-    settings = settings_in_file(path, application);
-  const std::vector<Setting> stronger = settings_in_words(variable(kVariable), application);
+  const bool has_file = !path.empty() && (line.has_config || access(path.c_str(), F_OK) == 0);
+  const std::string words = variable(kVariable);
   unsetenv(kVariable);
+  if (!has_file && words.empty()) return {};
+  const Application application = make_application();  // a setting may be of any subcommand's
+  std::vector<Setting> settings;
+  if (has_file) settings = settings_in_file(path, application);
+  const std::vector<Setting> stronger = settings_in_words(words, application);
   settings.insert(settings.end(), stronger.begin(), stronger.end());
   return settings;
 }

@@ -40,6 +40,6 @@ void add_settings(const std::vector<Setting>& settings, CommandLine& line);
 
 // All that there are for this command line; WEIR_OPTS is taken out of the environment, so that what
 // runs under Weir, which may be Weir again, does not apply it once more.
-std::vector<Setting> settings_for(const CommandLine& line, const Application& application);
+std::vector<Setting> settings_for(const CommandLine& line);
 
 }  // namespace weir::cli
