@@ -124,15 +124,31 @@ class Elf {
     return false;
   }
   // As much as there is, and something.
-  bool read(void* to, uint64_t size, uint64_t offset) const {
-    const long got = raw(SYS_pread64, file_, reinterpret_cast<long>(to), static_cast<long>(size),
-                         static_cast<long>(offset));
-    return !failed(got) && got > 0;
-  }
+  bool read(void* to, uint64_t size, uint64_t offset) const { return copy(to, size, offset) > 0; }
   template <typename T>
   bool get(T& to, uint64_t offset) const {
-    return raw(SYS_pread64, file_, reinterpret_cast<long>(&to), sizeof to,
-               static_cast<long>(offset)) == sizeof to;
+    return copy(&to, sizeof to, offset) == sizeof to;
+  }
+  // What is asked for lies close together: it is read a piece at a time. Returns how many bytes
+  // there are.
+  uint64_t copy(void* to, uint64_t size, uint64_t offset) const {
+    uint64_t done = 0;
+    while (done < size) {
+      const uint64_t at = offset + done, begin = at / kPieceSize * kPieceSize;
+      Piece& piece = pieces_[at / kPieceSize % kPieces];
+      if (!piece.size || piece.begin != begin) {
+        const long got = raw(SYS_pread64, file_, reinterpret_cast<long>(piece.bytes), kPieceSize,
+                             static_cast<long>(begin));
+        piece.begin = begin;
+        piece.size = failed(got) ? 0 : static_cast<uint64_t>(got);
+      }
+      if (piece.begin + piece.size <= at) break;
+      const uint64_t there = piece.begin + piece.size - at;
+      const uint64_t count = size - done < there ? size - done : there;
+      copy_bytes(static_cast<uint8_t*>(to) + done, piece.bytes + (at - begin), count);
+      done += count;
+    }
+    return done;
   }
   Elf64_Phdr segment(uint32_t index) const {
     Elf64_Phdr result{};
@@ -153,7 +169,14 @@ class Elf {
     return 0;
   }
 
+  static constexpr uint64_t kPieceSize = 1024, kPieces = 8;
+  struct Piece {
+    uint64_t begin, size;  // size 0: nothing was read
+    uint8_t bytes[kPieceSize];
+  };
+
   int file_;
+  mutable Piece pieces_[kPieces] = {};
   Elf64_Ehdr header_{};
   Elf64_Phdr dynamic_{};
   uint64_t strings_ = 0, symbols_ = 0, hashes_ = 0;

@@ -48,12 +48,16 @@ constexpr const char* kNoTracer =
 constexpr size_t kPathMax = 511;  // what the library keeps
 
 // Whether this machine's C library is older than glibc 2.34. Its loader says so: it has the names
-// of its versions in it.
+// of its versions in it, mostly on its first pages.
 bool has_threads_apart() {
-  constexpr size_t kMost = 4 << 20;  // it is some hundred kilobytes
+  constexpr size_t kFirst = 8 << 10, kMost = 4 << 20;  // it is some hundred kilobytes
   const recording::File loader = recording::File::reading("/lib64/ld-linux-x86-64.so.2");
-  const std::string bytes = loader.read(0, std::min<uint64_t>(loader.size(), kMost));
-  return !bytes.empty() && bytes.find("GLIBC_2.34") == std::string::npos;
+  std::string bytes;
+  for (const size_t size : {kFirst, kMost}) {
+    bytes = loader.read(0, std::min<uint64_t>(loader.size(), size));
+    if (bytes.find("GLIBC_2.34") != std::string::npos) return false;
+  }
+  return !bytes.empty();
 }
 
 // libweir first, then what the user preloads; but a sanitizer's library stays in front of it.
@@ -174,7 +178,9 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 
 }  // namespace
 
-std::string library_path() {
+namespace {
+
+std::string find_library() {
   std::error_code error;
   std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error)
@@ -205,6 +211,13 @@ std::string library_path() {
             library));
   }
   return library;
+}
+
+}  // namespace
+
+std::string library_path() {
+  static const std::string kFound = find_library();
+  return kFound;
 }
 
 std::string cache_folder() {
