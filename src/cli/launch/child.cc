@@ -74,7 +74,7 @@ class Ignored {
 std::set<pid_t> children(pid_t of = getpid()) {
   const std::string name =
       "/proc/" + std::to_string(of) + "/task/" + std::to_string(of) + "/children";
-  std::istringstream text(recording::File::reading(name).read(0, 1 << 20));
+  std::istringstream text(recording::rest_of(recording::File::reading(name).descriptor()));
   return {std::istream_iterator<pid_t>(text), {}};
 }
 

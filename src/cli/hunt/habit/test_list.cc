@@ -20,12 +20,10 @@ std::string without_comment(const std::string& line) {
 std::string asked(const std::string& path, std::vector<std::string> words,
                   const std::vector<std::string>& more) {
   words.insert(words.end(), more.begin(), more.end());
-  return output_of([&] {
-    std::vector<char*> arguments;
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    execv(path.c_str(), arguments.data());
-  });
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  return output_of([&] { execv(path.c_str(), arguments.data()); });
 }
 
 }  // namespace
