@@ -97,6 +97,7 @@ const Text* text_at(uint64_t address, Read read) {
 }
 
 void forget_texts() {
+  if (!g_known.count && !g_known.unknown) return;  // and so no rule of one
   g_known.count = 0;
   g_known.unknown = 0;
   for (KnownRule& one : g_known.rules) one.address = 0;
