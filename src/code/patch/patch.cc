@@ -73,8 +73,8 @@ constexpr PatchKinds kKeptKinds =
 
 class Patcher {
  public:
-  Patcher(Range text, Range object, PatchKinds kinds, const char* folder)
-      : text_(text), object_(object), kinds_(kinds), folder_(folder) {}
+  Patcher(Range text, Range object, PatchKinds kinds, const char* folder, const TextFile& file)
+      : text_(text), object_(object), kinds_(kinds), folder_(folder), file_(file) {}
 
   long run() {
     uint64_t set_size = OffsetSet::bytes_for(text_.size());
@@ -87,10 +87,15 @@ class Patcher {
       folder_ = nullptr;
     if (folder_ != nullptr && load_plan(folder_, identity, kept_) && fits(kept_)) {
       plan_ = &kept_;
+      if (!has_earlier_ && !is_same_file(kept_) && may_note_file()) {
+        kept_.header().file = file_;
+        store_plan(folder_, identity, kept_);
+      }
     } else {
       const bool keeps = folder_ != nullptr && !has_earlier_;
       if (!make_plan(keeps ? kKeptKinds : kinds_)) return -ENOMEM;
       if (keeps) made_.header().text_digest = digest_text(code(), text_.size());
+      if (keeps && may_note_file()) made_.header().file = file_;
       if (keeps) store_plan(folder_, identity, made_);
       plan_ = &made_;
     }
@@ -132,10 +137,16 @@ class Patcher {
     for (uint32_t i = window.start; i < window.limit; i++) taken_.add(i);
   }
 
+  bool is_same_file(const Plan& plan) const {
+    return file_.is_known() && plan.header().file == file_;
+  }
+  bool may_note_file() const { return file_.is_known() && has_settled(file_); }
+
   // Whether the text is the one that the plan was made for: as a whole when it is met first; as far
   // as the plan replaces anything of it now, also when earlier calls have changed it.
   bool fits(const Plan& plan) const {
-    if (!has_earlier_ && plan.header().text_digest != digest_text(code(), text_.size()))
+    if (!has_earlier_ && !is_same_file(plan) &&
+        plan.header().text_digest != digest_text(code(), text_.size()))
       return false;
     for (const PlannedSite& site : plan) {
       const uint64_t limit = uint64_t{site.window} + site.window_size;
@@ -365,6 +376,7 @@ class Patcher {
   Range object_;
   PatchKinds kinds_;
   const char* folder_;
+  const TextFile& file_;
   TextMap map_;
   Original original_;
   Sweep sweep_;
@@ -388,10 +400,11 @@ void PatchStats::add(const PatchStats& other) {
   text_bytes += other.text_bytes;
 }
 
-long patch_text(Range text, Range object, PatchKinds kinds, PatchStats* stats, const char* folder) {
+long patch_text(Range text, Range object, PatchKinds kinds, PatchStats* stats, const char* folder,
+                const TextFile& file) {
   if (text.empty()) return 0;
   if (text.size() >= kReach) return -EFBIG;
-  Patcher patcher(text, object, kinds, folder);
+  Patcher patcher(text, object, kinds, folder, file);
   long result = patcher.run();
   if (stats != nullptr) stats->add(patcher.stats);
   return result;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/types.h"
+#include "code/patch/text_file.h"
 #include "code/sites/site_table.h"
 
 namespace weir {
@@ -44,10 +45,10 @@ struct PatchStats {
 // from, stays as it is. So the call may be repeated, also with further kinds. Adds to `stats`,
 // which may be null. Returns 0, or -errno (-ENOSPC: too many sites); then the text is unchanged.
 // `folder`, which may be null, is where plans are kept from one run to the next
-// (code/patch/plan.h). REQUIRES: no other task of this process runs in `text` meanwhile, and the
-// runtime itself uses nothing in it.
+// (code/patch/plan.h); `file`: the one whose bytes the text is, if that is known. REQUIRES: no
+// other task of this process runs in `text` meanwhile, and the runtime itself uses nothing in it.
 [[nodiscard]] long patch_text(Range text, Range object, PatchKinds kinds, PatchStats* stats,
-                              const char* folder = nullptr);
+                              const char* folder = nullptr, const TextFile& file = {});
 
 // Sets the function that stubs jump to; it is weir_site_entry unless this is called before the
 // first patch_text(). For tests.

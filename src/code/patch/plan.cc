@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -20,7 +21,9 @@
 // 2. its digest is right: it is whole,
 // 3. it was made by this very build of the runtime, for an object with this build id, or if it has
 //    none for a text with this digest, and this text in it,
-// 4. every window that is going to be replaced holds the bytes that it held then (Patcher looks at
+// 4. the text is, as a whole, as it was then: its digest says so, or it is the file's, and the file
+//    is the one whose text had that digest,
+// 5. every window that is going to be replaced holds the bytes that it held then (Patcher looks at
 //    that).
 // Else the text is swept as if there were none, and the file is written anew.
 //
@@ -30,13 +33,13 @@
 namespace weir {
 namespace {
 
-constexpr char kMagic[8] = {'w', 'e', 'i', 'r', 's', 'i', 't', '1'};
+constexpr char kMagic[8] = {'w', 'e', 'i', 'r', 's', 'i', 't', '2'};
 constexpr uint64_t kShortText = 64 << 10;
 constexpr uint64_t kLongestFile = 128 << 20;  // of an object with 2.8 million sites
 
 uint64_t digest_of(const PlanHeader& header, uint64_t file_size) {
   const auto* from = reinterpret_cast<const uint8_t*>(&header.text);
-  return digest_bytes(
+  return digest_text(
       from, file_size - static_cast<uint64_t>(from - reinterpret_cast<const uint8_t*>(&header)));
 }
 
@@ -176,6 +179,14 @@ bool identify_text(Range text, Range object, bool is_changed, TextIdentity& iden
   identity.text_offset = text.start - object.start;
   identity.text_size = text.size();
   return identity.id_size != 0 && own_size != 0;
+}
+
+bool has_settled(const TextFile& file) {
+  constexpr int64_t kMinAge = 2'000'000'000, kSecond = 1'000'000'000;  // nanoseconds
+  timespec now{};
+  sys::raw(SYS_clock_gettime, CLOCK_REALTIME, reinterpret_cast<long>(&now));
+  const int64_t before = now.tv_sec * kSecond + now.tv_nsec - kMinAge;
+  return file.modified < before && file.changed < before;
 }
 
 bool load_plan(const char* folder, const TextIdentity& identity, Plan& plan) {

@@ -8,6 +8,7 @@
 
 #include "base/types.h"
 #include "code/find/scratch.h"
+#include "code/patch/text_file.h"
 #include "code/sites/site_table.h"
 
 namespace weir {
@@ -47,12 +48,13 @@ struct PlanHeader {
   char magic[8];
   uint64_t digest;  // of everything behind it
   TextIdentity text;
+  TextFile file;         // where the text was last found
   uint64_t text_digest;  // of the whole text as it is in the file: a build id says what was built,
                          // not what has become of it
   uint32_t count;
   uint32_t distrusted;
 };
-static_assert(sizeof(PlanHeader) == 96);
+static_assert(sizeof(PlanHeader) == 144);
 
 uint64_t digest_bytes(const uint8_t* bytes, uint64_t size);
 // A digest for megabytes: another function than digest_bytes(), four times as fast.
@@ -93,6 +95,8 @@ class Plan {
 // be trusted; `plan` is then as it was, or moved from. Does not check what the plan says of the
 // text's bytes.
 [[nodiscard]] bool load_plan(const char* folder, const TextIdentity& identity, Plan& plan);
+// Whether the file has been as it is for so long that its times tell of a change to come.
+bool has_settled(const TextFile& file);
 // Stores the plan, if that can be done.
 void store_plan(const char* folder, const TextIdentity& identity, const Plan& plan);
 

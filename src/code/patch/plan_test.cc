@@ -59,7 +59,7 @@ void entry() {}
 // patch_text.
 std::vector<Patched> patched(
     const Library& library, const char* folder, std::vector<PatchKinds> calls,
-    const std::function<void()>& before = [] {}) {
+    const std::function<void()>& before = [] {}, const TextFile& file = {}) {
   std::unique_ptr<FILE, int (*)(FILE*)> out(tmpfile(), fclose);
   fflush(stdout);
   const pid_t child = fork();
@@ -68,7 +68,7 @@ std::vector<Patched> patched(
     set_site_entry(&entry);
     before();
     for (PatchKinds kinds : calls) {
-      if (patch_text(library.text, library.object, kinds, nullptr, folder) != 0)
+      if (patch_text(library.text, library.object, kinds, nullptr, folder, file) != 0)
         sys::raw(SYS_exit_group, 1);
     }
     // libc's own calls lead into the runtime now, which is not there.
@@ -201,6 +201,53 @@ TEST_F(KeptPlan, OneForOtherBytesIsNotUsed) {
   const auto swept = patched(library, nullptr, {kKinds}, change);
   EXPECT_EQ(swept.size() + 1, before.size());
   EXPECT_TRUE(same(swept, patched(library, folder_.c_str(), {kKinds}, change)));
+}
+
+TEST_F(KeptPlan, ATextOfTheSameFileIsNotReadAgain) {
+  const Library library = libc();
+  const TextFile file{1, 2, 3, 4, 5, 6};
+  const auto before = patched(
+      library, folder_.c_str(), {kKinds}, [] {}, file);
+  ASSERT_EQ(files().size(), 1u);
+  const std::string name = files()[0], first = content(name);
+  const auto change = [&] {  // between the sites
+    const uint64_t at = before[before.size() / 2].window - 1;
+    mprotect(reinterpret_cast<void*>(page_down(at)), 2 * kPageSize,
+             PROT_READ | PROT_WRITE | PROT_EXEC);
+    *reinterpret_cast<uint8_t*>(at) ^= 1;
+  };
+  EXPECT_TRUE(same(before, patched(library, folder_.c_str(), {kKinds}, change, file)));
+  EXPECT_TRUE(content(name) == first);
+  // Of another file, all of it is compared, and where it is the same that file is noted.
+  for (uint64_t TextFile::*member :
+       {&TextFile::device, &TextFile::inode, &TextFile::size, &TextFile::offset}) {
+    TextFile other = file;
+    other.*member += 1;
+    write_content(name, first);
+    (void)patched(library, folder_.c_str(), {kKinds}, change, other);
+    EXPECT_FALSE(content(name) == first);
+    write_content(name, first);
+    EXPECT_TRUE(same(before, patched(
+                                 library, folder_.c_str(), {kKinds}, [] {}, other)));
+    const std::string noted = content(name);
+    EXPECT_FALSE(noted == first);
+    EXPECT_TRUE(same(before, patched(library, folder_.c_str(), {kKinds}, change, other)));
+    EXPECT_TRUE(content(name) == noted);
+  }
+}
+
+TEST_F(KeptPlan, AFileThatHasJustChangedIsNotNoted) {
+  const Library library = libc();
+  const int64_t now = int64_t{time(nullptr)} * 1'000'000'000;
+  const TextFile changed{1, 2, 3, 4, 5, now}, modified{1, 2, 3, 4, now, 5};
+  EXPECT_FALSE(has_settled(changed) || has_settled(modified));
+  const auto before = patched(
+      library, folder_.c_str(), {kKinds}, [] {}, changed);
+  TextIdentity identity;
+  ASSERT_TRUE(identify_text(library.text, library.object, false, identity));
+  Plan plan;
+  ASSERT_TRUE(load_plan(folder_.c_str(), identity, plan));
+  EXPECT_FALSE(plan.header().file.is_known());
 }
 
 TEST_F(KeptPlan, OneThatOthersMayWriteToIsNotUsed) {

@@ -3,6 +3,8 @@
 #include <elf.h>
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "base/bytes.h"
 #include "code/find/text_map.h"
@@ -21,6 +23,7 @@
 #include "record/input.h"
 #include "sys/libc.h"
 #include "sys/maps.h"
+#include "sys/page_map.h"
 #include "sys/report.h"
 #include "view/view.h"
 
@@ -104,6 +107,43 @@ bool is_of_system(const char* name) {
   return false;
 }
 
+// Whether a page of it may be a copy, and so other than the file's.
+bool has_copies(Range text) {
+  constexpr uint64_t kEntries = 512;
+  uint64_t entries[kEntries];
+  const long file = sys::open_own("/proc/self/pagemap");
+  if (sys::failed(file)) return true;
+  bool found = false;
+  for (uint64_t at = text.start; at < text.limit && !found; at += kEntries * kPageSize) {
+    const uint64_t pages = (page_up(text.limit) - at) / kPageSize;
+    const uint64_t size = (pages < kEntries ? pages : kEntries) * sizeof entries[0];
+    const long got =
+        sys::raw(SYS_pread64, file, reinterpret_cast<long>(entries), static_cast<long>(size),
+                 static_cast<long>(at / kPageSize * sizeof entries[0]));
+    found = got != static_cast<long>(size);
+    for (uint64_t i = 0; i < size / sizeof entries[0] && !found; i++)
+      found = sys::page_map::is_copy(entries[i]);
+  }
+  sys::raw(SYS_close, file);
+  return found;
+}
+
+// The file that the text's first line names, if there it is still.
+TextFile file_at(const sys::MapLine& line) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  struct stat status {};
+  if (sys::raw(SYS_stat, reinterpret_cast<long>(line.name), reinterpret_cast<long>(&status)) != 0 ||
+      status.st_ino != line.inode ||
+      (uint64_t{major(status.st_dev)} << 32 | minor(status.st_dev)) != line.device)
+    return {};
+  return {status.st_dev,
+          status.st_ino,
+          static_cast<uint64_t>(status.st_size),
+          line.offset,
+          status.st_mtim.tv_sec * kSecond + status.st_mtim.tv_nsec,
+          status.st_ctim.tv_sec * kSecond + status.st_ctim.tv_nsec};
+}
+
 void note_patched(Range text, PatchKinds kinds) {
   if (Patched* known = patched_at(text)) known->kinds = known->kinds | kinds;
   else if (g_patched_count < kMaxPatched) g_patched[g_patched_count++] = {text, kinds};
@@ -155,6 +195,7 @@ void patch_all(PatchKinds kinds) {
   static struct {
     Range text;
     Range object;
+    sys::MapLine first;
     bool writable;
   } found[512];
   static Pieces pieces;
@@ -212,6 +253,7 @@ void patch_all(PatchKinds kinds) {
         found[count - 1].text.limit = line.range.limit;
       } else {
         found[count].writable = line.writable;
+        found[count].first = line;
         found[count++].text = line.range;
       }
       file_limit = line.offset + line.range.size();
@@ -224,7 +266,10 @@ void patch_all(PatchKinds kinds) {
         options().cache_path[0] && !found[i].writable ? options().cache_path : nullptr;
     long result = 0;
     if (!is_patched(found[i].text, kinds)) {
-      result = patch_text(found[i].text, found[i].object, kinds, nullptr, folder);
+      TextFile file{};
+      if (folder && !patched_at(found[i].text) && !has_copies(found[i].text))
+        file = file_at(found[i].first);
+      result = patch_text(found[i].text, found[i].object, kinds, nullptr, folder, file);
       if (result == 0) note_patched(found[i].text, kinds);
     }
     if (result != 0)
