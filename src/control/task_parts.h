@@ -292,6 +292,7 @@ struct TaskSpin {
   uint32_t vain_steppings;  // single-stepped without a proof
   // Wait of a spinning task: the bytes its loop reads (signal/spin_probe.cc).
   uint32_t read_count;
+  uint64_t limit;       // ... and how long, in virtual nanoseconds; 0: as long as it takes
   uint64_t sampled_at;  // cycles
   uint64_t sampled_event;
   uint64_t samples[16];  // hashes of registers

@@ -45,12 +45,16 @@ void wait_in_spin(Task& task) {
     sys::raw(SYS_nanosleep, reinterpret_cast<long>(pause), 0);
     outside_end();
   } else {
-    block(0, 0, task.spin.read_count ? 0 : 1, "spinning on memory");
+    block(0, 0, task.spin.read_count ? task.spin.limit : 1, "spinning on memory");
   }
 }
 
 constexpr uint64_t kAside = 1'000'000'000;  // virtual nanoseconds: tens of thousands of rounds, or
                                             // one second where nobody else goes on
+
+// Virtual nanoseconds. What counts for minutes before it gives up has waited longer than anybody
+// would want by then.
+constexpr uint64_t kCountedWait = 1'000'000'000;
 
 // Through the kernel: the address is what a register holds.
 bool load(uint64_t address, uint64_t size, uint64_t* value) {
@@ -68,11 +72,17 @@ bool wait_in_loop(Task& task, ucontext_t& context) {
       on_runtime_stack(task, registers.general[kRsp]))
     return false;
   WaitingLoop loop;
-  if (!find_waiting_loop(registers, sys::fs_base_untouched(), load, loop)) return false;
+  const LoopKind kind = find_waiting_loop(registers, sys::fs_base_untouched(), load, loop);
+  if (kind == LoopKind::kNone) return false;
+  if (kind == LoopKind::kPasses) {
+    set_gregs(context.uc_mcontext.gregs, loop.place);
+    return false;
+  }
   for (size_t i = 0; i < loop.read_count; i++)
     task.spin.read[i] = {loop.read[i].address, loop.read[i].size, 0, loop.read[i].value};
   task.spin.read_count = static_cast<uint32_t>(loop.read_count);
-  set_gregs(context.uc_mcontext.gregs, loop.smallest);
+  task.spin.limit = kind == LoopKind::kCounts && loop.ends ? kCountedWait : 0;
+  set_gregs(context.uc_mcontext.gregs, loop.place);
   task.spin.spinning = 1;
   enter_where_it_stands(task, context);
   return true;
@@ -119,6 +129,7 @@ void on_preempted(Frame& frame) {
     block(0, 0, 1, "preempted");
   }
   task.spin.read_count = 0;
+  task.spin.limit = 0;
   if (depth) {
     task.flags |= 1u;  // block() published; what follows is to be published too
   } else {

@@ -12,7 +12,8 @@
 // more round finds the smallest state, and a third stops there.
 //
 // At View isolated most loops need none of this: their instructions are carried out on a copy of
-// the registers (wait_in_loop), which finds the same smallest state.
+// the registers (wait_in_loop), which finds the same smallest state. Loops that count are told
+// there alone.
 //
 // A single step costs ten microseconds on a virtual machine, so a task that computes cannot afford
 // thousands of them. So samples come before the steps; each costs a signal. A loop that waits is

@@ -36,8 +36,9 @@ void interrupt_for_own(Task& task, ucontext_t& context);
 // not written yet are dropped, since an event may follow before it goes on. View isolated.
 void forget_started(const ucontext_t& context);
 // View isolated: a loop of a few common instructions that only reads is proved without a single
-// step. The task is put into the loop's smallest state, by way of which it would have come anyhow,
-// and enters the runtime. False: it is no such loop, or not known to be one.
+// step, also if it counts. The task is put into the loop's place to wait, by way of which it would
+// have come anyhow, and enters the runtime. False: it is no such loop, or not known to be one;
+// rounds that can be foreseen have been passed over.
 bool wait_in_loop(Task& task, ucontext_t& context);
 // The event of a preempted or spinning task.
 void on_preempted(Frame& frame);

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "code/emulate/loop_walk_x86_64.h"
+
 namespace weir {
 namespace {
 
@@ -31,6 +33,56 @@ waiting_loop_counts:
   cmpl $0, (%rdi)
   je waiting_loop_counts
   ret
+waiting_loop_counts_32:
+  add $1, %ecx
+  cmpl $0, (%rdi)
+  je waiting_loop_counts_32
+  ret
+waiting_loop_gives_up:  # after rcx rounds
+  cmp %rsi, (%rdi)
+  je 1f
+  pause
+  dec %rcx
+  jne waiting_loop_gives_up
+1: ret
+waiting_loop_up_to:  # rdx rounds, as long ones, signed
+  xor %ecx, %ecx
+2: cmpl $0, (%rdi)
+  jne 1f
+  pause
+  add $3, %rcx
+  cmp %rdx, %rcx
+  jl 2b
+1: ret
+waiting_loop_pauses:  # looks at the word after 1000 pauses
+  mov $1000, %eax
+3: pause
+  sub $1, %eax
+  jne 3b
+  cmpl $0, (%rdi)
+  je waiting_loop_pauses
+  ret
+waiting_loop_backs_off:  # as compilers have it: ever longer pauses, up to 512
+  mov $1, %edx
+4: mov (%rdi), %eax
+  cmp %eax, %esi
+  je 1f
+  xor %eax, %eax
+5: pause
+  add $1, %eax
+  cmp %edx, %eax
+  jne 5b
+  lea (%rdx,%rdx,1), %eax
+  lea -8(%r8,%r9,4), %r10
+  cmp $512, %edx
+  cmovl %eax, %edx
+  jmp 4b
+1: ret
+waiting_loop_computes:
+  imul $3, %rcx, %rcx
+  dec %rdx
+  jne waiting_loop_computes
+  ret
 waiting_loop_stores:
   mov %rsi, 16(%rdi)
   cmpl $0, (%rdi)
@@ -39,12 +91,17 @@ waiting_loop_stores:
 .popsection
 )");
 extern "C" const char waiting_loop_nops[], waiting_loop_compare[], waiting_loop_counts[],
-    waiting_loop_stores[];
+    waiting_loop_counts_32[], waiting_loop_gives_up[], waiting_loop_up_to[], waiting_loop_pauses[],
+    waiting_loop_backs_off[], waiting_loop_computes[], waiting_loop_stores[];
 
 bool load(uint64_t address, uint64_t size, uint64_t* value) {
   *value = 0;
   std::memcpy(value, reinterpret_cast<const void*>(address), size);
   return true;
+}
+
+bool comes_back(const Registers& from, WaitingLoop& found) {
+  return find_waiting_loop(from, 0, load, found) == LoopKind::kWaits;
 }
 
 struct WaitingLoopTest : ::testing::Test {
@@ -56,13 +113,13 @@ struct WaitingLoopTest : ::testing::Test {
     from.general[kRsi] = 5;
     WaitingLoop first;
     // Once round, so that the registers hold what the loop leaves in them.
-    if (find_waiting_loop(from, 0, load, first)) return found = first, true;
+    if (comes_back(from, first)) return found = first, true;
     from.rflags = 0x44;  // zero, even parity: of a comparison with zero
-    if (find_waiting_loop(from, 0, load, first)) return found = first, true;
+    if (comes_back(from, first)) return found = first, true;
     from.rflags = 0x81 | 0x10;  // of 0 - 5
     for (const uint64_t parity : {0u, 4u}) {
       from.rflags = (from.rflags & ~uint64_t{4}) | parity;
-      if (find_waiting_loop(from, 0, load, first)) return found = first, true;
+      if (comes_back(from, first)) return found = first, true;
     }
     return false;
   }
@@ -76,18 +133,18 @@ TEST_F(WaitingLoopTest, ALoopThatOnlyReadsIsFound) {
   EXPECT_EQ(found.read[0].address, reinterpret_cast<uint64_t>(words));
   EXPECT_EQ(found.read[0].size, 8u);
   EXPECT_EQ(found.read[0].value, 0u);
-  EXPECT_EQ(found.smallest.rip, reinterpret_cast<uint64_t>(waiting_loop_nops));
+  EXPECT_EQ(found.place.rip, reinterpret_cast<uint64_t>(waiting_loop_nops));
   ASSERT_TRUE(waits(waiting_loop_compare));
   EXPECT_EQ(found.read_count, 2u);
 }
 
 TEST_F(WaitingLoopTest, WhereItIsMetMakesNoDifference) {
   ASSERT_TRUE(waits(waiting_loop_nops));
-  const Registers smallest = found.smallest;
+  const Registers smallest = found.place;
   Registers inside = smallest;
   inside.rip += 3;  // behind the load
-  ASSERT_TRUE(find_waiting_loop(inside, 0, load, found));
-  EXPECT_EQ(found.smallest, smallest);
+  ASSERT_TRUE(comes_back(inside, found));
+  EXPECT_EQ(found.place, smallest);
 }
 
 TEST_F(WaitingLoopTest, ALoopThatEndsIsNone) {
@@ -97,9 +154,122 @@ TEST_F(WaitingLoopTest, ALoopThatEndsIsNone) {
   EXPECT_FALSE(waits(waiting_loop_compare));
 }
 
-TEST_F(WaitingLoopTest, WhatChangesAnythingIsNone) {
-  EXPECT_FALSE(waits(waiting_loop_counts));
-  EXPECT_FALSE(waits(waiting_loop_stores));
+TEST_F(WaitingLoopTest, WhatChangesMemoryIsNone) { EXPECT_FALSE(waits(waiting_loop_stores)); }
+
+// --- loops that count
+
+struct CountingLoopTest : WaitingLoopTest {
+  CountingLoopTest() {
+    from.general[kRdi] = reinterpret_cast<uint64_t>(words);
+    from.general[kRsi] = 5;
+  }
+  LoopKind find(const char* code) {
+    from.rip = reinterpret_cast<uint64_t>(code);
+    return find_waiting_loop(from, 0, load, found);
+  }
+  // From there on, until it leaves the loop or for `steps`; where it is then.
+  Registers walked(Registers at, const Registers& until, uint64_t steps) {
+    LoopWalk walk(at, 0, load);
+    for (uint64_t i = 0; i < steps && !(walk.state == until); i++) EXPECT_TRUE(walk.step());
+    return walk.state;
+  }
+  Registers from;
+};
+
+TEST_F(CountingLoopTest, RoundsThatCanBeForeseenArePassedOver) {
+  from.general[kRcx] = 20'000;
+  ASSERT_EQ(find(waiting_loop_gives_up), LoopKind::kPasses);
+  EXPECT_EQ(found.place.general[kRcx], 2u);  // one is left that goes on, and one that leaves
+  EXPECT_EQ(walked(from, found.place, 500'000), found.place);
+
+  from.general[kRcx] = ~uint64_t{0};
+  from.general[kRdx] = 60'001;
+  ASSERT_EQ(find(waiting_loop_up_to), LoopKind::kPasses);
+  EXPECT_GT(found.place.general[kRcx], 59'990u);
+  EXPECT_EQ(walked(from, found.place, 500'000), found.place);
+}
+
+TEST_F(CountingLoopTest, NoStateIsLeftOutWhereItIsMetLater) {
+  from.general[kRcx] = 20'000;
+  ASSERT_EQ(find(waiting_loop_gives_up), LoopKind::kPasses);
+  const Registers first = found.place;
+  LoopWalk walk(from, 0, load);
+  for (int i = 0; i < 1'003; i++) ASSERT_TRUE(walk.step());
+  from = walk.state;
+  ASSERT_EQ(find_waiting_loop(from, 0, load, found), LoopKind::kPasses);
+  EXPECT_EQ(found.place, first);
+}
+
+TEST_F(CountingLoopTest, AShortPauseInALoopThatWaitsIsNoMatter) {
+  const Registers begin = from;
+  ASSERT_EQ(find(waiting_loop_pauses), LoopKind::kWaits);
+  const Registers place = found.place;
+  EXPECT_EQ(found.read_count, 1u);
+  LoopWalk walk(begin, 0, load);
+  walk.state.rip = from.rip;
+  uint64_t met = 0;
+  for (int i = 0; i < 9'000; i++) {
+    ASSERT_TRUE(walk.step());
+    const LoopKind kind = find_waiting_loop(walk.state, 0, load, found);
+    if (i < 4'000 || kind != LoopKind::kWaits) continue;
+    met++;
+    ASSERT_EQ(found.place, place) << i;
+  }
+  EXPECT_GT(met, 4'900u);
+}
+
+TEST_F(CountingLoopTest, PausesMayBecomeLonger) {
+  Registers place;
+  from.general[kR8] = 100;
+  from.general[kR9] = 7;
+  from.rip = reinterpret_cast<uint64_t>(waiting_loop_backs_off);
+  LoopWalk walk(from, 0, load);
+  for (int i = 0; i < 20'000; i++) {
+    ASSERT_TRUE(walk.step());
+    if (i < 8'000 || i % 7) continue;
+    const LoopKind kind = find_waiting_loop(walk.state, 0, load, found);
+    ASSERT_NE(kind, LoopKind::kNone) << i;
+    if (kind != LoopKind::kWaits) continue;
+    if (!place.rip) place = found.place;
+    ASSERT_EQ(found.place, place) << i;
+    ASSERT_EQ(place.general[kR10], 120u);
+  }
+  EXPECT_EQ(place.general[kRdx], 512u);
+}
+
+TEST_F(CountingLoopTest, WhatCountsForEverWaitsAtOnePlace) {
+  ASSERT_EQ(find(waiting_loop_counts), LoopKind::kCounts);
+  const Registers place = found.place;
+  EXPECT_EQ(place.general[kRcx], ~uint64_t{0} - 1);
+  EXPECT_EQ(place.rip, from.rip);
+  EXPECT_FALSE(found.ends);
+  EXPECT_EQ(found.read_count, 1u);
+  LoopWalk walk(from, 0, load);
+  for (int i = 0; i < 50; i++) {
+    ASSERT_TRUE(walk.step());
+    ASSERT_EQ(find_waiting_loop(walk.state, 0, load, found), LoopKind::kCounts);
+    ASSERT_EQ(found.place, place) << i;
+  }
+  from.general[kRcx] = 7;
+  ASSERT_EQ(find(waiting_loop_counts_32), LoopKind::kCounts);
+  EXPECT_EQ(found.place.general[kRcx], 0xfffffffe);
+}
+
+TEST_F(CountingLoopTest, ACountOfMinutesIsAWaitThatEnds) {
+  from.general[kRcx] = 30'000'000'000;
+  ASSERT_EQ(find(waiting_loop_gives_up), LoopKind::kCounts);
+  EXPECT_TRUE(found.ends);
+  const Registers place = found.place;
+  EXPECT_EQ(place.general[kRcx], 2u);
+  from.general[kRcx] = 29'999'999'000;
+  from.rflags = 0x10;
+  ASSERT_EQ(find(waiting_loop_gives_up), LoopKind::kCounts);
+  EXPECT_EQ(found.place, place);
+}
+
+TEST_F(CountingLoopTest, WhatIsMultipliedIsNotForeseen) {
+  from.general[kRdx] = 1'000'000;
+  EXPECT_EQ(find(waiting_loop_computes), LoopKind::kNone);
 }
 
 }  // namespace

@@ -17,9 +17,17 @@ struct WaitingLoop {
     uint32_t size;
     uint64_t value;
   };
-  Registers smallest;  // of the states that the loop goes through: by rip, then registers
+  Registers place;  // see LoopKind
+  bool ends;        // kCounts: the count ends the loop some time
   size_t read_count;
   Read read[kMaxReads];
+};
+
+enum class LoopKind : uint8_t {
+  kNone,    // nothing is known of it
+  kWaits,   // comes back to its state; `place`: the smallest that it goes through
+  kCounts,  // waits, and counts for minutes at least; `place`: the last round but one
+  kPasses,  // comes to `place` before anything else can happen: rounds that differ by a count
 };
 
 // Reads program memory. False: it cannot be read.
@@ -28,9 +36,9 @@ using LoadMemory = bool (*)(uint64_t address, uint64_t size, uint64_t* value);
 // By instruction address, then registers.
 bool is_smaller(const Registers& a, const Registers& b);
 
-// True if the instructions from `from` on lead back to that very state, write no memory, and are
-// all of the common ones known here. False says nothing.
-bool find_waiting_loop(const Registers& from, uint64_t fs_base, LoadMemory load,
-                       WaitingLoop& found);
+// What the task does from `from` on, if its instructions write no memory and are all of the common
+// ones known here, and if no memory that they read changes.
+LoopKind find_waiting_loop(const Registers& from, uint64_t fs_base, LoadMemory load,
+                           WaitingLoop& found);
 
 }  // namespace weir
