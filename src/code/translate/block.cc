@@ -83,7 +83,8 @@ void follow(uint64_t start, Trace& trace, bool over_seek_gates, unsigned most) {
   unsigned depth = 0;
   trace.count = trace.weight = 0;
   trace.ends_itself = false;
-  while (trace.count < most && trace.weight <= kMaxBlockWeight - kMaxWeight && !trace.ends_itself) {
+  while (trace.count < most && trace.weight <= kMaxBlockWeight - max_weight() &&
+         !trace.ends_itself) {
     if (!code.contains(at)) code = code_at(at);
     const TranslationExit way_out =
         code.empty() ? TranslationExit{} : translation_exit_in(code, at);

@@ -12,6 +12,7 @@
 #include "code/decode/flags.h"
 #include "code/translate/block.h"
 #include "code/translate/program_text.h"
+#include "code/translate/step.h"
 #include "code/translate/test_functions.h"
 #include "code/translate/test_run.h"
 
@@ -436,6 +437,19 @@ TEST(CountTest, WideVectorsKeepTheirOperands) {
     const Outcome got = run(weir_count_wide_vectors, 0x123456789abcdef, -5);
     return got.result == expected && !got.was_native;
   }));
+}
+
+// So that a loop that waits comes to the end of its count in less time than one that computes.
+TEST(CountTest, APauseCountsForTheTimeThatItTakes) {
+  const uint8_t pause[] = {0xf3, 0x90}, nop[] = {0x90}, exchange[] = {0xf3, 0x49, 0x90};
+  const auto weight = [](const uint8_t* code, size_t size) {
+    weir::Shape shape;
+    EXPECT_TRUE(weir::read_shape(code, size, shape));
+    return weir::translate::weight_of(shape, code, weir::flow_of(shape), 0);
+  };
+  EXPECT_EQ(weight(pause, sizeof pause), weir::translate::kPauseWeight);
+  EXPECT_EQ(weight(nop, sizeof nop), 1u);
+  EXPECT_EQ(weight(exchange, sizeof exchange), 1u);
 }
 
 }  // namespace

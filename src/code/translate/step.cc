@@ -81,6 +81,11 @@ bool only_names(const Shape& shape) {
   return shape.map == OpcodeMap::k0F && (shape.opcode == 0x0d || (shape.opcode & 0xf8) == 0x18);
 }
 
+bool is_pause(const Shape& shape) {
+  return shape.map == OpcodeMap::kOneByte && !shape.is_vector && shape.opcode == 0x90 &&
+         shape.has_repeat && !(shape.rex & 1);
+}
+
 }  // namespace
 
 void count_steps(bool all) {
@@ -103,7 +108,7 @@ bool is_quiet_text(uint64_t address) {
 }
 
 unsigned weight_of(const Shape& shape, const uint8_t* code, Flow flow, uint64_t target) {
-  if (!g_counts_steps) return 1;
+  if (!g_counts_steps) return is_pause(shape) ? kPauseWeight : 1;
   const auto address = reinterpret_cast<uint64_t>(code);
   if (page::own_image().contains(address)) return 0;
   switch (flow) {

@@ -21,10 +21,14 @@ void note_quiet_text(Range text);
 void forget_quiet_text();
 bool is_quiet_text(uint64_t address);
 
-// How much the instruction counts: 1 or, where only steps count and it is none, 0. One that reads
+// How much the instruction counts: 1 or, where only steps count and it is none, 0. Where
+// instructions count, pause counts for the others of its time: who counts looks for a task that
+// waits. Where steps count, one that reads
 // memory and then writes it, and is not locked, is two steps: others may come in between, as they
 // may on another processor. `target`: of a direct branch.
-inline constexpr unsigned kMaxWeight = 2;
+inline constexpr unsigned kMaxWeight = 2, kPauseWeight = 60;
+// The largest there is.
+inline unsigned max_weight() { return counts_steps() ? kMaxWeight : kPauseWeight; }
 unsigned weight_of(const Shape& shape, const uint8_t* code, Flow flow, uint64_t target);
 
 }  // namespace weir::translate
