@@ -112,6 +112,21 @@ bool stores_vptr_anew(const ReportedRace& race) {
   return is_known;
 }
 
+// Compilers combine a reduction's parts, and make OpenMP's atomic constructs, by a load and a
+// compare-and-exchange. The load has the line of whatever stands near it.
+bool is_load_before_exchange(const ReportedRace& race) {
+  const ReportedSide &first = race.sides[0], &second = race.sides[1];
+  const ReportedSide& load = first.kind & kAtomic ? second : first;
+  const ReportedSide& exchange = first.kind & kAtomic ? first : second;
+  if (!(exchange.kind & kAtomic) || (load.kind & (kRead | kWrite)) != kRead ||
+      !(load.kind & kMayBeAtomic) || load.frames.empty() || exchange.frames.empty())
+    return false;
+  const std::string& function = load.frames.front().function;
+  return function == exchange.frames.front().function &&
+         (function.find("._omp_fn") != std::string::npos ||
+          function.find(".omp_outlined") != std::string::npos);
+}
+
 // A copy, in the program, of a library's variable ("stdout@GLIBC_2.2.5"), or what says whether a
 // variable of a function has been made.
 bool is_librarys(const std::string& variable) {
@@ -186,6 +201,8 @@ Judgement AtomicProof::judge(const ReportedSide& side, const ReportedObject& obj
 Judgement AtomicProof::judge(const ReportedRace& race) {
   if (race.why != Why::kPolicy && stores_vptr_anew(race))
     return is_atomic("a destructor stores the pointer to virtual functions that is there already");
+  if (race.why != Why::kPolicy && is_load_before_exchange(race))
+    return is_atomic("a compare-and-exchange of OpenMP's begins with a load");
   if (race.why == Why::kPolicy && race.object.is_unnamed_new &&
       is_librarys(race.object.allocated_at))
     return is_atomic("the C++ library has it for itself");
