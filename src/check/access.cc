@@ -34,6 +34,7 @@ Range g_ignored_text[8], g_trusted_data[16];
 uint32_t g_ignored, g_trusted;
 Range g_openmp_text[4];
 uint32_t g_openmp;
+Range g_gnu_openmp_text;  // of which the inside is known (interpose/openmp_tasks.cc)
 constexpr uint32_t kMaxCxxStates = 4;
 Range g_cxx_state[kMaxCxxStates];
 uint32_t g_cxx_states;
@@ -107,6 +108,7 @@ void find_system_libraries(bool knows_backing) {
   find_cxx_state();
   char* cursor = nullptr;
   g_ignored = g_trusted = g_openmp = 0;
+  g_gnu_openmp_text = {};
   if (sys::read_maps(&cursor) < 0) return;
   sys::MapLine line;
   uint64_t library_limit = 0, data_limit = 0;
@@ -121,6 +123,8 @@ void find_system_libraries(bool knows_backing) {
       line.range.limit = data_limit > line.range.start ? data_limit : line.range.start;
     if (has_file && line.executable && is_openmp_library(line.name) && g_openmp < 4)
       g_openmp_text[g_openmp++] = line.range;
+    if (has_file && line.executable && contains_text(line.name, "/libgomp.so"))
+      g_gnu_openmp_text = line.range;
     if (!is_library) continue;
     library_limit = line.range.limit;
     if (line.executable && g_ignored < 8) g_ignored_text[g_ignored++] = line.range;
@@ -158,7 +162,8 @@ bool is_ignored(uint64_t rip) {
   for (uint32_t i = 0; i < g_ignored; i++) {
     if (g_ignored_text[i].contains(rip)) return true;
   }
-  return false;
+  return g_gnu_openmp_text.contains(rip) && happens::g_checked && thread_of(self()).openmp.inside &&
+         !__atomic_load_n(&state().trusts_openmp, __ATOMIC_RELAXED);
 }
 
 namespace {

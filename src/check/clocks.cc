@@ -71,6 +71,7 @@ void begin(ThreadState& thread, const Task& task) {
   thread.stop_asked = thread.stands = thread.key_borrowed_count = thread.cache_misses =
       thread.is_register_old = 0;
   thread.open_names = {};
+  thread.openmp = {};
   thread.in_program = 1;
   thread.pending_access.is_there = thread.spin.repeats = 0;
   for (uint64_t& seen : thread.ended_seen) seen = 0;

@@ -6,9 +6,7 @@
 // In a program that is checked a thread that comes to such a place waits for a moment until the
 // other threads that run have come as often, the first few times. The last one goes on at once.
 // The runtimes are found by the loader.
-//
-// Tasks are left alone: who makes one, takes one and ends one holds the same lock, so a thread that
-// waits there would only order them.
+// Tasks are handed out, too (openmp_tasks.cc).
 
 #include <link.h>
 #include <stdint.h>
@@ -18,6 +16,7 @@
 #include "check/core/happens_before.h"
 #include "check/core/state.h"
 #include "control/control.h"
+#include "interpose/openmp.h"
 #include "interpose/real.h"
 #include "sys/libc.h"
 #include "sys/report.h"
@@ -61,16 +60,6 @@ void wait_while_missing(uint32_t calls, bool is_first) {
   }
 }
 
-void let_others_come() {
-  if (!may_wait()) return;
-  uint32_t& known = thread_of(self()).work_calls;
-  const uint32_t calls = known / 2 + 1;
-  if (calls > kMost) return;
-  __atomic_store_n(&known, 2 * calls | kWaits, __ATOMIC_RELAXED);
-  wait_while_missing(calls, calls <= kFirst);
-  __atomic_store_n(&known, 2 * calls, __ATOMIC_RELAXED);
-}
-
 // What holds the code at `address`: searched for by dl_iterate_phdr().
 struct Module {
   uint64_t address;
@@ -89,32 +78,36 @@ int look_at(dl_phdr_info* info, size_t, void* data) {
   return 0;
 }
 
-// What the caller would have found without libweir.so: a runtime in the program's own scope, or one
-// that came with a library opened by dlopen, and is seen by that library only. Several of these may
-// be there, so they are not kept.
-template <typename Function>
-Function* runtime(Function*& known, const char* name, const void* caller) {
-  if (__builtin_expect(!known, 0)) known = reinterpret_cast<Function*>(libc::find(name));
-  if (known) return known;
+}  // namespace
+
+void let_others_come() {
+  if (!may_wait()) return;
+  uint32_t& known = thread_of(self()).work_calls;
+  const uint32_t calls = known / 2 + 1;
+  if (calls > kMost) return;
+  __atomic_store_n(&known, 2 * calls | kWaits, __ATOMIC_RELAXED);
+  wait_while_missing(calls, calls <= kFirst);
+  __atomic_store_n(&known, 2 * calls, __ATOMIC_RELAXED);
+}
+
+void* openmp_function(const char* name, const void* caller) {
+  if (void* const found = libc::find(name)) return found;
   Module module{reinterpret_cast<uint64_t>(caller)};
   dl_iterate_phdr(look_at, &module);
   void* const found = module.file ? libc::find_in(module.file, name) : nullptr;
-  if (!found) {
-    report(
-        "%s is called, and the runtime of OpenMP that has it is not found: name that library in "
-        "LD_PRELOAD",
-        name);
-    die(125);
-  }
-  return reinterpret_cast<Function*>(found);
+  if (found) return found;
+  report(
+      "%s is called, and the runtime of OpenMP that has it is not found: name that library in "
+      "LD_PRELOAD",
+      name);
+  die(125);
 }
-
-}  // namespace
 
 }  // namespace weir::interpose
 
+using weir::interpose::InsideOpenMp;
 using weir::interpose::let_others_come;
-using weir::interpose::runtime;
+using weir::interpose::openmp_runtime;
 
 // X(result, name, parameters, arguments)
 #define WEIR_TAKES_WORK(X)                                                         \
@@ -142,11 +135,12 @@ using weir::interpose::runtime;
     (void* place, int thread, int* last, int* from, int* to, int* step),           \
     (place, thread, last, from, to, step))
 
-#define WEIR_TAKE(result, name, parameters, arguments)                    \
-  extern "C" [[gnu::visibility("default")]] result name parameters {      \
-    static decltype(name)* known;                                         \
-    const auto real = runtime(known, #name, __builtin_return_address(0)); \
-    let_others_come();                                                    \
-    return real arguments;                                                \
+#define WEIR_TAKE(result, name, parameters, arguments)                           \
+  extern "C" [[gnu::visibility("default")]] result name parameters {             \
+    static decltype(name)* known;                                                \
+    const auto real = openmp_runtime(known, #name, __builtin_return_address(0)); \
+    let_others_come();                                                           \
+    const InsideOpenMp inside;                                                   \
+    return real arguments;                                                       \
   }
 WEIR_TAKES_WORK(WEIR_TAKE)

@@ -83,6 +83,17 @@ struct Spin {
   uint32_t unmarked;  // without an instruction that says that it waits
 };
 
+// Where a thread is in the tasks of OpenMP (interpose/openmp_tasks.cc).
+struct OpenMpPlace {
+  static constexpr uint32_t kGroups = 8;
+  uint64_t team;         // 0: in none that is known
+  uint64_t task, group;  // group: 0: none
+  uint32_t barriers;     // of the team, that it has passed
+  uint32_t inside;       // GNU's runtime does its own affairs, which order nothing
+  uint32_t depth;        // taskgroups that the task has begun, the last of them `group`
+  uint64_t outer[kGroups];
+};
+
 // Where a task touches new pages one after the other.
 struct FreshRun {
   uint64_t next;    // page that is expected
@@ -164,6 +175,7 @@ struct ThreadState {  // of a task, by its id
                                       // mapped, the newest last
   PendingAccess pending_access;
   uint32_t work_calls;  // where OpenMP's runtime hands out work (interpose/openmp.cc)
+  OpenMpPlace openmp;
   Spin spin;
 
   // Protection keys (check/core/enforce_by_key.h).
@@ -230,6 +242,8 @@ struct State {
   Allocation allocations[kAllocations];
   uint32_t stream_buffers;                     // noted so far
   StreamBuffer stream_buffer[kStreamBuffers];  // the last of them
+  uint64_t openmp_names;                       // given so far
+  uint32_t trusts_openmp;  // what GNU's runtime does inside orders all the same, from here on
   hazards::HazardState hazards;
   checking::Descriptors descriptors;
 };
