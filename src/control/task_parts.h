@@ -252,8 +252,8 @@ struct TaskCopies {
   uint32_t has_run;        // program code, since the last publication
 };
 
-// Where a task goes on at an access that it may not make (signal/refused_access.h): its registers,
-// and where its own instruction is made again.
+// Where a task goes on at an access that it may not make (signal/context/refused_access.h): its
+// registers, and where its own instruction is made again.
 struct RefusedAccess {
   uint64_t rax, rflags, again;
 };

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "base/hash.h"
-#include "check/happens_before.h"
-#include "check/state.h"
+#include "check/core/happens_before.h"
+#include "check/core/state.h"
 #include "control/control.h"
 #include "control/plan.h"
 #include "interpose/event_call.h"

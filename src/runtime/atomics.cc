@@ -14,7 +14,7 @@
 #include "memory/backing.h"
 #include "memory/code/executed.h"
 #include "memory/program_memory.h"
-#include "signal/refused_access.h"
+#include "signal/context/refused_access.h"
 #include "signal/spin_probe.h"
 #include "sync/biased_lock.h"
 #include "sync/coalesce.h"

@@ -51,7 +51,6 @@
 #include "view/view.h"
 
 namespace weir::tasks {
-
 namespace {
 
 constexpr uint32_t kMaxIdle = 64;
@@ -258,9 +257,8 @@ bool room_for_process(uint32_t process) {
     if (!unborn) break;
     sys::raw(SYS_sched_yield);
   }
-  static bool is_said;
-  if (!is_said) report("no descriptor is left for a thread (ulimit -n): it is not made (EAGAIN)");
-  is_said = true;
+  static int said;
+  if (!said++) report("no descriptor is left for a thread (ulimit -n): it is not made (EAGAIN)");
   return false;
 }
 

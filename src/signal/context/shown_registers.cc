@@ -1,4 +1,4 @@
-#include "signal/shown_registers.h"
+#include "signal/context/shown_registers.h"
 
 #include "base/bytes.h"
 

@@ -1,4 +1,4 @@
-#include "signal/refused_access.h"
+#include "signal/context/refused_access.h"
 
 #include "control/control.h"
 #include "control/process.h"

@@ -1,4 +1,4 @@
-#include "memory/tagged_pages.h"
+#include "check/keys/tagged_pages.h"
 
 #include <gtest/gtest.h>
 

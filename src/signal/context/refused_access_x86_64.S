@@ -1,4 +1,5 @@
-# An access that the program may not make, as a context of the program (signal/refused_access.h).
+# An access that the program may not make, as a context of the program
+# (signal/context/refused_access.h).
     .text
     .globl weir_refused_access
     .hidden weir_refused_access
