@@ -94,7 +94,7 @@ for try in 1 2 3; do
     *) sed -n 's/^weir: fingerprint: .*schedule /schedule /p' det.weir >fingerprint ;;
   esac
   [ "$compared" != report ] || continue  # the process that looks up source lines may be killed before it has said its own
-  [ "$compared" != output ] || continue
+  case $compared in output | checked) continue ;; esac
   [ -s fingerprint ] || fail "det: no fingerprint" det.weir
   [ "$try" = 1 ] && mv fingerprint first && continue
   cmp -s first fingerprint || fail "det, run $try: another fingerprint" first fingerprint
@@ -108,4 +108,9 @@ run replayed "$weir" replay --log replay.weir recording
 same recorded replayed "replay"
 plain recorded
 same native recorded "record"
+if [ "$compared" = checked ]; then
+  run checked "$weir" check --log check.weir -- ./program
+  plain checked
+  same native checked "check"
+fi
 echo "builds: $name: right"

@@ -15,6 +15,7 @@
 #include "cli/command_line/terminal.h"
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
+#include "cli/races/instrumentation.h"
 #include "cli/races/suggestions.h"
 #include "recording/bytes.h"
 
@@ -113,7 +114,7 @@ void Checker::note_met(Reported& one, uint32_t index) {
 }
 
 bool Checker::take_part(uint32_t index, ReportedRace race) {
-  if (race.is_of_library) return false;
+  if (race.is_of_library || is_of_instrumentation(race)) return false;
   const std::string places = places_of(race);
   const auto known = by_places_.find(places);
   if (known != by_places_.end()) {
