@@ -81,6 +81,16 @@ void redirect(Task& task, ucontext_t& context) {
   }
 }
 
+// A probe may be stepping; the program does not, and its flags are those of a replay.
+void hide_probe(ucontext_t& context) {
+  auto& gregs = context.uc_mcontext.gregs;
+  gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
+  if (input::is_on()) {
+    gregs[REG_EFL] = static_cast<greg_t>(
+        shown_flags(static_cast<uint64_t>(gregs[REG_RIP]), static_cast<uint64_t>(gregs[REG_EFL])));
+  }
+}
+
 // Copies the kernel's frame onto the program's stack and enters the program's handler.
 [[noreturn]] void enter_handler(Task& task, int signal, siginfo_t* info, ucontext_t* context) {
   // Invariant 2 of signals.cc.
@@ -114,19 +124,17 @@ void redirect(Task& task, ucontext_t& context) {
   if (input::is_on()) fill_state(reinterpret_cast<uint8_t*>(new_state), state_size);
   copy_bytes(reinterpret_cast<void*>(new_frame), reinterpret_cast<void*>(frame), head);
   auto* new_context = reinterpret_cast<ucontext_t*>(new_frame + 8);
-  if (shown) show_registers(*new_context, *shown);
-  new_context->uc_mcontext.gregs[REG_EFL] &=
-      ~static_cast<greg_t>(sys::kTrapFlag);  // a probe may be stepping; the program does not
-  if (input::is_on()) {
-    auto& gregs = new_context->uc_mcontext.gregs;
-    gregs[REG_EFL] = static_cast<greg_t>(
-        shown_flags(static_cast<uint64_t>(gregs[REG_RIP]), static_cast<uint64_t>(gregs[REG_EFL])));
-  }
+  hide_probe(*new_context);
   if (!is_of_instruction(
           signal,
           *info)) {  // else what the last fault left there, of which the program knows nothing
     auto& gregs = new_context->uc_mcontext.gregs;
     gregs[REG_ERR] = gregs[REG_TRAPNO] = gregs[REG_CR2] = 0;
+  }
+  if (shown) {  // keeps the registers as they are now: they stay in memory, and a replay has the
+                // same
+    show_registers(*new_context, *shown);
+    hide_probe(*new_context);
   }
   new_context->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(new_state);
   *reinterpret_cast<uint64_t*>(new_frame) =

@@ -15,7 +15,6 @@
 #include "cli/command_line/terminal.h"
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
-#include "cli/races/instrumentation.h"
 #include "cli/races/suggestions.h"
 #include "recording/bytes.h"
 

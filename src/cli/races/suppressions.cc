@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sstream>
+#include <string_view>
 
 #include "cli/common/failure.h"
 #include "recording/bytes.h"
@@ -29,6 +30,26 @@ bool matches_frame(const std::string& pattern, const Frame& frame) {
 // Text from `at` on begins with a pattern without `*`.
 bool stands_at(std::string_view pattern, std::string_view text, size_t at) {
   return text.substr(at, pattern.size()) == pattern;
+}
+
+constexpr std::string_view kSanitizers[] = {"__asan", "__lsan", "__ubsan", "__sanitizer",
+                                            "__interception"};
+
+bool is_in_namespace(const std::string& function) {
+  return std::ranges::any_of(kSanitizers, [&](std::string_view name) {
+    return function.starts_with(name) && function.compare(name.size(), 2, "::") == 0;
+  });
+}
+
+bool is_own_object(const std::string& variable) {
+  return std::ranges::any_of(kSanitizers, [&](std::string_view name) {
+    return variable.starts_with(name) && (variable.compare(name.size(), 1, "_") == 0 ||
+                                          variable.compare(name.size(), 2, "::") == 0);
+  });
+}
+
+bool is_own_code(const ReportedSide& side) {
+  return side.exists && !side.frames.empty() && is_in_namespace(side.frames.front().function);
 }
 
 }  // namespace
@@ -223,6 +244,11 @@ std::vector<std::string> Suppressions::unused() const {
     if (line.used == 0) all.push_back(line.place);
   }
   return all;
+}
+
+bool is_of_instrumentation(const ReportedRace& race) {
+  return is_own_object(race.object.name()) || is_own_code(race.sides[0]) ||
+         is_own_code(race.sides[1]);
 }
 
 }  // namespace weir::cli

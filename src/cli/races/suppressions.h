@@ -65,4 +65,10 @@ class Suppressions {
   std::vector<Line> lines_;
 };
 
+// Races within what a compiler has added to a program: the runtime of a sanitizer, and the words
+// that its checks keep. They are plain on purpose, and are none of the program's. True if the
+// object, or the code of a side, is the sanitizer's own; what a sanitizer does for the program
+// (__asan_memcpy, an interceptor) is the program's.
+bool is_of_instrumentation(const ReportedRace& race);
+
 }  // namespace weir::cli

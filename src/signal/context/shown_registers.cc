@@ -61,7 +61,7 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_shown_sigreturn(uc
   using namespace weir;
   using namespace weir::trap;
   auto& gregs = context->uc_mcontext.gregs;
-  const Kept& kept = kept_beside(*context);
+  Kept& kept = kept_beside(*context);
   Frame& frame = *kept.frame;
   for (const Place& place : kPlaces)
     frame.*place.member = static_cast<uint64_t>(gregs[place.register_number]);
@@ -70,5 +70,6 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_shown_sigreturn(uc
   if (rip != kept.rip) frame.rip = frame.shown = rip;
   if (flags != kept.flags) frame.rflags = flags;
   copy_bytes(&gregs, &kept.registers, sizeof kept.registers);
+  zero_bytes(&kept, sizeof kept);
   self().raising = &frame;
 }
