@@ -269,6 +269,7 @@ cat >left.c <<'C'
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 static void* waits(void* unused) { pause(); return unused; }
@@ -282,7 +283,15 @@ int main(int count, char** arguments) {
   }
   usleep(200000);
   if (count > 1) return puts("left") < 0;
-  syscall(SYS_remap_file_pages, 0, 0, 0, 0, 0);
+  // At View direct this is the end. At the others it is a thread after a file that is mapped shared
+  // over memory in use.
+  syscall(SYS_shmat, 0, 1, 0);
+  char* at = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  at[0] = 1;
+  int file = memfd_create("ring", 0);
+  ftruncate(file, 4096);
+  mmap(at, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+  pthread_create(&thread, NULL, waits, NULL);
   return 0;
 }
 C
