@@ -249,7 +249,7 @@ def check_numpy_files(folder, numbers):
     into = memoryview(back).cast("B")
     at = 0
     while me == 0 and at < numbers.nbytes:
-        at += ends[1].recv_into(into[at:], 20000)
+        at += ends[1].recv_into(into[at : at + 20000])
     while me > 0 and at < numbers.nbytes:
         at += len(ends[1].recv(20000))
     sender.join()
