@@ -15,9 +15,7 @@ bool waits_for_event(Task& task, int signal, siginfo_t* info) {
   // one's was about to be raised.
   const bool stands_for_it = task.recorded.raised_once & once;
   task.recorded.raised_once &= ~once;
-  if (!is_raised_again(*info)) return !stands_for_it;
-  info->si_errno -= kRaisedAgain;
-  return false;
+  return !unmark_raised_again(*info) && !stands_for_it;
 }
 
 void take_recorded_signals(Task& task) {

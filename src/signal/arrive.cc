@@ -131,17 +131,17 @@ void hide_probe(ucontext_t& context) {
     auto& gregs = new_context->uc_mcontext.gregs;
     gregs[REG_ERR] = gregs[REG_TRAPNO] = gregs[REG_CR2] = 0;
   }
-  if (shown) {  // keeps the registers as they are now: they stay in memory, and a replay has the
-                // same
+  if (shown) {
+    // The registers are kept as they are now: they stay in memory, and a replay has the same.
     show_registers(*new_context, *shown);
     hide_probe(*new_context);
+    note_shown(*new_context);
   }
   new_context->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(new_state);
   *reinterpret_cast<uint64_t*>(new_frame) =
       reinterpret_cast<uint64_t>(has_keys() ? weir_key_sigreturn
                                  : shown    ? weir_shown_sigreturn
                                             : weir_sigreturn);
-  if (shown) note_shown(*new_context);
   note_handler(task, new_frame, signal);
   uint64_t new_info = new_frame + (info_at - frame);
   uint64_t mask = 0;

@@ -1,6 +1,7 @@
 #include "signal/context/shown_registers.h"
 
 #include "base/bytes.h"
+#include "code/decode/registers.h"
 
 namespace weir::trap {
 
@@ -17,17 +18,6 @@ Kept& kept_beside(const ucontext_t& context) {
   return *reinterpret_cast<Kept*>(reinterpret_cast<uint64_t>(&context) - 8 + kFrameHead);
 }
 
-struct Place {
-  int register_number;
-  uint64_t Frame::*member;
-};
-constexpr Place kPlaces[] = {
-    {REG_R8, &Frame::r8},   {REG_R9, &Frame::r9},   {REG_R10, &Frame::r10}, {REG_R11, &Frame::r11},
-    {REG_R12, &Frame::r12}, {REG_R13, &Frame::r13}, {REG_R14, &Frame::r14}, {REG_R15, &Frame::r15},
-    {REG_RDI, &Frame::rdi}, {REG_RSI, &Frame::rsi}, {REG_RBP, &Frame::rbp}, {REG_RBX, &Frame::rbx},
-    {REG_RDX, &Frame::rdx}, {REG_RAX, &Frame::rax}, {REG_RCX, &Frame::rcx}, {REG_RSP, &Frame::rsp},
-};
-
 }  // namespace
 
 Frame* take_shown_frame(Task& task, uint64_t head) {
@@ -37,21 +27,22 @@ Frame* take_shown_frame(Task& task, uint64_t head) {
   return frame;
 }
 
-void show_registers(ucontext_t& context, const Frame& frame) {
+void show_registers(ucontext_t& context, Frame& frame) {
   auto& gregs = context.uc_mcontext.gregs;
   Kept& kept = kept_beside(context);
-  kept.frame = const_cast<Frame*>(&frame);
+  kept.frame = &frame;
   copy_bytes(&kept.registers, &gregs, sizeof kept.registers);
-  for (const Place& place : kPlaces)
-    gregs[place.register_number] = static_cast<greg_t>(frame.*place.member);
-  gregs[REG_RIP] = static_cast<greg_t>(frame.shown);
+  Registers registers = registers_of(frame);
+  registers.rip = frame.shown;
+  set_gregs(gregs, registers);
   gregs[REG_EFL] = static_cast<greg_t>(frame.rflags);
 }
 
 void note_shown(const ucontext_t& context) {
+  const Registers shown = registers_of_gregs(context.uc_mcontext.gregs);
   Kept& kept = kept_beside(context);
-  kept.rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
-  kept.flags = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_EFL]);
+  kept.rip = shown.rip;
+  kept.flags = shown.rflags;
 }
 
 }  // namespace weir::trap
@@ -63,12 +54,10 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_shown_sigreturn(uc
   auto& gregs = context->uc_mcontext.gregs;
   Kept& kept = kept_beside(*context);
   Frame& frame = *kept.frame;
-  for (const Place& place : kPlaces)
-    frame.*place.member = static_cast<uint64_t>(gregs[place.register_number]);
-  const auto rip = static_cast<uint64_t>(gregs[REG_RIP]),
-             flags = static_cast<uint64_t>(gregs[REG_EFL]);
-  if (rip != kept.rip) frame.rip = frame.shown = rip;
-  if (flags != kept.flags) frame.rflags = flags;
+  const Registers now = registers_of_gregs(gregs);
+  for (unsigned i = 0; i < 16; i++) general_register(frame, i) = now.general[i];
+  if (now.rip != kept.rip) frame.rip = frame.shown = now.rip;
+  if (now.rflags != kept.flags) frame.rflags = now.rflags;
   copy_bytes(&gregs, &kept.registers, sizeof kept.registers);
   zero_bytes(&kept, sizeof kept);
   self().raising = &frame;
