@@ -60,13 +60,7 @@ void keep_own_files() {
 
 namespace {
 
-bool has_other_tasks() {
-  const Shared& s = shared();
-  uint32_t count = 0;
-  for (TaskId i = 0; i < s.order.high_task; i++)
-    count += s.tasks[i].order.state != TaskState::kFree;
-  return count > 1;
-}
+bool has_other_tasks() { return shared().order.live > 1; }
 
 void keep_to_own_process() {
   self().identity.changed = 1;
@@ -111,19 +105,15 @@ long on_call_of_one_thread(Call& call) {
 // PR_SET_PDEATHSIG, PR_GET_PDEATHSIG: the program's parent is the monitor's. That of a task's
 // process is the monitor itself, whose death must end the task.
 long on_parent_death(const Call& call) {
-  if (call.a == PR_SET_PDEATHSIG) {
-    begin_turn(EventKind::kSyscall);
-    const long result = tasks::call_in_monitor(SYS_prctl, call.a, call.b);
-    end_turn();
-    return result;
-  }
+  const bool asks = call.a == PR_GET_PDEATHSIG;
   begin_turn(EventKind::kSyscall);
-  note_written();
+  if (asks) note_written();
   auto* answer = shared().monitor_call.answer;
-  const long result = tasks::call_in_monitor(SYS_prctl, call.a, reinterpret_cast<long>(answer));
-  const long wrong = result == 0 ? trap::to_program(call.b, answer, sizeof(int)) : result;
+  long result =
+      tasks::call_in_monitor(SYS_prctl, call.a, asks ? reinterpret_cast<long>(answer) : call.b);
+  if (asks && result == 0) result = trap::to_program(call.b, answer, sizeof(int));
   end_turn();
-  return wrong;
+  return result;
 }
 
 // The kernel watches the thread that has forked the process; under Weir that is the whole program.
@@ -132,8 +122,7 @@ void note_parent_death(const Call& call) {
   if (__atomic_exchange_n(&shared().program.forked_by_thread, 0u, __ATOMIC_RELAXED))
     report(
         "prctl(PR_SET_PDEATHSIG): a thread has forked this process, but under Weir the signal "
-        "comes "
-        "when the program ends, not with the thread");
+        "comes when the program ends, not with the thread");
 }
 
 }  // namespace weir::syscalls

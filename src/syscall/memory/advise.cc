@@ -80,10 +80,6 @@ bool is_known(long advice) {
          advice == kPoison || advice == kSoftOffline;
 }
 
-}  // namespace
-
-namespace {
-
 long advise(const Call& call, Range range) {
   constexpr long kDontNeedLocked = 24;
   const uint64_t start = range.start, size = range.size();
@@ -124,7 +120,7 @@ long advise(const Call& call, Range range) {
 
 // Of a range with holes the kernel advises the rest, and says ENOMEM.
 long on_madvise(const Call& call) {
-  const Range range{address(call.a), address(call.a) + page_up(address(call.b))};
+  const Range range = range_of(call);
   if (!is_known(call.c) || range.start % kPageSize) return -EINVAL;
   if (range.limit < range.start || (call.b && range.empty())) return -EINVAL;
   if (range.empty()) return 0;

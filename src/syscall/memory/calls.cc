@@ -40,8 +40,6 @@ namespace {
 
 using runtime::record_mapping;
 
-constexpr int kReadWrite = PROT_READ | PROT_WRITE;
-
 }  // namespace
 
 void empty_pages(uint64_t start, uint64_t size) {

@@ -2,12 +2,21 @@
 // Implemented in syscall/memory/.
 #pragma once
 
+#include <sys/mman.h>
+
 #include "base/types.h"
 #include "syscall/syscall.h"
 
 namespace weir::syscalls {
 
+inline constexpr int kReadWrite = PROT_READ | PROT_WRITE;
+
 inline uint64_t address(long value) { return static_cast<uint64_t>(value); }
+// Of a call that is given an address and a size. Its limit lies below its start where they are too
+// large.
+inline Range range_of(const Call& call) {
+  return {address(call.a), address(call.a) + page_up(address(call.b))};
+}
 
 // Makes memory of the backing zero. Guarded by: the turn, if tasks exist, for all functions below
 // too.

@@ -28,25 +28,39 @@ struct Change {
   long before_position = 0;  // that many: where the descriptor stands now
 };
 
-bool changes(const Call& call, long result, Change& change) {
+// The descriptor of the file whose bytes the call may change; -1: it is no such call.
+long changed_file(const Call& call) {
   switch (call.number) {
     case SYS_write:
+    case SYS_pwrite64:
     case SYS_writev:
-      change.descriptor = call.a;
-      change.before_position = result;
-      return result > 0;
+    case SYS_pwritev:
+    case SYS_pwritev2:
+    case SYS_ftruncate:
+    case SYS_fallocate:
+    case SYS_sendfile: return call.a;
+    case SYS_copy_file_range:
+    case SYS_splice: return call.c;
+    default: return -1;
+  }
+}
+
+bool changes(const Call& call, long result, Change& change) {
+  change.descriptor = changed_file(call);
+  switch (call.number) {
+    case SYS_write:
+    case SYS_writev: change.before_position = result; return result > 0;
     case SYS_pwrite64:
     case SYS_pwritev:
     case SYS_pwritev2:
-      change.descriptor = call.a;
       change.bytes = {address(call.d), address(call.d + result)};
       if (call.number == SYS_pwritev2 && call.d == -1) change.before_position = result;
       return result > 0;
-    case SYS_sendfile: change.descriptor = call.a; return result > 0;
+    case SYS_sendfile:
     case SYS_copy_file_range:
-    case SYS_splice: change.descriptor = call.c; return result > 0;
+    case SYS_splice: return result > 0;
     case SYS_ftruncate:
-    case SYS_fallocate: change.descriptor = call.a; return result == 0;
+    case SYS_fallocate: return result == 0;
     case SYS_truncate: change.path = call.a; return result == 0;
     case SYS_creat:
     case SYS_open:
@@ -74,19 +88,7 @@ void tell(const struct stat& status, Range bytes) {
 
 // What the program has by a shared mapping may be the same file.
 void note_file_change(Task& task, const Call& call) {
-  switch (call.number) {
-    case SYS_write:
-    case SYS_pwrite64:
-    case SYS_writev:
-    case SYS_pwritev:
-    case SYS_pwritev2:
-    case SYS_ftruncate:
-    case SYS_fallocate:
-    case SYS_sendfile: return shared_memory::on_file_change(task, call.a);
-    case SYS_copy_file_range:
-    case SYS_splice: return shared_memory::on_file_change(task, call.c);
-    default: return;
-  }
+  if (const long file = changed_file(call); file >= 0) shared_memory::on_file_change(task, file);
 }
 
 bool may_change_file(long number) {

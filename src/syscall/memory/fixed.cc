@@ -23,7 +23,6 @@ namespace weir::syscalls {
 
 namespace {
 
-constexpr int kReadWrite = PROT_READ | PROT_WRITE;
 constexpr uint32_t kMaxFixed =
     sizeof(MemoryState::fixed_ranges) / sizeof(MemoryState::fixed_ranges[0]);
 

@@ -16,11 +16,6 @@ namespace weir::syscalls {
 
 namespace {
 
-Range range_of(const Call& call) {
-  const uint64_t start = address(call.a);
-  return {start, start + page_up(address(call.b))};
-}
-
 bool is_memory_range(const Range& range) { return range.limit >= range.start; }
 
 }  // namespace

@@ -150,7 +150,7 @@ long move_bytes(const Call& call, uint64_t start, uint64_t old_size, uint64_t si
     return -EFAULT;
   if (!(call.d & MREMAP_MAYMOVE)) return -ENOMEM;
   if (page::in_reserve(start) && g_tasks_active && !open_reserved(start, used)) return -ENOMEM;
-  constexpr long kReadWrite = PROT_READ | PROT_WRITE, kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
+  constexpr long kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
   const int code = page::code_protection(start);
   const int protection = code ? code : page::protection_at(start);
   const long made = make(SYS_mmap, is_fixed ? address(call.e) : 0, size, kReadWrite,

@@ -31,8 +31,6 @@ namespace {
 
 using runtime::record_mapping;
 
-constexpr int kReadWrite = PROT_READ | PROT_WRITE;
-
 // Closed, and of the kernel's own.
 void close(uint64_t start, uint64_t size) {
   shared_memory::on_unmap(start, size);
