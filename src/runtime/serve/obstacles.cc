@@ -25,6 +25,7 @@
 #include "control/served.h"
 #include "memory/backing.h"
 #include "sys/descriptor.h"
+#include "sys/folder.h"
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 
@@ -70,34 +71,20 @@ struct Name {
 // Calls visit(descriptor, status) for each descriptor that is not Weir's until that returns false.
 template <typename Visit>
 bool each_descriptor(Visit visit) {
-  struct Entry {
-    uint64_t inode, offset;
-    uint16_t length;
-    uint8_t type;
-    char name[];
-  };
   const long folder = sys::open_own([] {
     return sys::raw(SYS_open, reinterpret_cast<long>("/proc/self/fd"),
                     O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   });
   if (sys::failed(folder)) return false;
-  static char entries[4096] __attribute__((aligned(8)));
-  bool goes_on = true;
-  for (long size;
-       goes_on && (size = sys::raw(SYS_getdents64, folder, reinterpret_cast<long>(entries),
-                                   sizeof entries)) > 0;) {
-    for (long at = 0; goes_on && at < size;) {
-      const auto& entry = *reinterpret_cast<const Entry*>(entries + at);
-      at += entry.length;
-      if (entry.name[0] < '0' || entry.name[0] > '9') continue;
-      int descriptor = 0;
-      for (const char* c = entry.name; *c; c++) descriptor = descriptor * 10 + (*c - '0');
-      if (descriptor == folder || page::is_hidden(descriptor)) continue;
-      struct stat status {};
-      if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0) continue;
-      goes_on = visit(descriptor, status);
-    }
-  }
+  const bool goes_on = sys::each_entry(folder, [&](const char* name) {
+    if (*name < '0' || *name > '9') return true;
+    int descriptor = 0;
+    for (const char* c = name; *c; c++) descriptor = descriptor * 10 + (*c - '0');
+    if (descriptor == folder || page::is_hidden(descriptor)) return true;
+    struct stat status {};
+    if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0) return true;
+    return visit(descriptor, status);
+  });
   sys::raw(SYS_close, folder);
   return goes_on;
 }

@@ -2,7 +2,6 @@
 // tasks' processes have one each, and a recording closes pages, which cuts one mapping in several.
 // So the mappings are counted as the program has them: of the processes of one program, which have
 // the same control memory, one counts, and mappings that continue each other are one.
-#include <dirent.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/shm.h>
@@ -14,6 +13,7 @@
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "sync/event.h"
+#include "sys/folder.h"
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
@@ -85,25 +85,17 @@ uint64_t counted_too_often(uint64_t segment) {
   uint64_t excess = 0;
   const long folder = sys::open_proc("/proc/");
   if (folder < 0) return 0;
-  alignas(8) char entries[2048];
-  for (;;) {
-    const long got =
-        sys::raw(SYS_getdents64, folder, reinterpret_cast<long>(entries), long{sizeof entries});
-    if (got <= 0) break;
-    for (long at = 0; at < got;) {
-      const char* entry = entries + at;
-      const char* name = entry + 19;  // struct linux_dirent64
-      at += *reinterpret_cast<const uint16_t*>(entry + 16);
-      if (*name < '0' || *name > '9') continue;
-      const Seen seen = look_at(name, segment);
-      uint32_t known = 0;
-      while (known < count && programs[known] != seen.program) known++;
-      const bool is_first = !seen.program || known == count;
-      excess += seen.mappings - (is_first ? seen.attached : 0);
-      if (seen.program && seen.mappings && is_first && count < kPrograms)
-        programs[count++] = seen.program;
-    }
-  }
+  sys::each_entry(folder, [&](const char* name) {
+    if (*name < '0' || *name > '9') return true;
+    const Seen seen = look_at(name, segment);
+    uint32_t known = 0;
+    while (known < count && programs[known] != seen.program) known++;
+    const bool is_first = !seen.program || known == count;
+    excess += seen.mappings - (is_first ? seen.attached : 0);
+    if (seen.program && seen.mappings && is_first && count < kPrograms)
+      programs[count++] = seen.program;
+    return true;
+  });
   sys::raw(SYS_close, folder);
   return excess;
 }
