@@ -30,8 +30,8 @@ void run_region(void* argument) {
   region.body(region.data);
   release_in_program(name_of(kEnd, id));
   here() = before;
-  here().inside =
-      1;  // the end of the region; a thread of the runtime's then waits for the next one
+  // The end of the region; a thread of the runtime's then waits for the next one.
+  here().inside = 1;
 }
 
 class KnownRegion {
@@ -106,40 +106,28 @@ using namespace weir::interpose;
 
 // X(result, name, parameters behind `data`, arguments behind `data`, whether `data` begin with
 // reductions)
+#define WEIR_CHUNKED_LOOP(X, name)                                                         \
+  X(void, name,                                                                            \
+    (Body body, void* data, unsigned threads, long start, long end, long step, long chunk, \
+     unsigned flags),                                                                      \
+    (threads, start, end, step, chunk, flags), false)
+#define WEIR_LOOP(X, name)                                                                      \
+  X(void, name,                                                                                 \
+    (Body body, void* data, unsigned threads, long start, long end, long step, unsigned flags), \
+    (threads, start, end, step, flags), false)
 #define WEIR_OPENMP_REGIONS(X)                                                                     \
   X(void, GOMP_parallel, (Body body, void* data, unsigned threads, unsigned flags),                \
     (threads, flags), false)                                                                       \
   X(unsigned, GOMP_parallel_reductions, (Body body, void* data, unsigned threads, unsigned flags), \
     (threads, flags), true)                                                                        \
-  X(void, GOMP_parallel_loop_static,                                                               \
-    (Body body, void* data, unsigned threads, long start, long end, long step, long chunk,         \
-     unsigned flags),                                                                              \
-    (threads, start, end, step, chunk, flags), false)                                              \
-  X(void, GOMP_parallel_loop_dynamic,                                                              \
-    (Body body, void* data, unsigned threads, long start, long end, long step, long chunk,         \
-     unsigned flags),                                                                              \
-    (threads, start, end, step, chunk, flags), false)                                              \
-  X(void, GOMP_parallel_loop_guided,                                                               \
-    (Body body, void* data, unsigned threads, long start, long end, long step, long chunk,         \
-     unsigned flags),                                                                              \
-    (threads, start, end, step, chunk, flags), false)                                              \
-  X(void, GOMP_parallel_loop_nonmonotonic_dynamic,                                                 \
-    (Body body, void* data, unsigned threads, long start, long end, long step, long chunk,         \
-     unsigned flags),                                                                              \
-    (threads, start, end, step, chunk, flags), false)                                              \
-  X(void, GOMP_parallel_loop_nonmonotonic_guided,                                                  \
-    (Body body, void* data, unsigned threads, long start, long end, long step, long chunk,         \
-     unsigned flags),                                                                              \
-    (threads, start, end, step, chunk, flags), false)                                              \
-  X(void, GOMP_parallel_loop_runtime,                                                              \
-    (Body body, void* data, unsigned threads, long start, long end, long step, unsigned flags),    \
-    (threads, start, end, step, flags), false)                                                     \
-  X(void, GOMP_parallel_loop_nonmonotonic_runtime,                                                 \
-    (Body body, void* data, unsigned threads, long start, long end, long step, unsigned flags),    \
-    (threads, start, end, step, flags), false)                                                     \
-  X(void, GOMP_parallel_loop_maybe_nonmonotonic_runtime,                                           \
-    (Body body, void* data, unsigned threads, long start, long end, long step, unsigned flags),    \
-    (threads, start, end, step, flags), false)                                                     \
+  WEIR_CHUNKED_LOOP(X, GOMP_parallel_loop_static)                                                  \
+  WEIR_CHUNKED_LOOP(X, GOMP_parallel_loop_dynamic)                                                 \
+  WEIR_CHUNKED_LOOP(X, GOMP_parallel_loop_guided)                                                  \
+  WEIR_CHUNKED_LOOP(X, GOMP_parallel_loop_nonmonotonic_dynamic)                                    \
+  WEIR_CHUNKED_LOOP(X, GOMP_parallel_loop_nonmonotonic_guided)                                     \
+  WEIR_LOOP(X, GOMP_parallel_loop_runtime)                                                         \
+  WEIR_LOOP(X, GOMP_parallel_loop_nonmonotonic_runtime)                                            \
+  WEIR_LOOP(X, GOMP_parallel_loop_maybe_nonmonotonic_runtime)                                      \
   X(void, GOMP_parallel_sections,                                                                  \
     (Body body, void* data, unsigned threads, unsigned count, unsigned flags),                     \
     (threads, count, flags), false)                                                                \
@@ -157,19 +145,16 @@ using namespace weir::interpose;
 WEIR_OPENMP_REGIONS(WEIR_DEFINE_REGION)
 
 // The old interface: the thread itself runs the body between two calls.
+#define WEIR_CHUNKED_START(X, name)                                                               \
+  X(name, (Body body, void* data, unsigned threads, long start, long end, long step, long chunk), \
+    (body, data, threads, start, end, step, chunk))
 #define WEIR_OPENMP_STARTS(X)                                                                \
   X(GOMP_parallel_start, (Body body, void* data, unsigned threads), (body, data, threads))   \
   X(GOMP_parallel_sections_start, (Body body, void* data, unsigned threads, unsigned count), \
     (body, data, threads, count))                                                            \
-  X(GOMP_parallel_loop_static_start,                                                         \
-    (Body body, void* data, unsigned threads, long start, long end, long step, long chunk),  \
-    (body, data, threads, start, end, step, chunk))                                          \
-  X(GOMP_parallel_loop_dynamic_start,                                                        \
-    (Body body, void* data, unsigned threads, long start, long end, long step, long chunk),  \
-    (body, data, threads, start, end, step, chunk))                                          \
-  X(GOMP_parallel_loop_guided_start,                                                         \
-    (Body body, void* data, unsigned threads, long start, long end, long step, long chunk),  \
-    (body, data, threads, start, end, step, chunk))                                          \
+  WEIR_CHUNKED_START(X, GOMP_parallel_loop_static_start)                                     \
+  WEIR_CHUNKED_START(X, GOMP_parallel_loop_dynamic_start)                                    \
+  WEIR_CHUNKED_START(X, GOMP_parallel_loop_guided_start)                                     \
   X(GOMP_parallel_loop_runtime_start,                                                        \
     (Body body, void* data, unsigned threads, long start, long end, long step),              \
     (body, data, threads, start, end, step))

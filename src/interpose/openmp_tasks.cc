@@ -84,8 +84,8 @@ constexpr uint64_t kReserved = 32;  // bytes at the beginning that the runtime k
 struct Header {
   Body body;
   Copy copy;
-  uint64_t data_at, data_size;  // of the program's data, from the beginning
-  uint64_t given;               // bytes of the beginning that the runtime fills
+  uint64_t data_at;  // the program's data, from the beginning
+  uint64_t given;    // bytes of the beginning that the runtime fills
   uint64_t team, parent, group, name;
   uint64_t is_deferred;
   uint64_t depend_count;
@@ -151,7 +151,6 @@ void fill(void* all, uint64_t data_at, const Task& task, const Depend& depend, u
   header.body = task.body;
   header.copy = task.copy;
   header.data_at = data_at;
-  header.data_size = task.size;
   header.given = task.given;
   header.team = here().team;
   header.parent = here().task;
