@@ -239,7 +239,8 @@ bool LoopWalk::condition(uint8_t code, bool& holds) {
   return true;
 }
 
-bool LoopWalk::finish(Compute how, bool keeps, bool in_rm, Value a, Value b, unsigned size) {
+// The result; the flags are set, and noted.
+LoopWalk::Value LoopWalk::carry_out(Compute how, Value a, Value b, unsigned size) {
   Value result{0, 0};
   switch (how) {
     case Compute::kAnd:
@@ -266,6 +267,11 @@ bool LoopWalk::finish(Compute how, bool keeps, bool in_rm, Value a, Value b, uns
     const bool may_overflow = how != Compute::kAnd && how != Compute::kXor;
     compared_ = {true, may_overflow, result, {0, 0}, size};
   }
+  return result;
+}
+
+bool LoopWalk::finish(Compute how, bool keeps, bool in_rm, Value a, Value b, unsigned size) {
+  const Value result = carry_out(how, a, b, size);
   return !keeps || set(in_rm, size, result);
 }
 
@@ -286,13 +292,8 @@ bool LoopWalk::compute_with(Compute how, bool keeps, uint64_t number) {
 bool LoopWalk::with_rax(Compute how, bool keeps) {
   const unsigned size = width_by_opcode();
   const Value a = in_register(kRax, size);
-  if (!finish(how, false, true, a, {cut(immediate(), size), 0}, size)) return false;
-  if (!keeps) return true;
-  const uint64_t other = immediate();
-  put(kRax, size,
-      how == Compute::kAnd   ? Value{without_slope(a).number & other, 0}
-      : how == Compute::kAdd ? Value{a.number + other, a.slope}
-                             : Value{a.number - other, a.slope});
+  const Value result = carry_out(how, a, {cut(immediate(), size), 0}, size);
+  if (keeps) put(kRax, size, result);
   return true;
 }
 

@@ -79,6 +79,7 @@ class LoopWalk {
   Value without_slope(Value value);
   void note_change(uint64_t round, bool leaves);
   bool condition(uint8_t code, bool& holds);
+  Value carry_out(Compute how, Value a, Value b, unsigned size);
   bool finish(Compute how, bool keeps, bool in_rm, Value a, Value b, unsigned size);
   bool compute(Compute how, bool keeps);
   bool compute_with(Compute how, bool keeps, uint64_t number);
