@@ -176,10 +176,6 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return result;
 }
 
-}  // namespace
-
-namespace {
-
 std::string find_library() {
   std::error_code error;
   std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);

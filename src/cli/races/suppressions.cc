@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <initializer_list>
 #include <sstream>
 #include <string_view>
 
@@ -35,21 +36,18 @@ bool stands_at(std::string_view pattern, std::string_view text, size_t at) {
 constexpr std::string_view kSanitizers[] = {"__asan", "__lsan", "__ubsan", "__sanitizer",
                                             "__interception"};
 
-bool is_in_namespace(const std::string& function) {
-  return std::ranges::any_of(kSanitizers, [&](std::string_view name) {
-    return function.starts_with(name) && function.compare(name.size(), 2, "::") == 0;
-  });
-}
-
-bool is_own_object(const std::string& variable) {
-  return std::ranges::any_of(kSanitizers, [&](std::string_view name) {
-    return variable.starts_with(name) && (variable.compare(name.size(), 1, "_") == 0 ||
-                                          variable.compare(name.size(), 2, "::") == 0);
+// `behind`: what may come after a sanitizer's name.
+bool is_of_sanitizer(std::string_view name, std::initializer_list<std::string_view> behind) {
+  return any_of(kSanitizers, [&](std::string_view sanitizer) {
+    return name.starts_with(sanitizer) && any_of(behind, [&](std::string_view one) {
+             return name.substr(sanitizer.size()).starts_with(one);
+           });
   });
 }
 
 bool is_own_code(const ReportedSide& side) {
-  return side.exists && !side.frames.empty() && is_in_namespace(side.frames.front().function);
+  return side.exists && !side.frames.empty() &&
+         is_of_sanitizer(side.frames.front().function, {"::"});
 }
 
 }  // namespace
@@ -247,7 +245,7 @@ std::vector<std::string> Suppressions::unused() const {
 }
 
 bool is_of_instrumentation(const ReportedRace& race) {
-  return is_own_object(race.object.name()) || is_own_code(race.sides[0]) ||
+  return is_of_sanitizer(race.object.name(), {"::", "_"}) || is_own_code(race.sides[0]) ||
          is_own_code(race.sides[1]);
 }
 

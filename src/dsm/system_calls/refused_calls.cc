@@ -83,10 +83,6 @@ void refuse_stack(const void* address, uint64_t size) {
          address);
 }
 
-}  // namespace
-
-namespace {
-
 struct MappingCall {
   long number;
   const char* name;
