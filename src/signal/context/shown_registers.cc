@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "code/decode/registers.h"
+#include "code/sites/site_table.h"
 
 namespace weir::trap {
 
@@ -13,6 +14,16 @@ struct Kept {
   gregset_t registers;  // the kernel's
 };
 static_assert(sizeof(Kept) <= kKeptSize);
+
+// A handler may have the program come back to this address on its own (Go's does, to preempt). What
+// stands in the middle of a window is none of the program's instructions any more: there it is the
+// place in the stub.
+uint64_t shown_address(const Frame& frame) {
+  StubPlace place;
+  if (!find_stub_place(frame.rip, place)) return frame.shown;
+  const uint64_t into = frame.shown - place.site->window;
+  return into > 0 && into < place.site->window_size ? frame.rip : frame.shown;
+}
 
 Kept& kept_beside(const ucontext_t& context) {
   return *reinterpret_cast<Kept*>(reinterpret_cast<uint64_t>(&context) - 8 + kFrameHead);
@@ -33,7 +44,7 @@ void show_registers(ucontext_t& context, Frame& frame) {
   kept.frame = &frame;
   copy_bytes(&kept.registers, &gregs, sizeof kept.registers);
   Registers registers = registers_of(frame);
-  registers.rip = frame.shown;
+  registers.rip = shown_address(frame);
   set_gregs(gregs, registers);
   gregs[REG_EFL] = static_cast<greg_t>(frame.rflags);
 }
