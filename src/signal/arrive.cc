@@ -374,6 +374,9 @@ bool claim_unhandled(const Arrived& a) {
 // A signal for the program's handler: now, or when the task leaves the runtime.
 void give_to_program(const Arrived& a) {
   Task& task = a.task;
+  // What is raised again was made ready when it was noted. In a recording another one may have come
+  // in its place, which the kernel holds for the same.
+  const bool is_ready = input::is_on() && is_raised_again(*a.info);
   const bool waits = input::is_on() && waits_for_event(task, a.signal, a.info);
   // What the runtime raises again was for this task, whoever had sent it; in a replay that is
   // nobody who is there.
@@ -391,7 +394,7 @@ void give_to_program(const Arrived& a) {
     else if (!stop_at_point(task, *a.context, true)) input::note_waiting_signal(task, a.signal);
     return;
   }
-  if (!input::is_on()) fix_sender(a.info);
+  if (!is_ready) fix_sender(a.info);
   forget_started(*a.context);
   end_cancelled_call(a.signal, *a.context);
   enter_handler(task, a.signal, a.info, a.context);
