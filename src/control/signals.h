@@ -46,8 +46,7 @@ inline bool unmark_raised_again(siginfo_t& info) {
   info.si_errno -= kRaisedAgain;
   return true;
 }
-// Notes a signal that the task must handle when it leaves the runtime. REQUIRES: no other signal
-// can come that would be noted.
+// Notes a signal that the task must handle when it leaves the runtime. Others may come meanwhile.
 void note_pending(Task& task, int signal, const siginfo_t* info);
 // Makes pending those real-time signals that the kernel still holds, if their number is pending
 // already and not in `blocked`. REQUIRES: no other signal can come that would be noted.

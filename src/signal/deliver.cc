@@ -95,16 +95,24 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame* frame
   constexpr int kOurs = sys::kNeverBlockedCount;
   PendingSignal at_once[kOurs];  // these come while they are raised, so the list must be done with
   int count_at_once = 0;
-  const uint32_t count = task.pending;
-  for (uint32_t i = 0; i < count; i++) {
-    PendingSignal& noted = task.signals.pending_signals[i];
-    if (!(sys::never_blocked() & sys::signal_bit(noted.signal))) {
-      raise(noted);
-    } else if (count_at_once < kOurs) {
-      at_once[count_at_once++] = noted;
-    }
-  }
-  task.pending = 0;
+  uint64_t taken = 0;  // of these
+  // Those may still be noted meanwhile: the list is over when nothing has come behind its end.
+  const auto take_all = [&] {
+    uint32_t count = 0, end;
+    do {
+      for (; count < task.pending; count++) {
+        PendingSignal& noted = task.signals.pending_signals[count];
+        const uint64_t bit = sys::signal_bit(noted.signal);
+        if (!(sys::never_blocked() & bit)) raise(noted);
+        else if (!(taken & bit)) at_once[count_at_once++] = noted;
+        taken |= bit;
+      }
+      end = count;
+    } while (!__atomic_compare_exchange_n(&task.pending, &end, 0u, false, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_SEQ_CST));
+    return count;
+  };
+  const uint32_t count = take_all();
   input::note_signals_taken(task);
   task.in_runtime = 0;
   constexpr uint32_t kMany = 1024;
@@ -113,7 +121,13 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame* frame
              static_cast<long>(page_up(count * sizeof(PendingSignal))), MADV_REMOVE);
   }
   task.raising = frame;
-  for (int i = 0; i < count_at_once; i++) raise(at_once[i]);
+  for (;;) {
+    for (int i = 0; i < count_at_once; i++) raise(at_once[i]);
+    if (!task.pending) break;  // else one was noted while another was on its way to its handler
+    count_at_once = 0;
+    taken = 0;
+    take_all();
+  }
   if (task.signals
           .has_wait_mask) {  // the handlers run as if the wait with its own mask still went on
     task.signals.has_wait_mask = 0;
