@@ -282,17 +282,19 @@ void on_access(ThreadState& thread, const AccessSite& site, Access access) {
     if (page.mode == Mode::kTrapped && page.shadow) {
       if (suggests()) note_seen(thread, access, site);
       const uint64_t others = page.holders & ~bit_of(thread);
-      if (acquires(access.kind)) acquire_untrapped(page, thread);
-      if (others) {
-        if (acquires(access.kind)) join_slots(thread, others);
-        if (releases(access.kind)) release_to(others, thread);
-      }
+      if (others && releases(access.kind)) release_to(others, thread);
       if (!thread.spin.repeats) page.checked_count++;
       count_checked(page);
       if (releases(access.kind)) page.released |= bit_of(thread);
       if (access.kind & findings::kWrite) page.was_written = 1;
       check_pending(thread, access, site);
       check_access(page.shadow, thread, access, site);
+      // After the check: what only this read itself may tell the task does not order it after an
+      // access that the shadow knows.
+      if (acquires(access.kind)) {
+        acquire_untrapped(page, thread);
+        join_slots(thread, others);
+      }
     }
     access.address = at + kPageSize;
   }
