@@ -21,6 +21,7 @@ import test_programs  # noqa: E402
 PROGRAMS = ["racey", "mutex_order", "kernel_fills_memory", "fork_in_thread", "racey_heap", "std_future", "mmap_shared_by_threads", "exec_from_thread", "signal_queue",
             "cancel_blocked"]
 SHORT = 4
+SMALLER = {"kernel_fills_memory": "2"}  # arguments: an emulated page fault is dear
 RACES = ["counter_plain_racy", "counter_plain_clean", "publish_pointer_racy", "publish_pointer_clean"]
 COMMANDS = ["det", "direct", "record", "record-isolated", "check"]
 COMMANDS_OF_RACES = {True: "check-racy", False: "check"}
@@ -61,6 +62,7 @@ def cases(build, folder, wanted):
         if wanted != ["--all"] and name not in chosen:
             continue
         program = build / "tests" / "programs" / name
+        arguments = SMALLER.get(name, arguments)
         for command in ["native"] + COMMANDS:
             if command != "check" or mode == "exact":  # the others are racy, as far as they are not ordered
                 yield name, command, mode, status, program, arguments

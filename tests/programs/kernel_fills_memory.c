@@ -1,25 +1,24 @@
 // The kernel stores into memory that nobody has touched yet, more of it than a View maps at a time:
 // while the thread is alone again, and while another one runs. What has been read must be what was
-// written.
+// written. usage: kernel_fills_memory [MiB]
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { kSize = 24 << 20, kWords = kSize / 4 };
-
+static long g_size, g_words;
 static int g_file;
 static pthread_barrier_t g_barrier;
 
-static unsigned value_at(unsigned index) { return index * 2654435761u; }
+static unsigned value_at(long index) { return (unsigned)index * 2654435761u; }
 
 static const char* read_all(void) {
-  unsigned* words = malloc(kSize);
+  unsigned* words = malloc((size_t)g_size);
   if (!words) return "no memory";
   const char* answer = "right";
-  if (pread(g_file, words, kSize, 0) != kSize) answer = "cut short";
-  for (unsigned i = 0; answer[0] == 'r' && i < kWords; i++) {
+  if (pread(g_file, words, (size_t)g_size, 0) != g_size) answer = "cut short";
+  for (long i = 0; answer[0] == 'r' && i < g_words; i++) {
     if (words[i] != value_at(i)) answer = "wrong";
   }
   free(words);
@@ -34,14 +33,16 @@ static void* reads(void* argument) {
 
 static void* nothing(void* argument) { return argument; }
 
-int main(void) {
+int main(int argc, char** argv) {
+  g_size = (argc > 1 ? atol(argv[1]) : 24) << 20;
+  g_words = g_size / (long)sizeof(unsigned);
   FILE* file = tmpfile();
-  unsigned* words = malloc(kSize);
+  unsigned* words = malloc((size_t)g_size);
   if (!file || !words) return 1;
   g_file = fileno(file);
-  for (unsigned i = 0; i < kWords; i++) words[i] = value_at(i);
-  for (long done = 0; done < kSize;) {
-    const ssize_t part = write(g_file, (char*)words + done, (size_t)(kSize - done));
+  for (long i = 0; i < g_words; i++) words[i] = value_at(i);
+  for (long done = 0; done < g_size;) {
+    const ssize_t part = write(g_file, (char*)words + done, (size_t)(g_size - done));
     if (part <= 0) return 1;
     done += part;
   }
