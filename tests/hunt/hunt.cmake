@@ -31,7 +31,7 @@ set_tests_properties(cli.hunt PROPERTIES TIMEOUT 600 LABELS "cli;hunt")
 
 # --- runs that are forked are the runs from the start
 add_executable(hunt_both_ways ${hunt}/both_ways.cc)
-target_link_libraries(hunt_both_ways PRIVATE weir_cli)
+target_link_libraries(hunt_both_ways PRIVATE weir_cli weir_cli_options)
 add_test(NAME hunt.forked COMMAND ${hunt}/forked_test.sh ${PROJECT_BINARY_DIR} short)
 set_tests_properties(hunt.forked PROPERTIES TIMEOUT 120 LABELS "cli;hunt")
 add_test(NAME hunt.forked.all COMMAND ${hunt}/forked_test.sh ${PROJECT_BINARY_DIR})
