@@ -33,6 +33,23 @@ static void move_to(int more, int shared) {
   CHECK_EQ(munmap(place, 8 * kPage), 0);
 }
 
+// From a reservation, where a move has brought it; what is left there can be used.
+static void move_from_reserved(void) {
+  char* from = map_pages(2, PROT_READ | PROT_WRITE);
+  char* const place = map_pages(8, PROT_NONE);
+  from[kPage] = 7;
+  from = (char*)mremap(from, 2 * kPage, 2 * kPage, MREMAP_MAYMOVE | MREMAP_FIXED, place + kPage);
+  CHECK(from == place + kPage);
+  char* const to = (char*)mremap(from, 2 * kPage, 2 * kPage, MREMAP_MAYMOVE | MREMAP_DONTUNMAP, 0);
+  CHECK(to != (char*)MAP_FAILED && to != from);
+  CHECK_EQ(load(to + kPage), 7);
+  CHECK_EQ(load(from + kPage), 0);
+  CHECK_EQ(store(from, 3), 0);
+  CHECK_EQ(load(place), kSegv);
+  CHECK_EQ(munmap(to, 2 * kPage), 0);
+  CHECK_EQ(munmap(place, 8 * kPage), 0);
+}
+
 static void errors(void) {
   char* m = map_pages(6, PROT_READ | PROT_WRITE);
   char* const failed = (char*)MAP_FAILED;
@@ -100,6 +117,7 @@ static void body(void) {
   move_to(0, 0);
   move_to(MREMAP_DONTUNMAP, 0);
   move_to(0, 1);
+  move_from_reserved();
   errors();
   with_protection();
   of_files();

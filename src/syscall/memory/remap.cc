@@ -71,7 +71,8 @@ long move_by_kernel(const Call& call, uint64_t start, uint64_t old_size, uint64_
   if (g_tasks_active && (call.d & MREMAP_DONTUNMAP)) return -EINVAL;  // as before Linux 5.7
   clear_target(call, size);
   const long to = moved(start, old_size, call_kernel(call), size);
-  if (!sys::failed(to) && page::is_handed_out(start) && address(to) != start)
+  const bool is_left = address(to) != start && !(call.d & MREMAP_DONTUNMAP);
+  if (!sys::failed(to) && page::is_handed_out(start) && is_left)
     unmap_reserved(start, old_size);  // all that is reserved stays mapped
   return to;
 }
