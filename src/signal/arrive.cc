@@ -249,6 +249,8 @@ bool claim_key_signal(const Arrived& a) {
   return has_keys() && on_key_signal(a.task, a.signal, *a.info, *a.context);
 }
 
+bool claim_own_write(const Arrived& a) { return end_own_write(a.signal, *a.info, *a.context); }
+
 bool claim_name(const Arrived& a) {
   if (!takes_name(a.signal, *a.info)) return false;
   a.task.signals.met_own = 1;
@@ -405,6 +407,7 @@ void give_to_program(const Arrived& a) {
 using Claim = bool (*)(const Arrived&);
 constexpr Claim kClaims[] = {
     claim_key_signal,      // first: until it has opened them, memory of the runtime may be closed
+    claim_own_write,       // before all that goes on elsewhere: closes the page in any case
     claim_name,            // needs nothing else
     claim_continue,        // has done its work by coming
     claim_counted_code,    // before all that looks at rip: it is another in translated code

@@ -39,6 +39,7 @@
 #include "sys/maps.h"
 #include "sys/memory.h"
 #include "sys/report.h"
+#include "sys/signal.h"
 #include "view/isolated/isolated.h"
 
 namespace weir::trap {
@@ -138,7 +139,55 @@ bool is_denied(const AtomicOp& op, siginfo_t& info, ucontext_t& context) {
 
 }  // namespace
 
-bool meet_made_code(uint64_t address, const ucontext_t& context) {
+namespace {
+
+// A page that is open for writing and execution, for one instruction.
+struct {
+  uint64_t page;  // 0: there is none
+  uint64_t rip;
+  bool was_stepped;  // by somebody else
+} g_open_both;
+
+// Whether the instruction at `rip` lies on the page, in part at least.
+bool lies_on(uint64_t rip, uint64_t page) {
+  if (rip >= page) return rip < page + kPageSize;
+  uint8_t code[kMaxInstructionSize];
+  Shape shape;
+  if (page - rip >= kMaxInstructionSize) return false;
+  const long got = sys::read_safely(code, rip, sizeof code);
+  return got > 0 && read_shape(code, static_cast<size_t>(got), shape) && rip + shape.length > page;
+}
+
+// What writes to the page lies on it, and so needs both at once: for one step the page is open for
+// both, with the program's bytes. What writes is no site: that would have faulted before.
+bool open_both(uint64_t page, int protection, ucontext_t& context) {
+  auto& flags = context.uc_mcontext.gregs[REG_EFL];
+  const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  if (page::protect(page, kPageSize, protection) != 0) return false;
+  g_open_both = {page, rip, (flags & static_cast<greg_t>(sys::kTrapFlag)) != 0};
+  flags |= static_cast<greg_t>(sys::kTrapFlag);
+  return true;
+}
+
+}  // namespace
+
+bool end_own_write(int signal, const siginfo_t& info, ucontext_t& context) {
+  if (!g_open_both.page) return false;
+  auto& gregs = context.uc_mcontext.gregs;
+  const bool is_step =
+      signal == SIGTRAP && (info.si_code == TRAP_TRACE || info.si_code == TRAP_BRKPT);
+  const bool is_ours = is_step && !g_open_both.was_stepped;
+  const bool stands_there = static_cast<uint64_t>(gregs[REG_RIP]) == g_open_both.rip;
+  if (is_ours && stands_there) return true;     // one round of many, of rep movs
+  if (!is_step && !stands_there) return false;  // before the handler of the step has begun
+  const uint64_t page = g_open_both.page;
+  g_open_both.page = 0;
+  if (!g_open_both.was_stepped) gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
+  if (page::protect(page, kPageSize, page::unexecuted(page::code_protection(page))) != 0) die(125);
+  return is_ours;
+}
+
+bool meet_made_code(uint64_t address, ucontext_t& context) {
   if (!plan().is_isolated()) return false;
   Range range;
   const int protection = page::code_protection(address, &range);
@@ -156,9 +205,14 @@ bool meet_made_code(uint64_t address, const ucontext_t& context) {
     return !begins_before ||
            open_to_execute(page - kPageSize, rip, range, page::code_protection(rip));
   }
-  if (error & kWrite && page::twice::open_to_write(page)) return true;
-  if (!(error & kWrite) || !(protection & PROT_WRITE) || is_recorded) return false;
-  return page::protect(page, kPageSize, page::unexecuted(protection)) == 0;
+  if (!(error & kWrite)) return false;
+  const bool is_opened = page::twice::open_to_write(page);
+  if (!is_opened && (!(protection & PROT_WRITE) || is_recorded)) return false;
+  constexpr int kBoth = PROT_WRITE | PROT_EXEC;
+  if (g_tasks_active && (protection & kBoth) == kBoth &&
+      lies_on(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]), page))
+    return open_both(page, protection, context);
+  return is_opened || page::protect(page, kPageSize, page::unexecuted(protection)) == 0;
 }
 
 void watch_made_code(Task& task) {

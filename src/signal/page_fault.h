@@ -17,7 +17,10 @@ bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_shared
 // View isolated: memory with code of the program's own making is open either for writing or for
 // execution. It has been executed while open for writing, or written while open for execution. Does
 // not return if its sites cannot be seen.
-bool meet_made_code(uint64_t address, const ucontext_t& context);
+bool meet_made_code(uint64_t address, ucontext_t& context);
+// Any signal has come, perhaps the one after an instruction for which meet_made_code() has opened
+// its own page for both: then it has done its work.
+bool end_own_write(int signal, const siginfo_t& info, ucontext_t& context);
 // The task has touched a page that is closed to the access: code of its own making, or memory that
 // processes share.
 bool meet_closed(Task& task, uint64_t address, ucontext_t& context);
