@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "base/bytes.h"
 #include "constant/constant.h"
@@ -64,6 +65,21 @@ long wait_for_input(Call& call, long at_most_ms) {
   const long result = wait_ready(
       call, &poll, 1, own < 0 || (at_most_ms >= 0 && at_most_ms < own) ? at_most_ms : own, "input");
   return result == 0 ? -EAGAIN : result;
+}
+
+// How long mq_timedreceive may still wait, in milliseconds; -1 for ever. The kernel has the limit
+// as a moment on the real clock, and says what is wrong with it.
+long left_of_limit(const Call& call) {
+  constexpr int64_t kMost = 3'600'000;
+  int64_t limit[2];
+  if (call.number != SYS_mq_timedreceive || !call.e) return -1;
+  if (trap::from_program(limit, call.e, sizeof limit) != 0 || limit[0] < 0) return 0;
+  const int64_t now = input::log_value(
+      input::What::kTime, [] { return static_cast<int64_t>(sys::monotonic_ns(CLOCK_REALTIME)); });
+  const int64_t seconds = limit[0] - now / 1'000'000'000;
+  if (seconds > kMost / 1000) return kMost;
+  const int64_t left = seconds * 1'000'000'000 + limit[1] - now % 1'000'000'000;
+  return left > 0 ? (left + 999'999) / 1'000'000 : 0;
 }
 
 // Calls `receive(done)` until it has brought `wanted`, the end, or an error; each call does not
@@ -276,7 +292,10 @@ long read_when_ready(Call& call) {
   if (call.number == SYS_recvfrom) call.d &= ~long{MSG_WAITALL};
   if (call.number == SYS_recvmsg) call.c &= ~long{MSG_WAITALL};
   while (would_sleep(call.a, POLLIN)) {
-    const long result = wait_for_input(call, has_signals ? kSignalSlice : -1);
+    const long left = left_of_limit(call);
+    if (left == 0) break;  // the call returns at once, and says why
+    const long result = wait_for_input(call, has_signals ? kSignalSlice : left);
+    if (result == -EAGAIN && left > 0) continue;
     if (result == -EAGAIN && has_signals) trap::come_to_signalfd(call.a, false);
     else if (result < 0) return result;
   }
