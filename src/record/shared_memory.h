@@ -94,6 +94,9 @@ bool overlaps(uint64_t start, uint64_t size);
 void on_unmap(uint64_t start, uint64_t size);
 void on_protect(uint64_t start, uint64_t size, int protection);
 void on_move(Range from, Range to);
+// The program is about to change these bytes of the file by a call: pages of it that the task has
+// mapped, and another has, come to the task as if it touched them.
+void before_file_change(Task& task, long descriptor, Range bytes);
 // Recording: the program has written to the file, or has changed its length.
 void on_file_change(Task& task, long descriptor);
 // The task gives what it has there: it has been changed by other means.

@@ -438,7 +438,10 @@ void on_syscall(Frame& frame, const Site& site) {
       view::current().catch_up(task);
     input::hold_memory(task);
   }
-  if (uses_shared_memory) shared_memory::begin_call();
+  if (uses_shared_memory) {
+    take_file(task, call);
+    shared_memory::begin_call();
+  }
   const bool is_checked = happens::g_checked && !task.identity.in_vfork;
   long result;
   if (is_checked || (notes_descriptors() && !task.identity.in_vfork)) {

@@ -76,6 +76,7 @@ long check_arena(long error);
 void note_private_file(const Call& call, long result);
 bool may_change_file(long number);
 // Recording: the program may have that file by a shared mapping, too.
+void take_file(Task& task, const Call& call);
 void note_file_change(Task& task, const Call& call);
 // process_vm_readv and process_vm_writev of the program itself, where it consists of processes or
 // is recorded (own_copies.cc).

@@ -41,6 +41,13 @@ uint32_t stream_of(uint64_t holder) {
 }
 Holder& own(Task& task) { return holder_at(recording::stream_number(task)); }
 
+uint64_t key_of(uint64_t object, uint64_t page) {
+  uint64_t key = (object ^ mix(page)) * 0xBF58476D1CE4E5B9;
+  key = (key ^ key >> 31) * 0x94D049BB133111EB;
+  key ^= key >> 29;
+  return key ? key : 1;
+}
+
 uint64_t word_of(uint32_t stream) {
   return __atomic_load_n(&holder_at(stream).generation, __ATOMIC_ACQUIRE) << channel::kHolderBits |
          (stream + 1);
@@ -165,22 +172,29 @@ void look_after(uint32_t me, uint64_t holder, uint64_t waited) {
 }  // namespace
 
 uint32_t entry_of(uint64_t object, uint64_t page) {
-  uint64_t key = (object ^ mix(page)) * 0xBF58476D1CE4E5B9;
-  key = (key ^ key >> 31) * 0x94D049BB133111EB;
-  key ^= key >> 29;
-  if (!key) key = 1;
+  const uint64_t key = key_of(object, page);
   for (uint64_t i = 0; i < channel::kSharedPages; i++) {
-    const uint64_t entry = (key + i) % channel::kSharedPages;
-    uint64_t found = __atomic_load_n(&page_at(static_cast<uint32_t>(entry)).key, __ATOMIC_ACQUIRE);
-    if (!found && __atomic_compare_exchange_n(&page_at(static_cast<uint32_t>(entry)).key, &found,
-                                              key, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-      return static_cast<uint32_t>(entry);
-    }
-    if (found == key) return static_cast<uint32_t>(entry);
+    const auto entry = static_cast<uint32_t>((key + i) % channel::kSharedPages);
+    uint64_t found = __atomic_load_n(&page_at(entry).key, __ATOMIC_ACQUIRE);
+    if (!found && __atomic_compare_exchange_n(&page_at(entry).key, &found, key, false,
+                                              __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      return entry;
+    if (found == key) return entry;
   }
   report("the program's processes share more than %u pages: a recording has no room for more",
          channel::kSharedPages);
   die(125);
+}
+
+bool is_held(uint64_t object, uint64_t page) {
+  const uint64_t key = key_of(object, page);
+  for (uint64_t i = 0; i < channel::kSharedPages; i++) {
+    const SharedPage& p = page_at(static_cast<uint32_t>((key + i) % channel::kSharedPages));
+    const uint64_t found = __atomic_load_n(&p.key, __ATOMIC_ACQUIRE);
+    if (found == key) return !is_nobody(__atomic_load_n(&p.holder, __ATOMIC_SEQ_CST));
+    if (!found) return false;
+  }
+  return false;
 }
 
 bool acquire(Task& task, uint32_t entry, uint32_t& previous_holder) {

@@ -11,6 +11,8 @@ namespace weir::shared_table {
 
 // The page's place in the table.
 uint32_t entry_of(uint64_t object, uint64_t page);
+// Some task of the recording has the page. It may be another's, or nobody's, at once.
+bool is_held(uint64_t object, uint64_t page);
 // Returns when the task has the page: true if it had it before. Otherwise `giver` is the stream + 1
 // of the task that had it, or 0 if none did. Others may have taken the task's pages meanwhile: call
 // has_lost().

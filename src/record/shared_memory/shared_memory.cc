@@ -403,6 +403,33 @@ void on_move(Range from, Range to) {
   remember(to, protection, object, offset, file);
 }
 
+void before_file_change(Task& task, long descriptor, Range bytes) {
+  using input::What;
+  const uint64_t file = file_of(static_cast<int>(descriptor));
+  const auto is_anothers = [&](const Mapping& m, uint64_t page) {
+    return !find(page) && m.protection &&
+           shared_table::is_held(m.object, (m.offset + page - m.range.start) / kPageSize);
+  };
+  uint32_t i = 0;
+  uint64_t page = 0;
+  const auto find_next = [&] {
+    for (; i < g_count; i++, page = 0) {
+      const Mapping& m = g_mappings[i];
+      if (!file || m.file != file || bytes.limit <= m.offset) continue;
+      const uint64_t first = bytes.start > m.offset ? page_down(bytes.start - m.offset) : 0;
+      if (page < m.range.start + first) page = m.range.start + first;
+      for (; page < m.range.limit && page - m.range.start < bytes.limit - m.offset;
+           page += kPageSize)
+        if (is_anothers(m, page)) return true;
+    }
+    return false;
+  };
+  while (input::log_if(What::kShared, find_next)) {
+    page = static_cast<uint64_t>(input::log_number(What::kShared, static_cast<int64_t>(page)));
+    touch(task, page, kPageSize, false);
+  }
+}
+
 void on_file_change(Task& task, long descriptor) {
   bool has_files = false;
   for (uint32_t i = 0; i < g_count; i++) has_files |= g_mappings[i].file != 0;

@@ -86,6 +86,36 @@ void tell(const struct stat& status, Range bytes) {
 
 }  // namespace
 
+// Which bytes of the file the call will change, as far as that is known before.
+Range bytes_to_change(const Call& call, long descriptor) {
+  const auto bytes_at = [&](long start) {
+    const uint64_t from = address(start);
+    return Range{from, call.c < 0 ? kWhole.limit : from + address(call.c)};
+  };
+  switch (call.number) {
+    case SYS_pwrite64: return bytes_at(call.d);
+    case SYS_ftruncate: {
+      struct stat status {};
+      if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0) return kWhole;
+      return {address(call.b < status.st_size ? call.b : status.st_size), kWhole.limit};
+    }
+    case SYS_write: {
+      const long flags = sys::raw(SYS_fcntl, descriptor, F_GETFL);
+      const long position = sys::raw(SYS_lseek, descriptor, 0, SEEK_CUR);
+      const bool is_known = !sys::failed(flags) && !(flags & O_APPEND) && !sys::failed(position);
+      return is_known ? bytes_at(position) : kWhole;
+    }
+    default: return kWhole;
+  }
+}
+
+void take_file(Task& task, const Call& call) {
+  const long file = changed_file(call);
+  if (file < 0) return;
+  const Range bytes = input::replaying() ? kWhole : bytes_to_change(call, file);
+  shared_memory::before_file_change(task, file, bytes);
+}
+
 // What the program has by a shared mapping may be the same file.
 void note_file_change(Task& task, const Call& call) {
   if (const long file = changed_file(call); file >= 0) shared_memory::on_file_change(task, file);
