@@ -185,11 +185,18 @@ bool ends_a_task(uint64_t key) {
   return false;
 }
 
+bool inherits_priority(int operation) {
+  return operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2 ||
+         operation == FUTEX_TRYLOCK_PI || operation == FUTEX_UNLOCK_PI;
+}
+
 // What glibc calls shared mostly is not: robust mutexes are, whoever uses them. Under Order serial
-// the kernel's queue would decide who goes on when.
-bool is_foreign(uint64_t key) {
+// the kernel's queue would decide who goes on when. And the kernel knows no owner by the id that
+// the word has.
+bool is_foreign(uint64_t key, int operation) {
   sys::MapLine line;
-  return !plan().is_serial() || !sys::find_map_line(key, &line) || line.shared;
+  return (!plan().is_serial() && !inherits_priority(operation)) ||
+         !sys::find_map_line(key, &line) || line.shared;
 }
 
 }  // namespace
@@ -201,9 +208,9 @@ long on_futex(Call& call) {
   const auto key = static_cast<uint64_t>(call.a);
   if (key & 3) return -EINVAL;
   // A word in memory that other programs share: the kernel's queue is the only meeting place.
-  const bool foreign = plan().has_processes()
-                           ? page::backing_bytes_at(key) == 0
-                           : !(call.b & FUTEX_PRIVATE_FLAG) && !ends_a_task(key) && is_foreign(key);
+  const bool foreign = plan().has_processes() ? page::backing_bytes_at(key) == 0
+                                              : !(call.b & FUTEX_PRIVATE_FLAG) &&
+                                                    !ends_a_task(key) && is_foreign(key, operation);
   begin_turn(EventKind::kFutex);
   long result;
   if (foreign && key >= 4096) {

@@ -227,8 +227,7 @@ void release_robust(Task& task) {
   const int64_t offset = static_cast<int64_t>(read(head + 8));
   const uint64_t pending = read(head + 16);
   auto die_holding = [&](uint64_t node) {
-    if (node & 1) return;  // priority inheritance: not held by this means
-    uint64_t word = node + static_cast<uint64_t>(offset);
+    uint64_t word = (node & ~uint64_t{1}) + static_cast<uint64_t>(offset);  // 1: with priorities
     view::current().touch(word, sizeof(uint32_t), true);
     auto* value = static_cast<uint32_t*>(shared_view(word));
     if ((*value & FUTEX_TID_MASK) != static_cast<uint32_t>(task.identity.virtual_tid)) return;

@@ -1,5 +1,5 @@
 // Where the owner of a robust mutex ends, the next locker gets EOWNERDEAD; unlocked without repair
-// it is unusable.
+// it is unusable. Where waits inherit priorities it is the same.
 #include "program.h"
 
 static pthread_mutex_t locks[3];
@@ -24,12 +24,13 @@ static void* dies_slowly(void* lock) {
   pthread_exit((void*)waiter);
 }
 
-int main(void) {
+static void play(int protocol) {
   pthread_mutexattr_t attributes;
   pthread_t thread;
   void* waiter = NULL;
   CHECK_EQ(pthread_mutexattr_init(&attributes), 0);
   CHECK_EQ(pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST), 0);
+  CHECK_EQ(pthread_mutexattr_setprotocol(&attributes, protocol), 0);
   for (int i = 0; i < 3; ++i) CHECK_EQ(pthread_mutex_init(&locks[i], &attributes), 0);
   for (int i = 0; i < 2; ++i) {
     CHECK_EQ(pthread_create(&thread, NULL, dies_with, &locks[i]), 0);
@@ -50,6 +51,12 @@ int main(void) {
   CHECK_EQ(pthread_join(thread, &waiter), 0);
   CHECK_EQ(pthread_join((pthread_t)waiter, NULL), 0);
   CHECK_EQ(pthread_mutex_lock(&locks[2]), 0);
+  CHECK_EQ(pthread_mutex_unlock(&locks[2]), 0);
+}
+
+int main(void) {
+  play(PTHREAD_PRIO_NONE);
+  play(PTHREAD_PRIO_INHERIT);
   puts("owner deaths told");
   return 0;
 }
