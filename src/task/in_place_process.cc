@@ -185,7 +185,7 @@ void begin(uint64_t process) {
   trap::set_signal_stack(static_cast<uint32_t>(process));
   trap::block_all();  // faults may come from here on
   sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
-  if (sys::raw(SYS_getppid) != s.program.monitor) die(125);
+  if (is_orphan(s.program.monitor)) die(125);
   runtime::begin_process();
   runtime::g_process = static_cast<uint32_t>(process);
   runtime::g_is_in_place_process = true;

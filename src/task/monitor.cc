@@ -254,6 +254,11 @@ long wait_for_news(ChildNews& news) {
 
 }  // namespace
 
+bool is_orphan(long maker) {
+  const long parent = sys::raw(SYS_getppid);
+  return !sys::failed(parent) && parent != maker;
+}
+
 void split_monitor() {
   Shared& s = shared();
   long stack = sys::raw(SYS_mmap, 0, kMonitorStack, PROT_READ | PROT_WRITE,
@@ -286,7 +291,7 @@ void split_monitor() {
     die(125);
   }
   sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
-  if (sys::raw(SYS_getppid) != s.program.monitor) die(125);
+  if (is_orphan(s.program.monitor)) die(125);
   runtime::begin_process();
   // The program may look at its arguments in /proc, which are none between two steps of the
   // monitor.

@@ -181,8 +181,7 @@ void begin(uint64_t process) {
   trap::block_all();  // faults may come from here on
   if (plan().has_processes()) {
     sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
-    if (sys::raw(SYS_getppid) != s.program.monitor)
-      die(125);  // the monitor died before the line above
+    if (is_orphan(s.program.monitor)) die(125);  // the monitor died before the line above
     runtime::begin_process();
     runtime::g_process = static_cast<uint32_t>(process);
     trap::forget_points();

@@ -47,6 +47,10 @@ int kernel_tid(const Task& task);
 // The kernel's id for a task's id as the program knows it; other ids are answered unchanged.
 int real_tid(int tid);
 
+// The process that made this one is gone. A filter of the program's own may forbid to ask; then it
+// is taken to be there.
+bool is_orphan(long maker);
+
 // For a process that runs no task of its own. kMaxProcesses: none is free.
 uint32_t take_new_entry();
 void drop_entry(uint32_t process);  // nothing runs there
