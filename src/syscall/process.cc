@@ -40,14 +40,16 @@ namespace weir::syscalls {
 
 namespace {
 
+long wait_in_kernel(Call& call) {
+  begin_turn(EventKind::kSyscall);
+  const long result = sleep_in_kernel(call, "child process");
+  end_turn();
+  return result;
+}
+
 long on_wait4(Call& call) {
-  if (!g_tasks_active || !plan().has_processes()) {
-    if (!g_tasks_active) return call_kernel(call);
-    begin_turn(EventKind::kSyscall);
-    long result = sleep_in_kernel(call, "child process");
-    end_turn();
-    return result;
-  }
+  if (!g_tasks_active) return call_kernel(call);
+  if (!plan().has_processes()) return wait_in_kernel(call);
   constexpr int kOptions = WNOHANG | WUNTRACED | WCONTINUED | tasks::kWaitKinds;
   const int options = static_cast<int>(call.c), pid = static_cast<int>(call.a);
   if (options & ~kOptions) return -EINVAL;
@@ -68,7 +70,8 @@ long on_wait4(Call& call) {
 }
 
 long on_waitid(Call& call) {
-  if (!g_tasks_active || !plan().has_processes() || call.a > P_PIDFD) { return call_kernel(call); }
+  if (!g_tasks_active || call.a > P_PIDFD) return call_kernel(call);
+  if (!plan().has_processes()) return wait_in_kernel(call);
   constexpr int kNews = WEXITED | WSTOPPED | WCONTINUED,
                 kOptions = kNews | WNOHANG | WNOWAIT | tasks::kWaitKinds;
   const int options = static_cast<int>(call.d);
@@ -184,6 +187,12 @@ long on_execute(Call& call) {
 }
 
 long on_pidfd_open(const Call& call) {
+  if (!g_tasks_active) {
+    const long made = call_kernel(call);
+    if (made >= 0 && !input::replaying())
+      tasks::note_pidfd(static_cast<int>(made), static_cast<int>(call.a));
+    return made;
+  }
   begin_turn(EventKind::kSyscall);
   const int pid = static_cast<int>(call.a), flags = static_cast<int>(call.b);
   long result = call_kernel(call);
@@ -321,6 +330,7 @@ bool is_process_alone(long number) {
     case SYS_signalfd4:
     case SYS_chroot:
     case SYS_prctl:
+    case SYS_pidfd_open:
     case SYS_landlock_restrict_self: return true;
     default: return false;
   }
@@ -377,7 +387,7 @@ long on_process(Call& call) {
       tasks::exit_program(static_cast<int>(call.a) & 0xff);
     case SYS_wait4: return on_wait4(call);
     case SYS_waitid: return on_waitid(call);
-    case SYS_pidfd_open: return processes ? on_pidfd_open(call) : call_kernel(call);
+    case SYS_pidfd_open: return plan().has_processes() ? on_pidfd_open(call) : call_kernel(call);
     case SYS_setpgid: return processes ? on_setpgid(call) : call_kernel(call);
     case SYS_getpid: return processes ? s.program.shown_pid : call_kernel(call);
     case SYS_gettid:

@@ -147,6 +147,33 @@ static void with_descriptors(void) {
   close(ends[1]);
 }
 
+// The descriptor is older than the first thread, which waits by it.
+static void* waits_by_descriptor(void* descriptor) {
+  siginfo_t info;
+  const int taken = waitid(P_PIDFD, (id_t)(long)descriptor, &info, WEXITED);
+  printf("older: taken %d, status %d\n", taken, info.si_status);
+  return NULL;
+}
+
+static void with_older_descriptor(void) {
+  int ends[2];
+  char byte;
+  if (pipe(ends) != 0) return;
+  const pid_t child = fork();
+  if (child == 0) {
+    (void)!read(ends[0], &byte, 1);
+    _exit(15);
+  }
+  const long descriptor = syscall(SYS_pidfd_open, child, 0);
+  pthread_t thread;
+  pthread_create(&thread, NULL, waits_by_descriptor, (void*)descriptor);
+  (void)!write(ends[1], "", 1);
+  pthread_join(thread, NULL);
+  close((int)descriptor);
+  close(ends[0]);
+  close(ends[1]);
+}
+
 static void with_handlers_reset(void) {
   struct clone_args arguments = {.flags = CLONE_CLEAR_SIGHAND, .exit_signal = SIGCHLD};
   const pid_t child = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
@@ -201,6 +228,7 @@ int main(void) {
   sigaddset(&g_told, SIGCHLD);
   sigaddset(&g_told, SIGUSR1);
   sigprocmask(SIG_BLOCK, &g_told, NULL);
+  with_older_descriptor();
   all(NULL);
   pthread_t thread, other;
   pthread_create(&other, NULL, waits, NULL);
