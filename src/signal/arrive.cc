@@ -36,6 +36,7 @@
 #include "signal/spin_probe.h"
 #include "sync/event.h"
 #include "sync/serial_code.h"
+#include "sys/libc.h"
 #include "sys/report.h"
 #include "view/view.h"
 
@@ -133,7 +134,7 @@ void hide_probe(ucontext_t& context) {
   }
   if (shown) {
     // The registers are kept as they are now: they stay in memory, and a replay has the same.
-    show_registers(*new_context, *shown);
+    show_registers(*new_context, *shown, signal == kCancelSignal);
     hide_probe(*new_context);
     note_shown(*new_context);
   }

@@ -38,13 +38,13 @@ Frame* take_shown_frame(Task& task, uint64_t head) {
   return frame;
 }
 
-void show_registers(ucontext_t& context, Frame& frame) {
+void show_registers(ucontext_t& context, Frame& frame, bool unwinds) {
   auto& gregs = context.uc_mcontext.gregs;
   Kept& kept = kept_beside(context);
   kept.frame = &frame;
   copy_bytes(&kept.registers, &gregs, sizeof kept.registers);
   Registers registers = registers_of(frame);
-  registers.rip = shown_address(frame);
+  registers.rip = unwinds ? frame.shown : shown_address(frame);
   set_gregs(gregs, registers);
   gregs[REG_EFL] = static_cast<greg_t>(frame.rflags);
 }

@@ -21,7 +21,8 @@ inline constexpr uint64_t kFrameHead = 440, kKeptSize = 256;
 // The copy from which the task goes on, if its handlers are being raised; nobody has it then.
 Frame* take_shown_frame(Task& task, uint64_t head);
 // The context of the new frame gets the registers of `frame`, and keeps its own behind it.
-void show_registers(ucontext_t& context, Frame& frame);
+// `unwinds`: the handler may unwind the stack from there, and so needs the program's address.
+void show_registers(ucontext_t& context, Frame& frame, bool unwinds);
 // The context is now as the handler gets it.
 void note_shown(const ucontext_t& context);
 
