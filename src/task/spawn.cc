@@ -424,8 +424,10 @@ void finish(int code) {
   happens::end(task, task.identity.clear_child_tid);
   if (task.identity.clear_child_tid) {
     view::current().touch(task.identity.clear_child_tid, sizeof(int), true);
-    *static_cast<uint32_t*>(shared_view(task.identity.clear_child_tid)) = 0;
+    auto* const tid = static_cast<uint32_t*>(shared_view(task.identity.clear_child_tid));
+    *tid = 0;
     wake(task.identity.clear_child_tid, ~0u, ~0u);
+    sys::futex_wake(tid, ~0u >> 1);  // on a stack in shared memory it is waited for in the kernel
   }
   const uint32_t process = static_cast<uint32_t>(task.identity.process);
   task.spent.counters.serial_cycles += sys::cycles();
