@@ -56,6 +56,7 @@ void note_change_of_text(const MappingRecord& r, bool is_author) {
   if (r.kind != MappingKind::kPatchText) {
     if (!is_author) page::executed::close({r.start, r.start + page_up(r.size)});
     doubt::forget(Range{r.start, r.start + page_up(r.size)});
+    doubt_patches(Range{r.start, r.start + page_up(r.size)});
     translate::on_mapping(Range{r.start, r.start + page_up(r.size)}, is_author);
   } else {
     translate::on_patched_text(is_author);

@@ -2,6 +2,7 @@
 
 #include <linux/perf_event.h>
 
+#include "base/range_table.h"
 #include "base/sort.h"
 #include "code/decode/shape.h"
 #include "code/find/descent.h"
@@ -175,13 +176,25 @@ void open_all() {
   for (uint32_t i = 0; i < g_closed_count; i++) {
     sys::protect(g_closed[i].start, g_closed[i].size(), PROT_READ | PROT_EXEC);
   }
+}
+
+void keep_only(const Range* texts, uint32_t count) {
+  const auto stays = [&](uint64_t address) {
+    const uint32_t at = first_above(texts, count, address);
+    return at < count && texts[at].contains(address);
+  };
   for (uint32_t i = 0; i < late_site_count(); i++) {
     const Site& site = *site_at(kLateSites + i);
+    if (site.address == 0 || stays(site.address)) continue;
     if (is_closed(site.address)) write_byte(site.address, site.original[0]);
+    forget_late_site(i);
   }
-  forget_late_sites();
-  g_closed_count = g_place_count = 0;
-  g_text = 0;
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < g_place_count; i++) {
+    if (stays(address_of(g_places[i]))) g_places[left++] = g_places[i];
+  }
+  g_place_count = left;
+  g_closed_count = 0;
 }
 
 void forget(Range range) {
@@ -200,6 +213,9 @@ void forget(Range range) {
     if (!range.contains(address_of(g_places[i]))) g_places[left++] = g_places[i];
   }
   g_place_count = left;
+  for (uint32_t i = 0; i < late_site_count(); i++) {
+    if (range.contains(site_at(kLateSites + i)->address)) forget_late_site(i);
+  }
   // What is left of a closed range stays; of one in the middle of which something is gone, the part
   // before it.
   for (uint32_t i = 0; i < g_closed_count; i++) {

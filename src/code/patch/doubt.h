@@ -20,9 +20,11 @@ void add(uint64_t address);
 
 // From here on those places are watched, until open_all(). REQUIRES: as patch_text().
 void close_all();
-// The text is executable, and as it was patched, and no place is known any more. REQUIRES: as
-// patch_text().
+// The texts are executable until close_all(). REQUIRES: as patch_text().
 void open_all();
+// Between open_all() and close_all(), and before anything is added: the places in these texts are
+// known as before, all others no more. `texts` ascend. REQUIRES: as patch_text().
+void keep_only(const Range* texts, uint32_t count);
 // The range is no such text any more.
 void forget(Range range);
 // This process is a new one: what watches its maker's places does not watch its own.

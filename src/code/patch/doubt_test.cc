@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <cstring>
+
+#include "code/sites/site_table.h"
+
 namespace {
 
 using namespace weir;
@@ -29,6 +33,7 @@ TEST(DoubtTest, VariablesBetweenTwoTextsStayWritable) {
   EXPECT_EQ(doubt::Fetch::kOther, doubt::on_fetch(start + 2 * kPageSize, false));
   EXPECT_EQ(doubt::Fetch::kGoOn, doubt::on_fetch(second + 8, false));
   doubt::open_all();
+  doubt::keep_only(nullptr, 0);
   *variable = 2;
   munmap(memory, kPages * kPageSize);
 }
@@ -46,6 +51,54 @@ TEST(DoubtTest, PagesBetweenTwoPlacesOfATextAreClosedToo) {
   EXPECT_EQ(doubt::Fetch::kGoOn, doubt::on_fetch(start + kPageSize, false));
   EXPECT_FALSE(doubt::knows(start + 8));
   doubt::open_all();
+  doubt::keep_only(nullptr, 0);
+  munmap(memory, 3 * kPageSize);
+}
+
+// Another library has come: a text that has its patches is not looked at again, and what is known
+// of its places stays, also what was proved.
+TEST(DoubtTest, WhatIsKnownOfATextStaysUntilItIsPatchedAnew) {
+  void* memory = mmap(nullptr, 3 * kPageSize, PROT_READ | PROT_WRITE | PROT_EXEC,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(MAP_FAILED, memory);
+  const auto start = reinterpret_cast<uint64_t>(memory);
+  const Range kept{start, start + kPageSize}, other{kept.limit + kPageSize, start + 3 * kPageSize};
+  static const uint8_t kIncrement[] = {0xf0, 0xff, 0x07};  // lock incl (%rdi)
+  constexpr uint8_t kInt3 = 0xcc;
+  const auto byte = [](const Range& text) { return *reinterpret_cast<uint8_t*>(text.start); };
+  for (const Range& text : {kept, other}) {
+    doubt::begin_text();
+    for (uint64_t i = 0; i < 8; i++) {
+      std::memcpy(reinterpret_cast<void*>(text.start + i * 16), kIncrement, sizeof kIncrement);
+      doubt::add(text.start + i * 16);
+    }
+  }
+  doubt::close_all();
+  for (const Range& text : {kept, other}) {
+    EXPECT_EQ(doubt::Fetch::kWalk, doubt::on_fetch(text.start, true));
+    doubt::end_walk();
+    EXPECT_EQ(kInt3, byte(text));
+    EXPECT_NE(nullptr, find_trap_site(text.start));
+  }
+  doubt::open_all();
+  doubt::keep_only(&kept, 1);
+  doubt::begin_text();
+  doubt::add(other.start + 16);
+  doubt::close_all();
+  EXPECT_EQ(kInt3, byte(kept));
+  EXPECT_EQ(kIncrement[0], byte(other));
+  EXPECT_NE(nullptr, find_trap_site(kept.start));
+  EXPECT_EQ(nullptr, find_trap_site(other.start));
+  EXPECT_TRUE(doubt::knows(kept.start + 16));
+  EXPECT_FALSE(doubt::knows(other.start));
+  EXPECT_TRUE(doubt::knows(other.start + 16));
+  EXPECT_EQ(doubt::Fetch::kOther, doubt::on_fetch(kept.limit, true));
+  EXPECT_EQ(doubt::Fetch::kGoOn, doubt::on_fetch(kept.start, false));
+  doubt::forget(kept);
+  EXPECT_EQ(nullptr, find_trap_site(kept.start));
+  EXPECT_FALSE(doubt::knows(kept.start + 16));
+  doubt::open_all();
+  doubt::keep_only(nullptr, 0);
   munmap(memory, 3 * kPageSize);
 }
 

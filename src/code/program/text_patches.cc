@@ -89,8 +89,6 @@ Patched* patched_at(Range text) {
 }
 
 bool is_patched(Range text, PatchKinds kinds) {
-  if (plan().is_isolated() && (kinds & kPatchAtomic))
-    return false;  // what is in doubt is listed again
   const Patched* known = patched_at(text);
   return known && (known->kinds & kinds) == kinds;
 }
@@ -157,12 +155,16 @@ bool is_libc_text(uint64_t address) {
   return g_libc.contains(address) || g_libc_threads.contains(address);
 }
 
+void doubt_patches(Range range) {
+  for (unsigned i = g_patched_count; i-- > 0;) {
+    if (g_patched[i].text.overlaps(range)) g_patched[i] = g_patched[--g_patched_count];
+  }
+}
+
 void forget_text(Range text) {
   forget_sites(text);
   guard::forget_texts();
-  for (unsigned i = g_patched_count; i-- > 0;) {
-    if (g_patched[i].text.overlaps(text)) g_patched[i] = g_patched[--g_patched_count];
-  }
+  doubt_patches(text);
 }
 
 void note_library(Range text) {
@@ -261,6 +263,12 @@ void patch_all(PatchKinds kinds) {
     for (size_t i = first; i < count; i++) found[i].object = object;
   }
   finish();
+  static Range patched[sizeof found / sizeof found[0]];
+  uint32_t patched_count = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (is_patched(found[i].text, kinds)) patched[patched_count++] = found[i].text;
+  }
+  doubt::keep_only(patched, patched_count);
   for (size_t i = 0; i < count; i++) {
     const char* folder =
         options().cache_path[0] && !found[i].writable ? options().cache_path : nullptr;

@@ -138,14 +138,17 @@ uint32_t index_of(const Site* site) {
 }
 
 bool add_late_site(const Site& site) {
-  if (g_late_count == kMaxLate) return false;
-  g_late[g_late_count++] = site;
+  uint32_t at = 0;
+  while (at < g_late_count && g_late[at].address != 0) at++;
+  if (at == kMaxLate) return false;
+  g_late[at] = site;
+  if (at == g_late_count) g_late_count++;
   return true;
 }
 
 uint32_t late_site_count() { return g_late_count; }
 
-void forget_late_sites() { g_late_count = 0; }
+void forget_late_site(uint32_t number) { g_late[number].address = g_late[number].window = 0; }
 
 uint32_t site_count() { return g_site_count; }
 

@@ -75,7 +75,8 @@ uint32_t index_of(const Site* site);
 inline constexpr uint32_t kLateSites = 1u << 22;
 [[nodiscard]] bool add_late_site(const Site& site);
 uint32_t late_site_count();
-void forget_late_sites();
+// The sites keep their indices; one that is forgotten has no address.
+void forget_late_site(uint32_t number);
 
 // For patch.cc. So many sites are going to be added: a hint.
 void expect_sites(uint32_t count);
