@@ -84,8 +84,11 @@ bool is_left_out(long number) {
   }
 }
 
-// The program has descriptors of Weir's, which programs that it executes must inherit.
-bool hides_descriptors() { return input::is_on() || constant::is_on() || plan().checks_races(); }
+// The program has descriptors of Weir's: programs that it executes must inherit them, or the memory
+// file is one.
+bool hides_descriptors() {
+  return input::is_on() || constant::is_on() || plan().checks_races() || plan().has_processes();
+}
 
 bool closes_descriptors(long number) {
   return number == SYS_close || number == SYS_dup2 || number == SYS_dup3 ||
@@ -186,7 +189,8 @@ void choose_handled(bool multi) {
   if (plan().has_processes())
     g_syscall_handled[SYS_timer_create] = g_syscall_handled[SYS_shmctl] = 1;
   g_syscall_handled[SYS_mlockall] = 1;
-  if (plan().checks_races()) mark(closes_descriptors, 1), mark(makes_descriptors, 1);
+  if (hides_descriptors()) mark(closes_descriptors, 1);
+  if (plan().checks_races()) mark(makes_descriptors, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
   mark(sends_signal, 1);  // after abort() a handler may unwind the stack (signal/deliver.cc)
