@@ -1,6 +1,7 @@
 // The event of a task that a signal met in program code: it spins, is asked to stand aside, or
 // was stopped at an execution point.
 
+#include "base/bytes.h"
 #include "base/coherent_features.h"
 #include "code/emulate/waiting_loop_x86_64.h"
 #include "code/patch/patch.h"
@@ -62,6 +63,16 @@ bool load(uint64_t address, uint64_t size, uint64_t* value) {
   return sys::read_safely(value, address, size) == static_cast<long>(size);
 }
 
+// The task stands at the loop's place from now on, as if it had come there. What it writes on the
+// way is the words of its stack that it would write itself.
+void put_there(const WaitingLoop& loop, ucontext_t& context) {
+  for (size_t i = 0; i < loop.write_count; i++) {
+    const auto& write = loop.write[i];
+    copy_bytes(reinterpret_cast<void*>(write.address), &write.value, write.size);
+  }
+  set_gregs(context.uc_mcontext.gregs, loop.place);
+}
+
 }  // namespace
 
 bool wait_in_loop(Task& task, ucontext_t& context) {
@@ -75,14 +86,14 @@ bool wait_in_loop(Task& task, ucontext_t& context) {
   const LoopKind kind = find_waiting_loop(registers, sys::fs_base_untouched(), load, loop);
   if (kind == LoopKind::kNone) return false;
   if (kind == LoopKind::kPasses) {
-    set_gregs(context.uc_mcontext.gregs, loop.place);
+    put_there(loop, context);
     return false;
   }
   for (size_t i = 0; i < loop.read_count; i++)
     task.spin.read[i] = {loop.read[i].address, loop.read[i].size, 0, loop.read[i].value};
   task.spin.read_count = static_cast<uint32_t>(loop.read_count);
   task.spin.limit = kind == LoopKind::kCounts && loop.ends ? kCountedWait : 0;
-  set_gregs(context.uc_mcontext.gregs, loop.place);
+  put_there(loop, context);
   task.spin.spinning = 1;
   enter_where_it_stands(task, context);
   return true;

@@ -1,7 +1,7 @@
-// Known are nop and pause, moves into registers, comparisons, and, xor, addition and subtraction,
-// and direct jumps. All else may change what this does not see, and ends the walk. Status flags are
-// computed by the processor itself, so those that the manuals leave undefined are what they would
-// be.
+// Known are nop and pause, moves, comparisons, and, xor, addition, subtraction and shifts, direct
+// jumps and calls, and what a function begins and ends with. All else may change what this does not
+// see, and ends the walk. Status flags are computed by the processor itself, so those that the
+// manuals leave undefined are what they would be.
 //
 // A value of round k is number + k * slope as long as no number wraps around, all conditions hold
 // as in the round that is looked at, and memory stays as it is. The first round in which that ends
@@ -81,6 +81,17 @@ bool LoopWalk::step() {
     state.rip = goes ? to : next;
     return true;
   }
+  if (flow == Flow::kCall) {
+    state.rip = next + static_cast<uint64_t>(branch_displacement(shape_, code_));
+    return push({next, 0});
+  }
+  if (flow == Flow::kReturn) {
+    Value to;
+    uint64_t code;
+    if (shape_.opcode != 0xc3 || !pop(to)) return false;
+    state.rip = without_slope(to).number;
+    return load_(state.rip, sizeof code, &code);
+  }
   if (flow != Flow::kNext) return false;
   const bool is_done = shape_.map == OpcodeMap::kOneByte ? one_byte()
                        : shape_.map == OpcodeMap::k0F    ? two_bytes()
@@ -89,8 +100,8 @@ bool LoopWalk::step() {
   return is_done;
 }
 
-void LoopWalk::begin_round(const int64_t (&slopes)[16]) {
-  for (unsigned i = 0; i < 16; i++) slope_[i] = slopes[i];
+void LoopWalk::begin_round(const int64_t (&slopes)[kValues]) {
+  for (unsigned i = 0; i < kValues; i++) slope_[i] = slopes[i];
   is_tracking_ = true;
   steps_ = 0;
   compared_ = {};
@@ -103,8 +114,8 @@ void LoopWalk::end_round() {
   steps_ = 0;
 }
 
-bool LoopWalk::keeps_slopes(const int64_t (&slopes)[16]) const {
-  for (unsigned i = 0; i < 16; i++) {
+bool LoopWalk::keeps_slopes(const int64_t (&slopes)[kValues]) const {
+  for (unsigned i = 0; i < kValues; i++) {
     if (slope_[i] != slopes[i]) return false;
   }
   return true;
@@ -141,8 +152,8 @@ LoopWalk::Value LoopWalk::in_register(unsigned at, unsigned size) {
 
 bool LoopWalk::get(bool in_rm, unsigned size, Value& value) {
   if (in_rm && shape_.has_memory_operand()) {
-    value.slope = 0;
-    return look(size, value.number);
+    uint64_t address;
+    return address_of_operand(address) && load(address, size, value);
   }
   unsigned at;
   if (!number(in_rm, size, at)) return false;
@@ -151,8 +162,12 @@ bool LoopWalk::get(bool in_rm, unsigned size, Value& value) {
 }
 
 bool LoopWalk::set(bool in_rm, unsigned size, Value value) {
+  if (in_rm && shape_.has_memory_operand()) {
+    uint64_t address;
+    return address_of_operand(address) && store(address, size, value);
+  }
   unsigned at;
-  if ((in_rm && shape_.has_memory_operand()) || !number(in_rm, size, at)) return false;
+  if (!number(in_rm, size, at)) return false;
   put(at, size, value);
   return true;
 }
@@ -168,28 +183,6 @@ void LoopWalk::put(unsigned at, unsigned size, Value value) {
     target = (rest.number & ~largest(size)) | cut(without_slope(value).number, size);
     slope_[at] = 0;
   }
-}
-
-bool LoopWalk::operand(Operand& found) const {
-  Instruction instruction;
-  if (!decode(state.rip, instruction) || instruction.operand_count != 1) return false;
-  found = instruction.operands[0];
-  return found.segment != Segment::kGs && !found.address32;
-}
-
-bool LoopWalk::look(unsigned size, uint64_t& value) {
-  Operand where;
-  if (!operand(where)) return false;
-  if (where.base < 16) without_slope({0, slope_[where.base]});
-  if (where.index < 16) without_slope({0, slope_[where.index]});
-  const uint64_t at = effective_address(where, state, state.rip + shape_.length, fs_base_, 0);
-  if (!load_(at, size, &value)) return false;
-  for (size_t i = 0; i < read_count; i++) {
-    if (read[i].address == at && read[i].size == size) return true;
-  }
-  if (read_count == WaitingLoop::kMaxReads) return false;
-  read[read_count++] = {at, size, value};
-  return true;
 }
 
 uint64_t LoopWalk::immediate() const {
@@ -324,6 +317,26 @@ bool LoopWalk::load_address() {
   return set(false, width(), {cut(value.number, width()), value.slope});
 }
 
+// To the left by a constant: what doubles.
+bool LoopWalk::shift() {
+  const unsigned size = width();
+  const unsigned by = shape_.opcode == 0xd1 ? 1 : static_cast<unsigned>(immediate()) & 31;
+  Value value;
+  if (shape_.reg() != 4 || by == 0 || size < 4 || !get(true, size, value)) return false;
+  uint64_t number = without_slope(value).number;
+  uint64_t flags = state.rflags & kStatusFlags;
+  if (size == 4) {
+    auto low = static_cast<uint32_t>(number);
+    asm("shl %%cl, %0\n\tpushfq\n\tpop %1" : "+r"(low), "=r"(flags) : "c"(by) : "cc", "memory");
+    number = low;
+  } else {
+    asm("shl %%cl, %0\n\tpushfq\n\tpop %1" : "+r"(number), "=r"(flags) : "c"(by) : "cc", "memory");
+  }
+  state.rflags = (state.rflags & ~kStatusFlags) | (flags & kStatusFlags);
+  compared_ = {true, true, {number, 0}, {0, 0}, size};
+  return set(true, size, {number, 0});
+}
+
 bool LoopWalk::one_byte() {
   Value value;
   if (shape_.has_repeat && shape_.opcode != 0x90) return false;
@@ -357,6 +370,12 @@ bool LoopWalk::one_byte() {
     case 0x3b: return compute(Compute::kCompare, false);
     case 0x3c:
     case 0x3d: return with_rax(Compute::kCompare, false);
+    case 0x50 ... 0x57: return push(in_register((shape_.opcode & 7) | (shape_.rex & 1u) << 3, 8));
+    case 0x58 ... 0x5f: {
+      if (!pop(value)) return false;
+      put((shape_.opcode & 7) | (shape_.rex & 1u) << 3, 8, value);
+      return true;
+    }
     case 0x63: {
       if (width() != 8 || !get(true, 4, value)) return false;
       stays_within(value, largest(4) >> 1);
@@ -390,11 +409,27 @@ bool LoopWalk::one_byte() {
       return get(true, size, value) && set(false, size, value);
     }
     case 0x8d: return load_address();
+    case 0x98: {  // cdqe, cwde
+      const unsigned from = width() / 2;
+      value = in_register(kRax, from);
+      stays_within(value, largest(from) >> 1);
+      put(kRax, width(), {cut(extended(value.number, from), width()), value.slope});
+      return true;
+    }
     case 0xa8:
     case 0xa9: return with_rax(Compute::kAnd, false);
     case 0xb8 ... 0xbf:
       put((shape_.opcode & 7) | (shape_.rex & 1u) << 3, width(), {immediate(), 0});
       return true;
+    case 0xc1:
+    case 0xd1: return shift();
+    case 0xc6: return shape_.reg() == 0 && set(true, 1, {cut(immediate(), 1), 0});
+    case 0xc9: {  // leave
+      put(kRsp, 8, without_slope(in_register(kRbp, 8)));
+      if (!pop(value)) return false;
+      put(kRbp, 8, value);
+      return true;
+    }
     case 0xc7: return shape_.reg() == 0 && set(true, width(), {immediate(), 0});
     case 0xf6:
     case 0xf7: return shape_.reg() <= 1 && compute_with(Compute::kAnd, false, immediate());
@@ -419,6 +454,10 @@ bool LoopWalk::two_bytes() {
           !condition(shape_.opcode & 15, holds))
         return false;
       return set(false, size, holds ? value : before);
+    }
+    case 0x90 ... 0x9f: {
+      bool holds;
+      return condition(shape_.opcode & 15, holds) && set(true, 1, {holds, 0});
     }
     case 0xae: return !shape_.has_repeat && shape_.mod() == 3 && shape_.reg() == 5;  // lfence
     case 0xb6:

@@ -1,6 +1,8 @@
-// Carries the instructions of a loop out on a copy of the registers, without writing anything. It
-// knows how much the registers differ from one round of the loop to the next (their slopes), and
-// until which round all goes as in this one.
+// Carries the instructions of a loop out on a copy of the registers and of the stack's words that
+// it writes (cells), without writing anything. It knows how much they differ from one round of the
+// loop to the next (their slopes), and until which round all goes as in this one.
+//
+// Implemented in loop_cells_x86_64.cc and loop_walk_x86_64.cc.
 #pragma once
 
 #include <stddef.h>
@@ -12,8 +14,6 @@
 
 namespace weir {
 
-struct Operand;
-
 class LoopWalk {
  public:
   LoopWalk(const Registers& from, uint64_t fs_base, LoadMemory load)
@@ -24,13 +24,32 @@ class LoopWalk {
   // The last step was a jump back that was taken: `state` is where a round may begin.
   bool has_jumped_back() const { return jumped_back_; }
 
-  // From here on a round is looked at in which each register is `slopes` more than in the round
+  // Registers, then cells.
+  static constexpr unsigned kValues = 16 + WaitingLoop::kMaxWrites;
+  // Where the walk stood.
+  struct Snapshot {
+    Registers at;
+    unsigned cell_count = 0;
+    uint64_t cell[WaitingLoop::kMaxWrites];
+  };
+  void keep(Snapshot& kept) const;
+  bool is_at(const Snapshot& kept) const;
+  // Smaller than `kept`: by instruction address, registers, then cells by address.
+  bool is_before(const Snapshot& kept) const;
+  // How much each value is more than there. False: it has more cells by now.
+  bool differences(const Snapshot& kept, int64_t (&slopes)[kValues]) const;
+  // So many rounds on.
+  void add_rounds(uint64_t rounds, const int64_t (&slopes)[kValues]);
+  // What is read and what is written, as it is where `kept` was taken.
+  void tell(const Snapshot& kept, WaitingLoop& found) const;
+
+  // From here on a round is looked at in which each value is `slopes` more than in the round
   // before.
-  void begin_round(const int64_t (&slopes)[16]);
+  void begin_round(const int64_t (&slopes)[kValues]);
   void end_round();
   bool is_tracking() const { return is_tracking_; }
   // At the end of the round: the registers have the slopes that they had at its beginning.
-  bool keeps_slopes(const int64_t (&slopes)[16]) const;
+  bool keeps_slopes(const int64_t (&slopes)[kValues]) const;
 
   // The first round, from this one (0) on, that does not go as this one; and its step that does
   // not. `leaves`: a jump goes elsewhere there; else a number would pass its largest or smallest
@@ -54,6 +73,11 @@ class LoopWalk {
     uint64_t number;
     int64_t slope;  // how much more it is in the next round
   };
+  struct Cell {
+    uint64_t address;
+    unsigned size;
+    uint64_t original, value;
+  };
   // What the status flags were computed of, as far as conditions may depend on the round.
   struct Compared {
     bool is_known;   // computed in this round
@@ -71,8 +95,12 @@ class LoopWalk {
   bool get(bool in_rm, unsigned size, Value& value);
   bool set(bool in_rm, unsigned size, Value value);
   void put(unsigned at, unsigned size, Value value);
-  bool operand(Operand& found) const;
-  bool look(unsigned size, uint64_t& value);
+  bool address_of_operand(uint64_t& address);
+  bool load(uint64_t at, unsigned size, Value& value);
+  bool store(uint64_t at, unsigned size, Value value);
+  bool push(Value value);
+  bool pop(Value& value);
+  uint64_t cell_in(const Snapshot& kept, unsigned number) const;
   uint64_t immediate() const;
   // Of 0 to `most` in all rounds before the change.
   void stays_within(Value value, uint64_t most);
@@ -85,6 +113,7 @@ class LoopWalk {
   bool compute_with(Compute how, bool keeps, uint64_t number);
   bool with_rax(Compute how, bool keeps);
   bool load_address();
+  bool shift();
   bool one_byte();
   bool two_bytes();
 
@@ -92,7 +121,9 @@ class LoopWalk {
   LoadMemory load_;
   const uint8_t* code_ = nullptr;
   Shape shape_;
-  int64_t slope_[16] = {};
+  int64_t slope_[kValues] = {};
+  unsigned cell_count_ = 0;
+  Cell cell_[WaitingLoop::kMaxWrites];
   bool is_tracking_ = false;
   bool jumped_back_ = false;
   unsigned steps_ = 0;  // of the round

@@ -88,14 +88,48 @@ waiting_loop_stores:
   cmpl $0, (%rdi)
   je waiting_loop_stores
   ret
+waiting_loop_on_stack:  # two counters there, and a function that looks
+  jmp 6f
+7: subq $1, -8(%rbp)
+  cmpq $0, -8(%rbp)
+  je 1f
+  addq $2, -16(%rbp)
+6: mov -24(%rbp), %rax
+  mov %rax, %rdi
+  call waiting_loop_look
+  cmp %eax, -28(%rbp)
+  jne 7b
+1: ret
+waiting_loop_look:
+  push %rbp
+  mov %rsp, %rbp
+  mov %rdi, -8(%rbp)
+  mov -8(%rbp), %rax
+  mov (%rax), %eax
+  pop %rbp
+  ret
+waiting_loop_pauses_on_stack:
+  movl $0, -4(%rbp)
+  jmp 9f
+8: pause
+  addl $1, -4(%rbp)
+9: cmpl $999, -4(%rbp)
+  jle 8b
+  mov -24(%rbp), %rax
+  mov (%rax), %eax
+  cmp %eax, -28(%rbp)
+  jne waiting_loop_pauses_on_stack
+  ret
 .popsection
 )");
 extern "C" const char waiting_loop_nops[], waiting_loop_compare[], waiting_loop_counts[],
     waiting_loop_counts_32[], waiting_loop_gives_up[], waiting_loop_up_to[], waiting_loop_pauses[],
-    waiting_loop_backs_off[], waiting_loop_computes[], waiting_loop_stores[];
+    waiting_loop_backs_off[], waiting_loop_computes[], waiting_loop_stores[],
+    waiting_loop_on_stack[], waiting_loop_look[], waiting_loop_pauses_on_stack[];
 
 bool load(uint64_t address, uint64_t size, uint64_t* value) {
   *value = 0;
+  if (address < 4096) return false;
   std::memcpy(value, reinterpret_cast<const void*>(address), size);
   return true;
 }
@@ -270,6 +304,72 @@ TEST_F(CountingLoopTest, ACountOfMinutesIsAWaitThatEnds) {
 TEST_F(CountingLoopTest, WhatIsMultipliedIsNotForeseen) {
   from.general[kRdx] = 1'000'000;
   EXPECT_EQ(find(waiting_loop_computes), LoopKind::kNone);
+}
+
+// --- loops that count on their stack
+
+struct StackLoopTest : CountingLoopTest {
+  StackLoopTest() {
+    from.general[kRsp] = reinterpret_cast<uint64_t>(&stack[16]);
+    from.general[kRbp] = reinterpret_cast<uint64_t>(&stack[24]);
+    stack[21] = reinterpret_cast<uint64_t>(words);
+    stack[20] = uint64_t{5} << 32;  // what the word is compared with
+  }
+  // What is written there, at the found place.
+  uint64_t written(uint64_t* at) {
+    for (size_t i = 0; i < found.write_count; i++)
+      if (found.write[i].address == reinterpret_cast<uint64_t>(at)) return found.write[i].value;
+    ADD_FAILURE();
+    return 0;
+  }
+  uint64_t stack[32] = {};
+};
+
+TEST_F(StackLoopTest, RoundsArePassedOver) {
+  stack[23] = 20'000;
+  stack[22] = 7;
+  ASSERT_EQ(find(waiting_loop_on_stack), LoopKind::kPasses);
+  const uint64_t left = written(&stack[23]);
+  EXPECT_LT(left, 10u);
+  EXPECT_EQ(written(&stack[22]), 7 + 2 * (20'000 - left));
+  EXPECT_EQ(stack[23], 20'000u);
+}
+
+TEST_F(StackLoopTest, ACountOfMinutesWaitsAtOnePlace) {
+  stack[23] = 30'000'000'000;
+  ASSERT_EQ(find(waiting_loop_on_stack), LoopKind::kCounts);
+  EXPECT_TRUE(found.ends);
+  const WaitingLoop first = found;
+  bool looks = false;
+  for (size_t i = 0; i < found.read_count; i++) {
+    looks |= found.read[i].address == reinterpret_cast<uint64_t>(words);
+    EXPECT_NE(found.read[i].address, reinterpret_cast<uint64_t>(&stack[23]));
+  }
+  EXPECT_TRUE(looks);
+  stack[23] -= 1000;
+  stack[22] += 2000;
+  from.rflags = 0x10;
+  ASSERT_EQ(find(waiting_loop_on_stack), LoopKind::kCounts);
+  EXPECT_EQ(found.place, first.place);
+  const uint64_t left = written(&stack[23]), done = written(&stack[22]);
+  EXPECT_LT(left, 10u);
+  EXPECT_EQ(done, 2 * (30'000'000'000 - left));
+}
+
+TEST_F(StackLoopTest, APauseInALoopThatWaitsIsNoMatter) {
+  ASSERT_EQ(find(waiting_loop_pauses_on_stack), LoopKind::kWaits);
+  const WaitingLoop first = found;
+  EXPECT_EQ(found.place.rip, from.rip);
+  stack[23] = uint64_t{400} << 32;
+  from.rip = reinterpret_cast<uint64_t>(waiting_loop_pauses_on_stack) + 9;  // at the pause
+  ASSERT_EQ(find_waiting_loop(from, 0, load, found), LoopKind::kWaits);
+  EXPECT_EQ(found.place.rip, first.place.rip);
+}
+
+TEST_F(StackLoopTest, WhatIsFarFromTheStackPointerIsNone) {
+  stack[23] = 20'000;
+  from.general[kRsp] -= 65536;
+  EXPECT_EQ(find(waiting_loop_on_stack), LoopKind::kNone);
 }
 
 }  // namespace

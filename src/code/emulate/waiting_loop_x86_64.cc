@@ -1,6 +1,7 @@
-// A loop that waits comes back to a state. One that counts does not; but where all registers grow
-// by the same from round to round, all rounds are known to the one in which a jump goes elsewhere
-// or a number wraps around (LoopWalk). So the rounds before that are passed over at once.
+// A loop that waits comes back to a state. One that counts does not; but where all registers, and
+// all words of its stack that it writes, grow by the same from round to round, all rounds are known
+// to the one in which a jump goes elsewhere or a number wraps around (LoopWalk). So the rounds
+// before that are passed over at once.
 //
 // Memory that the task sees stays as it is meanwhile: this is for tasks whose memory changes in
 // their own events only. So passing over rounds changes nothing but the time that they take, and
@@ -24,14 +25,15 @@ constexpr uint64_t kForMinutes = 3'141'592'653;
 class Search {
  public:
   Search(const Registers& from, uint64_t fs_base, LoadMemory load, WaitingLoop& found)
-      : walk_(from, fs_base, load), start_(from), found_(found) {
-    found_.place = from;
+      : walk_(from, fs_base, load), found_(found) {
+    walk_.keep(start_);
+    walk_.keep(place_);
   }
 
   LoopKind run() {
     for (unsigned i = 0; i < kMaxSteps && walk_.step(); i++) {
-      if (walk_.state == start_) return tell(LoopKind::kWaits);
-      if (is_smaller(walk_.state, found_.place)) found_.place = walk_.state;
+      if (walk_.is_at(start_)) return tell(LoopKind::kWaits);
+      if (walk_.is_before(place_)) walk_.keep(place_);
       if (!walk_.has_jumped_back() || !is_end_of_round()) continue;
       // The registers are those of the round behind the one that was looked at.
       const LoopWalk::Change change = walk_.change();
@@ -40,10 +42,11 @@ class Search {
       if (change.round < kFewest) continue;
       if (change.round >= kForMinutes) return has_passed_ ? passes() : wait_at_end(change);
       if (!pass(change.round - 1)) break;
-      if (walk_.state == start_) return tell(LoopKind::kWaits);
+      if (walk_.is_at(start_)) return tell(LoopKind::kWaits);
       if (has_passed_) continue;
       has_passed_ = true;
-      start_ = passed_ = found_.place = walk_.state;
+      walk_.keep(start_);
+      place_ = passed_ = start_;
       walk_.read_count = 0;
     }
     return has_passed_ ? passes() : LoopKind::kNone;
@@ -53,18 +56,17 @@ class Search {
   static constexpr uint64_t kFewest = 5;  // rounds
   static constexpr unsigned kHeads = 4;
   struct Head {
-    Registers at;
+    LoopWalk::Snapshot kept;
     unsigned seen;  // in the round that is looked at
   };
 
   LoopKind tell(LoopKind kind) {
-    found_.read_count = walk_.read_count;
-    for (size_t i = 0; i < walk_.read_count; i++) found_.read[i] = walk_.read[i];
+    walk_.tell(place_, found_);
     return kind;
   }
 
   LoopKind passes() {
-    found_.place = passed_;
+    walk_.tell(passed_, found_);
     return LoopKind::kPasses;
   }
 
@@ -73,29 +75,30 @@ class Search {
   bool is_end_of_round() {
     Head* head = nullptr;
     for (unsigned i = 0; i < head_count_; i++)
-      if (heads_[i].at.rip == walk_.state.rip) head = &heads_[i];
+      if (heads_[i].kept.at.rip == walk_.state.rip) head = &heads_[i];
     if (!head) {
-      if (head_count_ < kHeads) heads_[head_count_++] = {walk_.state, 0};
+      if (head_count_ < kHeads) {
+        walk_.keep(heads_[head_count_].kept);
+        heads_[head_count_++].seen = 0;
+      }
       return false;
     }
-    int64_t slopes[16];
+    int64_t slopes[LoopWalk::kValues];
+    const bool is_alike = walk_.differences(head->kept, slopes);
     bool counts = false;
-    for (unsigned i = 0; i < 16; i++) {
-      slopes[i] = static_cast<int64_t>(walk_.state.general[i] - head->at.general[i]);
-      counts |= slopes[i] != 0;
-    }
-    head->at = walk_.state;
+    for (const int64_t slope : slopes) counts |= slope != 0;
+    walk_.keep(head->kept);
     if (walk_.is_tracking() && tracked_ == walk_.state.rip) {
-      bool is_same = walk_.keeps_slopes(slopes_);
-      for (unsigned i = 0; i < 16; i++) is_same &= slopes[i] == slopes_[i];
+      bool is_same = is_alike && walk_.keeps_slopes(slopes_);
+      for (unsigned i = 0; i < LoopWalk::kValues; i++) is_same &= slopes[i] == slopes_[i];
       round_ = walk_.steps();
       if (is_same) return true;
     } else if (walk_.is_tracking() && head->seen++ == 0) {
       return false;  // a loop in the loop, perhaps
     }
     walk_.end_round();
-    if (!counts) return false;
-    for (unsigned i = 0; i < 16; i++) slopes_[i] = slopes[i];
+    if (!counts || !is_alike) return false;
+    for (unsigned i = 0; i < LoopWalk::kValues; i++) slopes_[i] = slopes[i];
     for (unsigned i = 0; i < head_count_; i++) heads_[i].seen = 0;
     tracked_ = walk_.state.rip;
     walk_.begin_round(slopes_);
@@ -105,8 +108,7 @@ class Search {
   // From the beginning of round 1 to that of `round`. The flags are those of a round that is
   // carried out.
   bool pass(uint64_t round) {
-    for (unsigned i = 0; i < 16; i++)
-      walk_.state.general[i] += (round - 2) * static_cast<uint64_t>(slopes_[i]);
+    walk_.add_rounds(round - 2, slopes_);
     for (unsigned i = 0; i < round_; i++)
       if (!walk_.step()) return false;
     return walk_.state.rip == tracked_;
@@ -116,34 +118,35 @@ class Search {
   LoopKind wait_at_end(const LoopWalk::Change& change) {
     if (!pass(change.round - 2)) return LoopKind::kNone;
     const unsigned steps = 2 * round_ + change.step;
-    Registers last = walk_.state, before = walk_.state;
+    LoopWalk::Snapshot last, before;
     uint64_t lowest = ~uint64_t{0};
     walk_.read_count = 0;
     for (unsigned i = 0; i < steps; i++) {
       if (walk_.state.rip < lowest) {
         lowest = walk_.state.rip;
-        last = before = walk_.state;
+        walk_.keep(last);
+        before = last;
       } else if (walk_.state.rip == lowest) {
         before = last;
-        last = walk_.state;
+        walk_.keep(last);
       }
       if (i + 1 < steps && !walk_.step()) return LoopKind::kNone;
     }
-    if (!walk_.read_count) return LoopKind::kNone;  // it computes, or waits for nothing
-    found_.place = before;
+    walk_.tell(before, found_);
+    if (!found_.read_count) return LoopKind::kNone;  // it computes, or waits for nothing
     found_.ends = change.leaves;
-    return tell(LoopKind::kCounts);
+    return LoopKind::kCounts;
   }
 
   LoopWalk walk_;
-  Registers start_, passed_;
+  LoopWalk::Snapshot start_, place_, passed_;  // place_: the smallest since start_
   bool has_passed_ = false;
   WaitingLoop& found_;
   Head heads_[kHeads];
   unsigned head_count_ = 0;
   uint64_t tracked_ = 0;  // where the round began that is looked at
   unsigned round_ = 0;    // steps
-  int64_t slopes_[16];
+  int64_t slopes_[LoopWalk::kValues];
 };
 
 }  // namespace
@@ -158,7 +161,7 @@ bool is_smaller(const Registers& a, const Registers& b) {
 
 LoopKind find_waiting_loop(const Registers& from, uint64_t fs_base, LoadMemory load,
                            WaitingLoop& found) {
-  found.read_count = 0;
+  found.read_count = found.write_count = 0;
   found.ends = false;
   return Search(from, fs_base, load, found).run();
 }

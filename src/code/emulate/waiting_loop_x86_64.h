@@ -1,4 +1,5 @@
-// Whether a task stands in a loop that only looks at memory: told from its registers and its code,
+// Whether a task stands in a loop that only looks at memory, and keeps its count in
+// registers or on its stack: told from its registers and its code,
 // by carrying the instructions out on a copy of the registers. That takes some microseconds, where
 // a single step of each instruction takes ten (signal/spin_probe.cc).
 #pragma once
@@ -11,7 +12,7 @@
 namespace weir {
 
 struct WaitingLoop {
-  static constexpr size_t kMaxReads = 16;
+  static constexpr size_t kMaxReads = 16, kMaxWrites = 12;
   struct Read {
     uint64_t address;
     uint32_t size;
@@ -21,6 +22,8 @@ struct WaitingLoop {
   bool ends;        // kCounts: the count ends the loop some time
   size_t read_count;
   Read read[kMaxReads];
+  size_t write_count;  // of the task's stack: what it holds at `place`
+  Read write[kMaxWrites];
 };
 
 enum class LoopKind : uint8_t {
@@ -36,8 +39,9 @@ using LoadMemory = bool (*)(uint64_t address, uint64_t size, uint64_t* value);
 // By instruction address, then registers.
 bool is_smaller(const Registers& a, const Registers& b);
 
-// What the task does from `from` on, if its instructions write no memory and are all of the common
-// ones known here, and if no memory that they read changes.
+// What the task does from `from` on, if its instructions write no memory but its stack near the
+// stack pointer, are all of the common ones known here, and if no other memory that they read
+// changes.
 LoopKind find_waiting_loop(const Registers& from, uint64_t fs_base, LoadMemory load,
                            WaitingLoop& found);
 
