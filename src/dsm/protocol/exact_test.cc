@@ -130,5 +130,36 @@ INSTANTIATE_TEST_SUITE_P(All, Exact,
                                               2}),
                          [](const auto& one) { return one.param.name; });
 
+// A home that reads what a diff on its way changes waits for it, and asks nobody: whether it has to
+// wait is a matter of microseconds, and counts nothing.
+TEST(ExactHome, MissesNothing) {
+  constexpr NodeId kWriter = 1, kHome = 2;  // node 0 is the barrier's
+  Settings settings;
+  settings.size = 16 << 20;
+  settings.protocol = WEIR_DSM_HLRC;
+  TestCluster cluster(3, settings, {.seed = 7, .delay_microseconds = 3000});
+  std::atomic<uint64_t> offset{0}, bad{0};
+  cluster.run([&](unsigned me) {
+    if (me == 0) {
+      weir_dsm_attributes attributes = {};
+      attributes.home = WEIR_DSM_EXPLICIT;
+      attributes.home_node = kHome;
+      offset = static_cast<uint64_t>(static_cast<uint8_t*>(weir_dsm_alloc_with(4096, &attributes)) -
+                                     cluster.view(0, 0));
+    }
+    weir_dsm_barrier(0);
+    volatile uint64_t* const word = reinterpret_cast<uint64_t*>(cluster.view(me, offset));
+    for (uint64_t round = 1; round <= 80; round++) {
+      if (me == kWriter) *word = round;
+      weir_dsm_barrier(1);
+      if (me == kHome) bad += *word != round;
+      weir_dsm_barrier(2);
+    }
+  });
+  EXPECT_EQ(bad, 0u);
+  EXPECT_GT(cluster.node(kHome).counters.now.miss_nanoseconds, 0u);  // it has waited
+  EXPECT_EQ(cluster.node(kHome).counters.now.misses, 0u);
+}
+
 }  // namespace
 }  // namespace weir::dsm

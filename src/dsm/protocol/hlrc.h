@@ -37,6 +37,9 @@ class HlrcProtocol : public LrcProtocol {
   bool needs_base(const LazyPage&) const override {
     return false;
   }  // each fetch is of the home's copy
+  bool asks_others(const LazyPage& page) const override {
+    return page.home != node_.me();
+  }  // a home waits for diffs on their way
   // Fetches that waited: diffs have come, or a block was freed.
   void serve_waiting();
   // A line for each fetch that waits for diffs here.

@@ -68,8 +68,10 @@ void LrcProtocol::on_fault(Page& base, bool write, Thread& thread,
   while (!page.valid(node_.me()) && !apply_cached(page)) {
     if (node_.memory.is_freed(page.id)) return;  // the access faults again, and is told
     const Span waits(node_, Doing::kMiss, page.id, &node_.counters.now.miss_nanoseconds);
-    node_.diagnostics.sharing.on_miss(page);
-    node_.counters.now.misses++;
+    if (asks_others(page)) {
+      node_.diagnostics.sharing.on_miss(page);
+      node_.counters.now.misses++;
+    }
     do {
       if (needs_base(page)) {
         fetch_base(page, thread, held);

@@ -152,6 +152,8 @@ class LrcProtocol : public Protocol {
   void forget(const VectorTime& upto);
   // Diffs alone cannot make the copy valid any more, as some were dropped: the home's is needed.
   virtual bool needs_base(const LazyPage& page) const;
+  // Whether what the page lacks is asked for; else it comes by itself.
+  virtual bool asks_others(const LazyPage&) const { return true; }
 
  protected:
   virtual void on_made(LazyPage& page, const DiffPtr& diff);
