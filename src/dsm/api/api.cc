@@ -10,11 +10,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <exception>
 #include <sstream>
 #include <thread>
 
 #include "dsm/base/failure.h"
 #include "dsm/core/forked.h"
+#include "dsm/core/main_thread.h"
 #include "dsm/net/bootstrap.h"
 #include "dsm/net/ucx.h"
 #include "dsm/system_calls/kernel_calls.h"
@@ -47,21 +49,32 @@ struct Current {
         its ? g_threads.emplace_back(std::make_unique<Thread>(*its, worker, role)).get() : nullptr;
   }
   ~Current() {
-    check_unlocked();
+    // The process's first thread ends with the process, which is told otherwise, or by
+    // pthread_exit.
+    if (gettid() != getpid()) check_unlocked();
     set(nullptr);
   }
-  // The process's first thread ends with the process, which is told otherwise.
   void check_unlocked() const {
     std::unique_lock<std::mutex> guard(g_threads_mutex);
     const bool is_there = std::any_of(g_threads.begin(), g_threads.end(),
                                       [this](const auto& one) { return one.get() == thread; });
-    if (!is_there || thread->locks.empty() || gettid() == getpid()) return;
+    if (!is_there || thread->locks.empty()) return;
     const uint32_t lock = thread->locks.front();
     guard.unlock();
     fail("a thread ends while it holds lock %u", lock);
   }
 };
 thread_local Current g_current;
+
+// In weir_dsm_run: of a body that neither returns nor throws, the others would not know.
+struct EndsByReturn {
+  ~EndsByReturn() {
+    if (!has_returned && std::uncaught_exceptions() == 0)
+      fail("worker %u of weir_dsm_run ends by pthread_exit, or is cancelled", worker);
+  }
+  unsigned worker;
+  bool has_returned = false;
+};
 
 void check_between_start_and_finish() {
   if (g_finished) fail("a call after weir_dsm_finish");
@@ -206,6 +219,7 @@ extern "C" {
 void weir_dsm_start(int* argc, char*** argv) {
   if (g_node) fail("weir_dsm_start a second time");
   if (g_finished) fail("weir_dsm_start after weir_dsm_finish: a process may start once");
+  note_threads_before();
   g_bootstrap = start_bootstrap(argc, argv);
   const Settings settings = Settings::from_environment();
   compare_with_all(settings);
@@ -216,6 +230,7 @@ void weir_dsm_start(int* argc, char*** argv) {
   watch_forks(g_node->memory.segment);
   if (g_node->nodes() > 1) watch_exceptions();
   g_bootstrap->barrier();
+  note_threads_of_start([] { g_current.check_unlocked(); });
   g_node->diagnostics.start(this_thread());
   const InRuntime starts(this_thread());  // a recording's clock starts
 }
@@ -275,7 +290,9 @@ void weir_dsm_run(void (*body)(unsigned, unsigned, void*), void* context) {
     g_runs_worker = true;
     this_thread().worker = worker;
     if (worker > 0) record_run(EventKind::kBegin);
+    EndsByReturn ends{first + worker};
     body(first + worker, all, context);
+    ends.has_returned = true;
     if (!this_thread().locks.empty())
       fail("worker %u ends while it holds lock %u", first + worker, this_thread().locks.front());
     if (worker > 0) record_run(EventKind::kFinish);

@@ -5,8 +5,10 @@
 //      of the same thing, keep still. (not checkable: who fails meanwhile has nothing to compare
 //      with)
 //   2. exit() in the middle of a job, or the return of main, is a failure: the others would wait
-//      for ever. It is noticed by on_exit; _exit and death by a signal are noticed by the others.
-//      (not checkable: the program may end in ways that nobody sees)
+//      for ever. It is noticed by on_exit, quick_exit() by at_quick_exit, _exit() by a function of
+//      that name (library.cc), and the end of the last thread by the first one (main_thread.cc).
+//      Death by a signal is noticed by the others. (not checkable: the program may end in ways that
+//      nobody sees)
 //   3. Children that the program forks have no part in this. (not checkable: a child runs no code
 //      of the library's)
 #include "dsm/base/failure.h"
@@ -37,11 +39,8 @@ void pause_for(time_t seconds) {
   nanosleep(&time, nullptr);
 }
 
-[[noreturn]] void end(int status, int own_status, const char* what) {
-  if (!claim_ending()) {
-    pause_for(5);
-    _exit(own_status);
-  }
+// By who has claimed it.
+[[noreturn]] void say_and_end(int status, int own_status, const char* what) {
   char text[Watch::kReasonSize];
   const NodeId node = g_node.load();
   if (node == kNoNode) {
@@ -56,12 +55,25 @@ void pause_for(time_t seconds) {
   watch->end(status, own_status, text);
 }
 
+[[noreturn]] void end(int status, int own_status, const char* what) {
+  if (!claim_ending()) {
+    pause_for(5);
+    _exit(own_status);
+  }
+  say_and_end(status, own_status, what);
+}
+
 void on_exit_early(int status, void*) {
   if (!g_watch.load() || getpid() != g_process) return;
   fflush(nullptr);  // what the program has written before is to be seen
   char text[100];
   snprintf(text, sizeof text, "the program ended (exit status %d) before weir_dsm_finish", status);
   end(kFailed, status ? status : kFailed, text);
+}
+
+void on_quick_exit() {
+  if (!g_watch.load() || getpid() != g_process) return;
+  end(kFailed, kFailed, "the program ended (quick_exit) before weir_dsm_finish");
 }
 
 void on_terminate(int number) {
@@ -121,6 +133,30 @@ void fail_late(const char* format, ...) {
   end_formatted(kFailed, format, arguments);
 }
 
+void end_after_last_thread() {
+  if (!g_watch.load()) exit(0);
+  fflush(nullptr);
+  fail("the program's last thread ended (pthread_exit) before weir_dsm_finish");
+}
+
+void say_only_early_threads_left(unsigned count) {
+  if (!g_watch.load()) return;
+  char text[250];
+  snprintf(text, sizeof text,
+           "node %u: the first thread has ended (pthread_exit); left are %u that were there before "
+           "weir_dsm_start. Unless one of them calls weir_dsm_finish, all nodes wait for this one",
+           g_node.load(), count);
+  print_line(text);
+}
+
+void on_exit_at_once(int status) {
+  if (!g_watch.load() || getpid() != g_process || !claim_ending()) return;
+  char text[100];
+  snprintf(text, sizeof text, "the program ended (_exit, status %d) before weir_dsm_finish",
+           status);
+  say_and_end(kFailed, status ? status : kFailed, text);
+}
+
 void start_watch(Bootstrap& bootstrap) {
   g_node = bootstrap.node();
   g_process = getpid();
@@ -136,6 +172,7 @@ void start_watch(Bootstrap& bootstrap) {
   if (!prepared) {
     pthread_atfork(nullptr, nullptr, on_fork_child);
     on_exit(on_exit_early, nullptr);
+    at_quick_exit(on_quick_exit);
     prepared = true;
   }
   g_watch = new Watch(connect_nodes(bootstrap, getenv("WEIR_DSM_INTERFACE")), bootstrap.node(),

@@ -20,6 +20,15 @@ inline constexpr int kFailed = 125;
 [[noreturn]] void fail_with(int status, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 
+// The program's last thread has ended by pthread_exit: what libc does then, exit(0); in the middle
+// of a job it fails.
+[[noreturn]] void end_after_last_thread();
+// In the middle of a job whose first thread has ended by pthread_exit: beside the runtime's threads
+// only `count` are left that were there before weir_dsm_start.
+void say_only_early_threads_left(unsigned count);
+// The program calls _exit(status), in the middle of a job or not.
+void on_exit_at_once(int status);
+
 // For who is about to say why the job ends: false: somebody else is saying it.
 bool claim_ending();
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "dsm/base/failure.h"
+#include "dsm/core/main_thread.h"
 
 namespace weir::dsm {
 namespace {
@@ -60,6 +61,7 @@ std::thread start_thread(const char* name, std::function<void()> body) {
   sigset_t before;
   pthread_sigmask(SIG_SETMASK, &all, &before);
   std::thread thread([body = std::move(body)] {
+    note_own_thread();
     ask_for_short_slice();
     body();
   });

@@ -1,0 +1,66 @@
+// How a node's part of the program ends otherwise than by the return of main. usage: dsm_ends WHAT
+// Prints "node N: process P"; where all goes on, each node also prints "node N: well".
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+
+#include "weir/dsm.h"
+
+namespace {
+
+bool is_last_node() { return weir_dsm_node() == weir_dsm_nodes() - 1; }
+
+// By a thread that goes on without the first one: locks, pages of others, and copies.
+void go_on(pthread_t first) {
+  pthread_join(first, nullptr);
+  usleep(100'000);
+  long* counts = nullptr;
+  if (weir_dsm_node() == 0) counts = static_cast<long*>(weir_dsm_alloc(100'000 * sizeof(long)));
+  weir_dsm_share(&counts, sizeof counts, 0);
+  for (int round = 0; round < 20; round++) {
+    weir_dsm_lock(3);
+    for (int i = 0; i < 100'000; i += 100) counts[i]++;
+    weir_dsm_unlock(3);
+  }
+  weir_dsm_barrier(2);
+  bool is_right = true;
+  for (int i = 0; i < 100'000; i += 100) is_right &= counts[i] == 20l * weir_dsm_nodes();
+  printf("node %u: %s\n", weir_dsm_node(), is_right ? "well" : "wrong");
+  weir_dsm_finish();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  setvbuf(stdout, nullptr, _IOLBF, 0);
+  weir_dsm_start(&argc, &argv);
+  printf("node %u: process %d\n", weir_dsm_node(), getpid());
+  if (what != "goes-on") weir_dsm_barrier(1);
+  if (what == "all" || (what == "one" && is_last_node())) pthread_exit(nullptr);
+  if (what == "locked" && is_last_node()) weir_dsm_lock(5), pthread_exit(nullptr);
+  if (what == "quick_exit") quick_exit(0);
+  if (what == "_exit") _exit(0);
+  if (what == "own-thread" && is_last_node()) {
+    std::thread([] { usleep(300'000); }).detach();
+    pthread_exit(nullptr);
+  }
+  if (what == "goes-on") {
+    std::thread([first = pthread_self()] { go_on(first); }).detach();
+    pthread_exit(nullptr);
+  }
+  if (what == "worker") {
+    weir_dsm_run(
+        [](unsigned worker, unsigned workers, void*) {
+          if (worker == workers - 1) pthread_exit(nullptr);
+          weir_dsm_barrier(8);
+        },
+        nullptr);
+  }
+  weir_dsm_barrier(90);
+  weir_dsm_finish();
+}
