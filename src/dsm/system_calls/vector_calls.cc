@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -36,28 +37,78 @@ bool add(CallBuffers& buffers, const msghdr* message, bool is_written) {
   return names_shared;
 }
 
-// A list to read into: by one buffer aside. `call` gets a list.
+bool is_regular(int file) {
+  struct stat its;
+  return fstat(file, &its) == 0 && S_ISREG(its.st_mode);
+}
+
+// Makes the call of a list, as often as it takes. Of a regular file the kernel may do a part, where
+// another thread or node takes a buffer away meanwhile; then what is left follows. `call` gets a
+// list, and how much is done.
+template <typename Call>
+ssize_t transfer(int file, const iovec* list, int count, const CallBuffers& buffers, Call call) {
+  uint64_t size = 0;
+  for (int i = 0; i < count; i++) size += list[i].iov_len;
+  iovec rest[IOV_MAX];
+  const iovec* now = list;
+  int left = count;
+  for (ssize_t done = 0;;) {
+    const uint64_t changes = buffers.make_accessible();
+    const ssize_t result = call(now, left, done);
+    const bool is_taken_away = buffers.may_be_taken_away(changes);
+    if (result < 0) {
+      if (errno != EFAULT || !is_taken_away) return done > 0 ? done : result;
+      errno = 0;
+      continue;
+    }
+    done += result;
+    if (result == 0 || static_cast<uint64_t>(done) >= size || !is_taken_away || !is_regular(file))
+      return done;
+    auto skipped = static_cast<uint64_t>(done);
+    left = 0;
+    for (int i = 0; i < count; i++) {
+      const uint64_t part = std::min<uint64_t>(skipped, list[i].iov_len);
+      skipped -= part;
+      if (part < list[i].iov_len)
+        rest[left++] = {static_cast<char*>(list[i].iov_base) + part, list[i].iov_len - part};
+    }
+    now = rest;
+  }
+}
+
+// Behind what is done; -1: the file's own position, which has moved.
+off_t behind(off_t at, ssize_t done) { return at < 0 ? at : at + done; }
+
+// A list to read into: by one buffer aside. `call`: as above.
 template <typename Call>
 ssize_t read_list(int file, const iovec* list, int count, Call call) {
   CallBuffers buffers;
   if (count <= 0 || count > IOV_MAX || !add(buffers, list, static_cast<size_t>(count), true))
-    return call(list, count);
+    return call(list, count, 0);
   uint64_t size = 0;
   for (int i = 0; i < count && size <= INT_MAX; i++)
     size += std::min<uint64_t>(list[i].iov_len, INT_MAX);
   if (size > kMostAside && (size > INT_MAX || !(fcntl(file, F_GETFL) & O_DIRECT)))
-    return buffers.make([&] { return call(list, count); });
+    return transfer(file, list, count, buffers, call);
   Aside memory(size);
   if (!memory.is_there()) {
     errno = ENOMEM;
     return -1;
   }
   const iovec one = {memory.take(size), size};
-  const ssize_t result = call(&one, 1);
+  const ssize_t result = call(&one, 1, 0);
   if (result > 0)
     scatter(static_cast<uint8_t*>(one.iov_base), static_cast<uint64_t>(result), list,
             static_cast<size_t>(count));
   return result;
+}
+
+template <typename Call>
+ssize_t write_list(int file, const iovec* list, int count, Call call) {
+  CallBuffers buffers;
+  if (count <= 0 || count > IOV_MAX || !add(buffers, list, static_cast<size_t>(count), false))
+    return call(list, count, 0);
+  return transfer(file, list, count, buffers, call);
 }
 
 template <typename Function>
@@ -71,43 +122,49 @@ Function* next(const char* name) {
 using namespace weir::dsm;
 
 #define WEIR_NEXT(name) static decltype(name)* const libc = next<decltype(name)>(#name)
-#define WEIR_READING_CALL(name, parameters, arguments)                              \
-  __attribute__((visibility("default"))) ssize_t name parameters {                  \
-    WEIR_NEXT(name);                                                                \
-    return read_list(file, its_list, its_count,                                     \
-                     [&](const iovec* list, int count) { return libc arguments; }); \
-  }
-#define WEIR_WRITING_CALL(name, parameters, arguments)                                 \
-  __attribute__((visibility("default"))) ssize_t name parameters {                     \
-    WEIR_NEXT(name);                                                                   \
-    CallBuffers buffers;                                                               \
-    if (!add(buffers, list, static_cast<size_t>(count), false)) return libc arguments; \
-    return buffers.make([&] { return libc arguments; });                               \
+#define WEIR_LIST_CALL(name, make, parameters, arguments)                          \
+  __attribute__((visibility("default"))) ssize_t name parameters {                 \
+    WEIR_NEXT(name);                                                               \
+    return make(file, its_list, its_count,                                         \
+                [&](const iovec* list, int count, [[maybe_unused]] ssize_t done) { \
+                  return libc arguments;                                           \
+                });                                                                \
   }
 
 extern "C" {
 
-WEIR_READING_CALL(readv, (int file, const iovec* its_list, int its_count), (file, list, count))
-WEIR_WRITING_CALL(writev, (int file, const iovec* list, int count), (file, list, count))
-WEIR_READING_CALL(preadv, (int file, const iovec* its_list, int its_count, off_t at),
-                  (file, list, count, at))
-WEIR_WRITING_CALL(pwritev, (int file, const iovec* list, int count, off_t at),
-                  (file, list, count, at))
-WEIR_READING_CALL(preadv64, (int file, const iovec* its_list, int its_count, off64_t at),
-                  (file, list, count, at))
-WEIR_WRITING_CALL(pwritev64, (int file, const iovec* list, int count, off64_t at),
-                  (file, list, count, at))
-WEIR_READING_CALL(preadv2, (int file, const iovec* its_list, int its_count, off_t at, int flags),
-                  (file, list, count, at, flags))
-WEIR_WRITING_CALL(pwritev2, (int file, const iovec* list, int count, off_t at, int flags),
-                  (file, list, count, at, flags))
-WEIR_READING_CALL(preadv64v2,
-                  (int file, const iovec* its_list, int its_count, off64_t at, int flags),
-                  (file, list, count, at, flags))
-WEIR_WRITING_CALL(pwritev64v2, (int file, const iovec* list, int count, off64_t at, int flags),
-                  (file, list, count, at, flags))
-WEIR_WRITING_CALL(vmsplice, (int file, const iovec* list, size_t count, unsigned flags),
-                  (file, list, count, flags))
+WEIR_LIST_CALL(readv, read_list, (int file, const iovec* its_list, int its_count),
+               (file, list, count))
+WEIR_LIST_CALL(preadv, read_list, (int file, const iovec* its_list, int its_count, off_t at),
+               (file, list, count, behind(at, done)))
+WEIR_LIST_CALL(preadv64, read_list, (int file, const iovec* its_list, int its_count, off64_t at),
+               (file, list, count, behind(at, done)))
+WEIR_LIST_CALL(preadv2, read_list,
+               (int file, const iovec* its_list, int its_count, off_t at, int flags),
+               (file, list, count, behind(at, done), flags))
+WEIR_LIST_CALL(preadv64v2, read_list,
+               (int file, const iovec* its_list, int its_count, off64_t at, int flags),
+               (file, list, count, behind(at, done), flags))
+WEIR_LIST_CALL(writev, write_list, (int file, const iovec* its_list, int its_count),
+               (file, list, count))
+WEIR_LIST_CALL(pwritev, write_list, (int file, const iovec* its_list, int its_count, off_t at),
+               (file, list, count, behind(at, done)))
+WEIR_LIST_CALL(pwritev64, write_list, (int file, const iovec* its_list, int its_count, off64_t at),
+               (file, list, count, behind(at, done)))
+WEIR_LIST_CALL(pwritev2, write_list,
+               (int file, const iovec* its_list, int its_count, off_t at, int flags),
+               (file, list, count, behind(at, done), flags))
+WEIR_LIST_CALL(pwritev64v2, write_list,
+               (int file, const iovec* its_list, int its_count, off64_t at, int flags),
+               (file, list, count, behind(at, done), flags))
+
+__attribute__((visibility("default"))) ssize_t vmsplice(int file, const iovec* list, size_t count,
+                                                        unsigned flags) {
+  WEIR_NEXT(vmsplice);
+  CallBuffers buffers;
+  if (!add(buffers, list, count, false)) return libc(file, list, count, flags);
+  return buffers.make([&] { return libc(file, list, count, flags); });
+}
 
 __attribute__((visibility("default"))) ssize_t sendmsg(int socket, const msghdr* message,
                                                        int flags) {
