@@ -224,8 +224,10 @@ void Tapeworm::open_pages(std::vector<UnitId> units, uint32_t by, bool is_lock) 
     if (page.right == Right::kWrite) continue;
     LockTape* lock = is_lock ? &locks_[by] : nullptr;
     const auto use = lock ? lock->units.find(unit) : std::map<UnitId, Use>::iterator();
-    const bool predicts_write = page.kind == UnitKind::kPages && !node_.settings.check && lock &&
-                                use != lock->units.end() && use->second.written;
+    // Whose home is not known yet, its first write fault finds out: that is where diffs go.
+    const bool predicts_write = page.kind == UnitKind::kPages && page.home != kNoNode &&
+                                !node_.settings.check && lock && use != lock->units.end() &&
+                                use->second.written;
     if (measures() || (!predicts_write && sample_++ % kSampling == 0)) {
       changes.add(page, Right::kNone);
       page.pushed = true;
