@@ -16,6 +16,7 @@
 #include "check/budget.h"
 #include "check/core/state.h"
 #include "check/coverage.h"
+#include "check/kept_bytes.h"
 #include "control/options.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
@@ -47,6 +48,8 @@ bool near_own_stack(const Task& task, const ThreadState& thread, const AccessSit
 // take nothing away from it.
 void leave_to(uint64_t at, Page& page, const Task& task, ThreadState& thread, bool writes) {
   own(page, task, writes ? Mode::kPrivate : Mode::kReadBy);
+  if (writes && page.holders & ~bit_of(thread)) forget_bytes(page);
+  else if (writes) keep_bytes(at, page);
   hold(at, page, thread, writes);
 }
 
@@ -190,7 +193,9 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
       const bool has_ended = is_over(page);
       if (has_ended) bury(page);
       else if (page.taken_over < kMaxTakenOver) page.taken_over++;
-      if (page.counted & Page::kGivenUnchecked) count_unchecked(page);
+      count_page(page, Page::kCountedChecked, found().shared_pages);
+      if (page.shadow || page.counted & Page::kGivenUnchecked)
+        count_unchecked(page);  // what its owner did since it was his
       trap_page(at, page, task, thread, page.taken_over == kMaxTakenOver);
       break;
     }
@@ -280,6 +285,7 @@ void on_access(ThreadState& thread, const AccessSite& site, Access access) {
     Page& page = page_of(at);
     const SpinGuard guard(page.lock);
     if (page.mode == Mode::kTrapped && page.shadow) {
+      note_changed(at, page);
       if (suggests()) note_seen(thread, access, site);
       const uint64_t others = page.holders & ~bit_of(thread);
       if (others && releases(access.kind)) release_to(others, thread);
@@ -291,10 +297,7 @@ void on_access(ThreadState& thread, const AccessSite& site, Access access) {
       check_access(page.shadow, thread, access, site);
       // After the check: what only this read itself may tell the task does not order it after an
       // access that the shadow knows.
-      if (acquires(access.kind)) {
-        acquire_untrapped(page, thread);
-        join_slots(thread, others);
-      }
+      if (acquires(access.kind)) acquire_by_read(access, page, thread);
     }
     access.address = at + kPageSize;
   }

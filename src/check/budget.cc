@@ -112,8 +112,8 @@ bool looks_at_all() {
 
 // The more has been spent the sooner a page is left alone.
 uint32_t private_checks(Place place) {
-  constexpr uint32_t kMost = 1024;
-  if (looks_at_all()) return kMost;
+  constexpr uint32_t kMost = 1024, kMostOfAll = 8192;
+  if (looks_at_all()) return place == Place::kStatic || place == Place::kSmall ? kMostOfAll : kMost;
   const int64_t left = tokens(place), most = most_tokens(place);
   if (left <= 0) return left > -reserve_of(place) ? 1 : 0;
   return left > 3 * most / 2 ? kMost
