@@ -68,7 +68,7 @@ std::string bare(const std::string& function) {
   return name;
 }
 
-bool is_header_of_atomics(const std::string& path) {
+bool is_header_of_atomics(const std::string& path, const std::string& function) {
   const size_t dot = path.rfind('.');
   const std::string ending =
       dot == std::string::npos || path.find('/', dot) != std::string::npos ? "" : path.substr(dot);
@@ -78,7 +78,10 @@ bool is_header_of_atomics(const std::string& path) {
   }
   if (names_atomic(path)) return true;
   const std::string name = path.substr(path.rfind('/') + 1);
-  return name == "shared_ptr_base.h" || name == "ck_pr.h" || name == "gthr-default.h" ||
+  // Counts of references are atomic there, and the pointers to them are not.
+  const bool is_of_counts = name == "shared_ptr_base.h" &&
+                            (function.empty() || function.find("_Sp_counted") != std::string::npos);
+  return is_of_counts || name == "ck_pr.h" || name == "gthr-default.h" ||
          path.find("/concurrencykit/") != std::string::npos;
 }
 
@@ -158,7 +161,7 @@ const Judgement kProven = {true, "", "", "", false};
 Judgement AtomicProof::judge_place(const ReportedSide& side) {
   const Frame& frame = side.frames.front();
   const bool has_line = !frame.file.empty() && frame.line > 0;
-  if (has_line && is_header_of_atomics(frame.file))
+  if (has_line && is_header_of_atomics(frame.file, bare(frame.function)))
     return is_atomic("an operation of " + frame.file);
   if (has_line && frame.file.starts_with("/usr/include/c++/"))
     return kProven;  // what is atomic in libstdc++ is an operation of one of those

@@ -113,8 +113,12 @@ void Checker::note_met(Reported& one, uint32_t index) {
 }
 
 bool Checker::take_part(uint32_t index, ReportedRace race) {
-  if (race.is_of_library || is_of_instrumentation(race)) return false;
+  if (race.is_of_library) return false;
   const std::string places = places_of(race);
+  if (is_of_instrumentation(race)) {
+    instrumentation_.insert(places);
+    return false;
+  }
   const auto known = by_places_.find(places);
   if (known != by_places_.end()) {
     is_at_standstill_ |= race.is_standstill;
@@ -252,6 +256,12 @@ void Checker::say_totals() {
   }
   if (unproven_.doubtful() && (report_.verbose || report_.says_all_is_well))
     say(report_.log, unproven_.text());
+  if (!instrumentation_.empty() && (report_.verbose || report_.says_all_is_well)) {
+    say(report_.log,
+        fmt::format("{} on what the compiler has added (counters of coverage, sanitizers): "
+                    "not reported",
+                    counted(instrumentation_.size(), "race", "races")));
+  }
   if (report_.verbose) {
     for (const std::string& line : suppressions_.unused())
       say(report_.log, "unused suppression: " + line);

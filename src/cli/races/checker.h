@@ -104,6 +104,7 @@ class Checker {
   std::vector<Reported> reported_;
   std::map<std::string, size_t> by_places_;  // into reported_
   std::set<std::string> suppressed_;         // by places
+  std::set<std::string> instrumentation_;    // by places: sanitizers' and counters of coverage
   Unproven unproven_;
   Totals totals_;
 };

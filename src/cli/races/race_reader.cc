@@ -250,6 +250,7 @@ ReportedObject RaceReader::object(const findings::Race& race, uint64_t address) 
   }
   if (Dwfl_Module* module = modules_.at(address)) {
     result.module = modules_.path_of(module);
+    result.section = modules_.section_at(address);
     if (result.kind == ObjectKind::kUnknown) result.kind = ObjectKind::kStatic;
   }
   if (const std::optional<Variable> variable = variables_.static_at(address)) {

@@ -47,7 +47,7 @@ struct ReportedObject {
   findings::ObjectKind kind = findings::ObjectKind::kUnknown;
   bool has_variable = false;
   Variable variable;
-  std::string module;  // of a static one
+  std::string module, section;  // of a static one
   uint64_t start = 0, size = 0, offset = 0;
   ReportedTask task;  // allocated by, or whose stack
   Frames allocated_at;

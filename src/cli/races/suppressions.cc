@@ -45,6 +45,16 @@ bool is_of_sanitizer(std::string_view name, std::initializer_list<std::string_vi
   });
 }
 
+// What compilers count in for coverage and profiles, and change by plain additions.
+bool is_of_counters(const ReportedObject& object) {
+  constexpr std::string_view kSections[] = {"__llvm_prf_cnts", "__llvm_prf_bits", "__sancov_cntrs",
+                                            "__sancov_bools"};
+  constexpr std::string_view kNames[] = {"__gcov", "__llvm_gcov_ctr", "__llvm_gcda_", "__profc_"};
+  const std::string name = object.name();
+  return any_of(kSections, [&](std::string_view one) { return object.section == one; }) ||
+         any_of(kNames, [&](std::string_view one) { return name.starts_with(one); });
+}
+
 bool is_own_code(const ReportedSide& side) {
   return side.exists && !side.frames.empty() &&
          is_of_sanitizer(side.frames.front().function, {"::"});
@@ -245,8 +255,8 @@ std::vector<std::string> Suppressions::unused() const {
 }
 
 bool is_of_instrumentation(const ReportedRace& race) {
-  return is_of_sanitizer(race.object.name(), {"::", "_"}) || is_own_code(race.sides[0]) ||
-         is_own_code(race.sides[1]);
+  return is_of_sanitizer(race.object.name(), {"::", "_"}) || is_of_counters(race.object) ||
+         is_own_code(race.sides[0]) || is_own_code(race.sides[1]);
 }
 
 }  // namespace weir::cli

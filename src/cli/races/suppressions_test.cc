@@ -131,6 +131,20 @@ TEST(Instrumentation, WhatASanitizerKeepsForItselfIsNoneOfTheProgram) {
   EXPECT_TRUE(is_of_instrumentation(race_of("", "__sanitizer::Vector<int>::push()")));
 }
 
+TEST(Instrumentation, CountersOfCoverageAndProfilesAreNoneOfTheProgram) {
+  EXPECT_TRUE(is_of_instrumentation(race_of("__gcov0.work", "work")));
+  EXPECT_TRUE(is_of_instrumentation(race_of("__llvm_gcov_ctr.1", "work")));
+  ReportedRace race = race_of("", "work");
+  EXPECT_FALSE(is_of_instrumentation(race));
+  for (const char* section : {"__llvm_prf_cnts", "__sancov_cntrs"}) {
+    race.object.section = section;
+    EXPECT_TRUE(is_of_instrumentation(race));
+  }
+  race.object.section = ".bss";
+  EXPECT_FALSE(is_of_instrumentation(race));
+  EXPECT_FALSE(is_of_instrumentation(race_of("profc_count", "work")));
+}
+
 TEST(Instrumentation, WhatASanitizerDoesForTheProgramIsThePrograms) {
   EXPECT_FALSE(is_of_instrumentation(race_of("table", "work(int)")));
   EXPECT_FALSE(is_of_instrumentation(race_of("", "__asan_memcpy")));

@@ -239,6 +239,18 @@ std::optional<Unit> Modules::unit_at(uint64_t address) {
   return std::nullopt;
 }
 
+std::string Modules::section_at(uint64_t address) const {
+  Dwfl_Module* const module = at(address);
+  GElf_Addr within = address, bias = 0;
+  Elf_Scn* const section = module ? dwfl_module_address_section(module, &within, &bias) : nullptr;
+  Elf* const elf = section ? dwfl_module_getelf(module, &bias) : nullptr;
+  GElf_Shdr header;
+  size_t names = 0;
+  if (!elf || !gelf_getshdr(section, &header) || elf_getshdrstrndx(elf, &names) != 0) return "";
+  const char* const name = elf_strptr(elf, names, header.sh_name);
+  return name ? name : "";
+}
+
 std::vector<std::string> Modules::files_at(uint64_t address) {
   std::optional<Unit> unit = unit_at(address);
   Dwarf_Files* files = nullptr;
