@@ -5,6 +5,7 @@
 // that nobody has stored for long. When a page with a shadow becomes one task's own its bytes are
 // kept. A later reader of bytes that are still the same, and that no other task has ever been seen
 // to store, learns nothing of what was stored since. An atomic instruction always learns.
+// Implemented in kept_bytes.cc and shadow.cc.
 //
 // Invariants
 // 1. As long as bytes are kept nobody but owners has stored to the page untrapped: hold() forgets
