@@ -302,6 +302,11 @@ void take(Task& task, const Entry& entry) {
   if (stream_of(task, ring)) take_from(ring, entry);
 }
 
+void end_different() {
+  __atomic_store_n(&header().differs, 1u, __ATOMIC_RELEASE);
+  die(125);
+}
+
 void diverged(const Task& task, const Entry& recorded, const char* what, int64_t now) {
   static const char* const kNames[] = {"padding",
                                        "a system call",
@@ -329,7 +334,7 @@ void diverged(const Task& task, const Entry& recorded, const char* what, int64_t
          recorded.result, uint64_t{recorded.check});
   report("  now: %s %d, called from %x", what, now, task.frame ? task.frame->rip : 0);
   note_place(task);
-  die(125);
+  end_different();
 }
 
 void point_differs(const Task& task, const char* recorded, const char* now) {
@@ -338,7 +343,7 @@ void point_differs(const Task& task, const char* recorded, const char* now) {
   report("  recorded: %s", recorded);
   report("  now: %s", now);
   note_place(task);
-  die(125);
+  end_different();
 }
 
 namespace {
@@ -439,7 +444,7 @@ void turn_differs(const order::Turn& turn, const Task& task) {
   } else {
     report("  now: there is no task %u", uint64_t{turn.task});
   }
-  die(125);
+  end_different();
 }
 
 // Nobody can go on, and nobody need wait for the process's end.
@@ -454,7 +459,7 @@ void external_differs(const order::ExternalEvent& entry, TaskState state) {
       "outside (kind %u) after %u decisions; now there were %u, and its state is %u",
       uint64_t{shared().recording.ordinal}, uint64_t{entry.task}, static_cast<uint64_t>(entry.kind),
       entry.decisions, shared().order.decisions, static_cast<uint64_t>(state));
-  die(125);
+  end_different();
 }
 
 }  // namespace

@@ -133,6 +133,9 @@ void put_file(Task& task, long descriptor, bool is_shared);
 long open_file(Task& task, bool shared);
 channel::MappedFile facts_of(const struct stat& status, long descriptor);
 
+// This process differs from the recording, and has said so: it ends. The command's status is 125
+// then, whichever process it is.
+[[noreturn]] void end_different();
 // An ordering point (sync/object_order.h) differs from the recording. Says so in these words, and
 // ends the program.
 [[noreturn]] void point_differs(const Task& task, const char* recorded, const char* now);

@@ -81,10 +81,14 @@ void restore(const recording::Manifest& manifest, bool is_kept) {
   }
 }
 
-// Empty: the replay went to the recording's end and ended as that did.
-// Where something of it is missing, that has been said.
-std::string difference(const recording::Recording& recording, const Child& child,
-                       const Feeder& feeder) {
+// One of its processes, whichever, has said that it differs.
+bool has_differed(const ChannelMemory& memory) {
+  return __atomic_load_n(&memory.header().differs, __ATOMIC_ACQUIRE) != 0;
+}
+
+// Empty: the replay went to the recording's end and ended as that did, as far as that is recorded.
+std::string end_that_differs(const recording::Recording& recording, const Child& child,
+                             const Feeder& feeder) {
   if (!recording.end) return "";
   recording::End now;
   now.reason = child.was_killed() ? recording::kKilled : recording::kExited;
@@ -100,6 +104,13 @@ std::string difference(const recording::Recording& recording, const Child& child
   if (then.reason != recording::kKilled && !feeder.is_used_up(&stream))
     return fmt::format("the replay ended before the recording did (stream {})", stream);
   return "";
+}
+
+// Empty: there is none. Where something of the recording is missing, that has been said.
+std::string difference(const recording::Recording& recording, const ChannelMemory& memory,
+                       const Child& child, const Feeder& feeder, bool is_damaged) {
+  const std::string end = is_damaged ? "" : end_that_differs(recording, child, feeder);
+  return end.empty() && has_differed(memory) ? "the replay ended where it differed" : end;
 }
 
 // Sees that the replay goes on no more though no process ends.
@@ -265,6 +276,7 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
       memory.sleep(seen);
       continue;
     }
+    if (has_differed(memory)) child.end_here(kWeirFailed << 8);
     switch (stands.look(memory, feeder, child)) {
       case Standing::State::kGoesOn: break;
       case Standing::State::kAtEnd: child.end_here(how_recorded(recording)); break;
@@ -285,15 +297,16 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
       child.is_interrupted() ? "the replay was interrupted"
       : stuck ? "the replay differs from the recording: a task has come to the end of what is "
                 "recorded of it, and the others wait for it"
-      : damages.empty() ? difference(recording, child, feeder)
-                        : "";
+              : difference(recording, memory, child, feeder, !damages.empty());
   if (!different.empty()) say(log, different);
   if (options.verify && different.empty() && damages.empty() && !this_run.is_quiet)
     say(log, fmt::format("replayed as recorded ({})", recording.end->words()));
   const bool is_same = different.empty() && damages.empty();
-  const int before = options.verify                                 ? (is_same ? 0 : 1)
-                     : child.was_killed() || child.is_interrupted() ? -1
-                                                                    : child.status();
+  const int before = options.verify           ? (is_same ? 0 : 1)
+                     : child.is_interrupted() ? -1
+                     : !different.empty()     ? kWeirFailed
+                     : child.was_killed()     ? -1
+                                              : child.status();
   const int status =
       this_run.at_end ? this_run.at_end({before, is_same, child.interrupt()}) : before;
   return status >= 0 || this_run.is_quiet ? status : child.end_alike();

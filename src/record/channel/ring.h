@@ -131,9 +131,10 @@ struct Header {
   uint32_t slots;      // slots ever taken
   uint32_t files;      // numbers of files given away
   uint32_t damaged;    // replaying: something of the recording is missing
-  uint32_t cut;     // replaying: that, or the program was killed: streams may end before their time
-  uint32_t at_end;  // replaying: tasks that have come to the end of their stream and want no more
-  uint64_t options;     // of this run: kWith…
+  uint32_t cut;  // replaying: that, or the program was killed: streams may end before their time
+  uint32_t differs;  // replaying: a process has said that it differs, and has ended
+  uint32_t at_end;   // replaying: tasks that have come to the end of their stream and want no more
+  uint64_t options;  // of this run: kWith…
   char directory[512];  // the recording
   char log[512];  // where Weir's own words go; empty: standard error. Not in the environment, which
                   // must not differ in a replay
