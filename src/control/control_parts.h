@@ -192,8 +192,9 @@ struct ProgramState {
   uint32_t cpu_timer_told;    // and it has been said what it watches. Changed atomically
   uint32_t forked_by_thread;  // another task than the first has forked this process, and it has not
                               // been said what that means (syscall/confine.cc). Changed atomically
-  uint32_t exiting;           // a task ended the program
-  uint32_t is_broken;         // a check failed in some process: none waits for what it held
+  uint32_t forked_beside_tasks;  // the program that has forked this process had tasks
+  uint32_t exiting;              // a task ended the program
+  uint32_t is_broken;            // a check failed in some process: none waits for what it held
   int32_t exit_code;
   int32_t proc_folder;    // sys::g_proc_folder
   uint32_t end_reported;  // somebody prints, or has printed, what the run spent

@@ -188,11 +188,6 @@ void refuse(const effects::Request& request) {
   die(125);
 }
 
-// What the process executed knows nothing of Weir: its calls are in no recording.
-[[noreturn]] void end_unrecorded() {
-  for (;;) sys::raw(SYS_exit_group, 0);
-}
-
 // Returns where it failed.
 long replay_execution(Task& task, const effects::Request& request) {
   const Entry* entry = recording::peek(task);
@@ -200,7 +195,7 @@ long replay_execution(Task& task, const effects::Request& request) {
   const bool is_next_program = !entry || entry->kind == Kind::kImage || entry->kind == Kind::kTask;
   if (!is_next_program) return take_answer(task, request);
   entry = recording::await_image(task);
-  if (!entry) end_unrecorded();
+  if (!entry) recording::end_unrecorded(task);
   recording::log_output(task);
   const long vectors = request.number == SYS_execve ? 1 : 2;
   const recording::Execution execution = recording::execution_of(task, *entry, request.a[vectors]);

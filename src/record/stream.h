@@ -145,6 +145,8 @@ channel::MappedFile facts_of(const struct stat& status, long descriptor);
 // A task at the end of the recording: the program was ended there, or the recording is damaged.
 // Waits to be ended.
 [[noreturn]] void ended(Task& task);
+// What the process executes here knew nothing of Weir: its calls are in no recording.
+[[noreturn]] void end_unrecorded(Task& task);
 // Replaying, before the program may end: tasks that computed when the recorded program ended had
 // come further than their last event in order, and what they were told until then (the time, say)
 // is taken. Not waited for where none takes any more.

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 
 #include "control/control.h"
@@ -100,6 +101,18 @@ long on_call_of_one_thread(Call& call) {
   }
   keep_to_own_process();
   return call_kernel(call);
+}
+
+// The kernel has one tracer for what is traced, and tells it alone. That would be one task's
+// process, or, of a child that asks to be traced, the monitor; the program waits for ever.
+long on_trace(Call& call) {
+  const bool has_tasks = g_tasks_active && plan().has_processes();
+  const bool asks = call.a == PTRACE_TRACEME && shared().program.forked_beside_tasks;
+  if (input::is_on() || !(has_tasks || asks)) return call_kernel(call);
+  report(
+      "a debugger with threads does not work under Weir but with --view direct: ptrace() returns "
+      "EPERM. Start it without Weir; gdb looks at a recording by weir replay --gdb");
+  return -EPERM;
 }
 
 // PR_SET_PDEATHSIG, PR_GET_PDEATHSIG: the program's parent is the monitor's. That of a task's

@@ -366,7 +366,8 @@ long make_untold(Call& call) {
   }
   if (goes_through_memory(call)) {
     result = move_through_memory(call);
-  } else if (call.number == SYS_execve || call.number == SYS_execveat) {
+  } else if (call.number == SYS_execve || call.number == SYS_execveat ||
+             (call.number == SYS_ptrace && !input::is_on())) {
     result = on_process(call);
   } else if (self().identity.in_vfork) {
     result = hides_descriptors() ? call_beside_hidden(call) : call_kernel(call);

@@ -331,6 +331,7 @@ bool is_process_alone(long number) {
     case SYS_chroot:
     case SYS_prctl:
     case SYS_pidfd_open:
+    case SYS_ptrace:
     case SYS_landlock_restrict_self: return true;
     default: return false;
   }
@@ -363,6 +364,7 @@ bool is_process(long number) {
     case SYS_signalfd4:
     case SYS_prctl:
     case SYS_chroot:
+    case SYS_ptrace:
     case SYS_landlock_restrict_self: return true;
     default: return is_of_one_thread(number) || effects::may_name_thread(number);
   }
@@ -443,6 +445,7 @@ long on_process(Call& call) {
       }
       note_control(call);
       return call_kernel(call);
+    case SYS_ptrace: return on_trace(call);
     default:
       if (is_of_one_thread(call.number))
         return processes ? on_call_of_one_thread(call) : call_kernel(call);

@@ -94,6 +94,7 @@ void keep_own_files();  // before chroot
 // Calls that concern one thread, or all (confine.cc). REQUIRES: tasks are processes.
 bool is_of_one_thread(long number);
 long on_call_of_one_thread(Call& call);
+long on_trace(Call& call);                 // ptrace
 long on_parent_death(const Call& call);    // PR_SET_PDEATHSIG, PR_GET_PDEATHSIG
 void note_parent_death(const Call& call);  // the same in a program of one task
 

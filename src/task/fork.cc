@@ -96,6 +96,7 @@ void become_single_after_fork() {
   for (uint32_t p = 0; p < s.processes.high; p++)
     s.processes.entries[p].pid = 0, s.processes.entries[p].taken = 0;
   task = copy;
+  s.program.forked_beside_tasks = plan().has_processes() && s.program.multi;
   s.program.multi = 0;
   s.program.forked_by_thread = plan().has_processes() && task.id != 0;
   s.program.monitor = s.program.shown_pid = 0;

@@ -250,6 +250,13 @@ bool look_now(int directory, long path, int flags, tasks::Hosted& hosted, bool& 
     look(file, 0, outside, hosted);
     outside.is_static = outside.is_static && is_named;
   }
+  if (outside.why == kStatic && contains_text(outside.name, "/valgrind/")) {
+    report(
+        "%s is Valgrind, which executes its program by itself: run it without Weir, or find races "
+        "by weir check",
+        outside.name);
+    die(126);
+  }
   if (outside.is_static) return true;
   is_outside = outside.why != nullptr;
   if (!outside.why || checking::note_outside(outside.name, outside.why) ||
