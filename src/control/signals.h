@@ -51,6 +51,12 @@ void note_pending(Task& task, int signal, const siginfo_t* info);
 // Makes pending those real-time signals that the kernel still holds, if their number is pending
 // already and not in `blocked`. REQUIRES: no other signal can come that would be noted.
 void take_queued(Task& task, uint64_t blocked);
+// A handler's return sets the mask that its frame has, which the handler may have changed. Where
+// one has returned, the task's mask is again what the kernel has. Returns true then. Does
+// nothing in a handler of the runtime's.
+bool mask_after_handlers(Task& task);
+// Signals to the whole program that waited for a task with this open set come to this one.
+void raise_program_signals(uint64_t open_set);
 // Signals that other tasks sent become pending. Called when the task leaves an event.
 void take_inbox(Task& task);
 // Makes a blocking system call that a signal ends. Returns -EINTR without entering the kernel if a

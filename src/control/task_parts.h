@@ -277,7 +277,8 @@ struct TaskSignals {
   // One of Weir's own signals has met it in the runtime: it may have ended a call of the kernel's.
   uint32_t met_own;
   uint32_t has_wait_mask;
-  uint64_t wait_mask;  // signal mask of a sigsuspend or ppoll that a signal ended
+  uint32_t mask_in_doubt;  // a handler has begun: its return sets what its frame says
+  uint64_t wait_mask;      // signal mask of a sigsuspend or ppoll that a signal ended
   RefusedAccess refused;
 };
 

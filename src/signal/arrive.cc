@@ -222,18 +222,6 @@ bool for_this_task(int signal, const siginfo_t* info) {
          is_of_own_call(signal, info);
 }
 
-void fix_sender(siginfo_t* info) {
-  info->si_code = original_code(info->si_code);
-  const bool is_sent = has_sender(info->si_code);
-  if (!is_sent && info->si_signo != SIGCHLD) return;
-  Shared& s = shared();
-  for (uint32_t p = 0; p < s.processes.high; p++) {
-    if (is_sent && s.processes.entries[p].pid == info->si_pid && s.program.monitor)
-      info->si_pid = s.program.shown_pid;
-  }
-  if (constant::has_pid()) info->si_pid = constant::shown_id(info->si_pid);
-}
-
 // A signal, as the kernel has handed it to on_signal.
 struct Arrived {
   Task& task;
@@ -444,6 +432,18 @@ constexpr Claim kClaims[] = {
 }
 
 }  // namespace
+
+void fix_sender(siginfo_t* info) {
+  info->si_code = original_code(info->si_code);
+  const bool is_sent = has_sender(info->si_code);
+  if (!is_sent && info->si_signo != SIGCHLD) return;
+  Shared& s = shared();
+  for (uint32_t p = 0; p < s.processes.high; p++) {
+    if (is_sent && s.processes.entries[p].pid == info->si_pid && s.program.monitor)
+      info->si_pid = s.program.shown_pid;
+  }
+  if (constant::has_pid()) info->si_pid = constant::shown_id(info->si_pid);
+}
 
 void on_signal(int signal, siginfo_t* info, void* context_pointer) {
   // Invariants 1 and 6 of signals.cc.

@@ -15,6 +15,9 @@ namespace weir::trap {
 // (signals.cc, invariants). On the runtime's signal stack.
 void on_signal(int signal, siginfo_t* info, void* context);
 
+// The siginfo of a signal that has arrived becomes what the program is to see of its sender.
+void fix_sender(siginfo_t* info);
+
 // --- what the program has asked for, and what the kernel knows
 
 inline constexpr uint64_t kDefault = 0, kIgnore = 1;

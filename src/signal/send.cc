@@ -1,12 +1,15 @@
 // Signals of the program's tasks to each other.
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
+#include <ucontext.h>
 
 #include "base/atomic_enum.h"
 #include "base/bytes.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
+#include "memory/program_memory.h"
 #include "order/waiting.h"
 #include "record/input.h"
 #include "signal/arrive.h"
@@ -65,6 +68,15 @@ bool come_to_signalfd(long descriptor, bool is_epoll) {
   return true;
 }
 
+void raise_program_signals(uint64_t open_set) {
+  alignas(8) uint8_t info[128];
+  if (input::replaying()) return;
+  while (const int signal = take_program_signal(open_set, info)) {
+    sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal,
+             reinterpret_cast<long>(info));
+  }
+}
+
 bool send(Task& target, int signal, const void* info) {
   Shared& s = shared();
   if (&target == &self() && !handled(signal)) page::dump_only_present();  // abort(), perhaps
@@ -102,6 +114,22 @@ bool waits_unhandled(int signal) {
 
 }  // namespace
 
+namespace {
+
+// The task runs handlers, and one of them interrupted what does not block the signal.
+bool opens_by_return(Task& task, int signal) {
+  if (!task.frame || !is_in_handler(task, task.frame->rsp)) return false;
+  constexpr uint32_t kMost = sizeof(TaskSignals::handlers) / sizeof(uint64_t);
+  for (uint32_t i = 0; i < task.signals.handler_count && i < kMost; i++) {
+    const uint64_t at = task.signals.handlers[i] + 8 + offsetof(ucontext_t, uc_sigmask);
+    uint64_t mask = 0;
+    if (from_program(mask, static_cast<long>(at)) == 0 && !is_in(mask, signal)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 long send_to_program(int signal, const void* info) {
   if (!plan().has_processes() || is_ours(signal)) return 0;
   if (!handled(signal) && !waits_unhandled(signal)) return 0;
@@ -115,6 +143,8 @@ long send_to_program(int signal, const void* info) {
     if (!waiting && is_in(task.signals.wait_set, signal)) waiting = &task;
   }
   if (!waiting && is_in(s.signals.signalfd_mask, signal)) waiting = signalfd_reader();
+  // A handler's return will let it through: the kernel keeps it until then.
+  if (!waiting && opens_by_return(self(), signal)) waiting = &self();
   if (!waiting) return keep_program_signal(signal, info) ? 1 : -EAGAIN;
   const long result = sys::raw(SYS_rt_tgsigqueueinfo, waiting->identity.tid, waiting->identity.tid,
                                signal, reinterpret_cast<long>(Forwarded(info).bytes));

@@ -154,6 +154,7 @@ void enter(Task& task, EventKind kind) {
   task.spent.counters.events++;
   enter_phase(task, Phase::kWaiting);
   inject_delay(task);
+  const bool is_back = trap::mask_after_handlers(task);
   view::current().find_writes(task);
   {
     const shared_memory::SleepScope sleeps(task);
@@ -162,6 +163,7 @@ void enter(Task& task, EventKind kind) {
   }
   WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 3 of turn.h
   fast_path().on_turn(task);
+  if (is_back) trap::raise_program_signals(~task.signals.mask);
   if (plan().is_isolated()) {
     order::note_interval(task, task.copies.changed_count);
     note_price(task, task.copies.changed_count);

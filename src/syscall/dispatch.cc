@@ -173,6 +173,11 @@ bool is_copy_of_memory(long number) {
   return number == SYS_process_vm_readv || number == SYS_process_vm_writev;
 }
 
+bool polls_with_mask(long number) {
+  return number == SYS_ppoll || number == SYS_pselect6 || number == SYS_epoll_pwait ||
+         number == SYS_epoll_pwait2;
+}
+
 bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_waitv; }
 
 }  // namespace
@@ -193,6 +198,9 @@ void choose_handled(bool multi) {
   if (plan().checks_races()) mark(makes_descriptors, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
+  mark(polls_with_mask,
+       1);  // all that the mask of a wait lets through come, and not the first only
+  g_syscall_handled[SYS_rt_sigsuspend] = 1;
   mark(sends_signal, 1);  // after abort() a handler may unwind the stack (signal/deliver.cc)
   if (plan().is_serial()) mark(may_drain_stores, 1);
   if (served::g_watches && !multi) mark(served::may_last, 1);
@@ -382,15 +390,17 @@ long make_untold(Call& call) {
     result = tell_attached(call);
   } else if (copies_own(call)) {
     result = copy_own(call);
-  } else if (g_tasks_active ? is_signal_call(call.number)
-                            : is_signal_call_alone(call.number) ||
-                                  (input::is_on() && sleeps_for_signal(call.number))) {
+  } else if (g_tasks_active
+                 ? is_signal_call(call.number)
+                 : is_signal_call_alone(call.number) || call.number == SYS_rt_sigsuspend ||
+                       (input::is_on() && sleeps_for_signal(call.number))) {
     result = on_signal_call(call);
   } else if (!g_tasks_active) {
     if (call.number == SYS_timer_create) note_timer(call);
-    result = input::is_on()        ? call_recorded(call)
-             : hides_descriptors() ? call_beside_hidden(call)
-                                   : call_kernel(call);
+    result = input::is_on()                 ? call_recorded(call)
+             : polls_with_mask(call.number) ? poll_alone(call)
+             : hides_descriptors()          ? call_beside_hidden(call)
+                                            : call_kernel(call);
   } else if (is_futex(call.number)) {
     result = on_futex(call);
   } else if (is_sleep(call.number)) {

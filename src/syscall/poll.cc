@@ -346,7 +346,10 @@ long poll_in_order(Call& call) {
   Mask mask;
   if (const long wrong = read_mask(call, mask)) return wrong;
   const uint64_t before = task.signals.mask;
-  if (mask.given) task.signals.mask = mask.set;
+  if (mask.given) {
+    task.signals.mask = mask.set;
+    trap::raise_program_signals(~mask.set);
+  }
   long result = poll_in_turns(call, mask);
   task.signals.mask = before;
   if (mask.given && result == -EINTR) {

@@ -45,16 +45,6 @@ long on_sigaction(Call& call) {
   return result;
 }
 
-// Signals to the whole program that waited for a task with this open set come to this one.
-void raise_program_signals(uint64_t open_set) {
-  alignas(8) uint8_t info[128];
-  if (input::replaying()) return;
-  while (int signal = trap::take_program_signal(open_set, info)) {
-    sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal,
-             reinterpret_cast<long>(info));
-  }
-}
-
 // Recorded, a signal is handed over at the end of an event. One that has come to a task that
 // computed must be before the task blocks it: a thread blocks all before it ends.
 bool comes_first(Task& task, const Call& call, uint64_t mask) {
@@ -95,7 +85,7 @@ long on_sigprocmask(Call& call) {
     mask &= ~(sys::signal_bit(SIGKILL) | sys::signal_bit(SIGSTOP));
     task.signals.mask = mask;
     trap::set_mask(mask);
-    raise_program_signals(~mask);
+    trap::raise_program_signals(~mask);
   }
   return call.c ? trap::to_program(call.c, old) : 0;
 }
@@ -111,6 +101,8 @@ long on_sigaltstack(const Call& call) {
 long on_sigpending(const Call& call) {
   uint64_t set = 0;
   if (call.b > 8) return -EINVAL;
+  if (g_tasks_active && trap::mask_after_handlers(self()))
+    trap::raise_program_signals(~self().signals.mask);
   sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&set), 8);
   set |= __atomic_load_n(&shared().signals.program_pending, __ATOMIC_ACQUIRE) & self().signals.mask;
   input::bytes(&set, sizeof set);
@@ -159,7 +151,7 @@ long on_signal_sleep(Call& call) {
       return signal;
     }
   } else {
-    raise_program_signals(call.number == SYS_rt_sigsuspend ? ~mask : ~task.signals.mask);
+    trap::raise_program_signals(call.number == SYS_rt_sigsuspend ? ~mask : ~task.signals.mask);
   }
   const uint64_t before = task.signals.mask;
   if (call.number == SYS_rt_sigsuspend) task.signals.mask = mask;
