@@ -84,10 +84,11 @@ bool is_left_out(long number) {
   }
 }
 
-// The program has descriptors of Weir's: programs that it executes must inherit them, or the memory
-// file is one.
+// The program has descriptors of Weir's, which programs that it executes must inherit, or from
+// which memory is mapped when it makes its first thread, or forks.
 bool hides_descriptors() {
-  return input::is_on() || constant::is_on() || plan().checks_races() || plan().has_processes();
+  return input::is_on() || constant::is_on() || plan().checks_races() || plan().has_processes() ||
+         plan().is_serial();
 }
 
 bool closes_descriptors(long number) {
