@@ -65,10 +65,10 @@ LowVectors low_vectors_now() {
   return low;
 }
 
-uint64_t hash_vectors(const ucontext_t& context) {
-  const char* area = reinterpret_cast<const char*>(context.uc_mcontext.fpregs);
-  if (!area) return 0;
-  const uint64_t present = present_in(area);
+namespace {
+
+// Of the components that are present.
+uint64_t hash_area(const char* area, uint64_t present) {
   uint64_t hash = 1;
   if (present & 1) hash = mix_bytes(hash, area + kStack87, kVectors - kStack87);
   if (present & 2) hash = mix_bytes(hash, area + kVectors, kVectorsEnd - kVectors);
@@ -79,6 +79,33 @@ uint64_t hash_vectors(const ucontext_t& context) {
     hash = mix_bytes(hash, area + known[component].b, known[component].a);
   }
   return hash;
+}
+
+}  // namespace
+
+uint64_t hash_vectors(const ucontext_t& context) {
+  const char* area = reinterpret_cast<const char*>(context.uc_mcontext.fpregs);
+  return area ? hash_area(area, present_in(area)) : 0;
+}
+
+uint64_t hash_vectors_now() {
+  constexpr uint64_t kX87 = 1, kAvx = 4, kAvx512 = 0xe0, kMost = 2752;  // bytes, of all of these
+  constexpr uint32_t kHasXsave = 1u << 27;
+  static uint64_t enabled = 0;
+  if (!enabled) {
+    uint32_t low = 2, high = 0;
+    if (sys::cpuid(1).c & kHasXsave) asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    enabled = low & (kX87 | 2 | kAvx | kAvx512);
+  }
+  alignas(64) char area[kMost];
+  if (enabled == 2) {
+    const LowVectors low = low_vectors_now();
+    memcpy(area + kVectors, &low, sizeof low);
+  } else {
+    memset(area + kHeader, 0, 64);  // the instruction leaves parts of it as they were
+    asm volatile("xsave64 (%0)" : : "r"(area), "a"(enabled), "d"(0) : "memory");
+  }
+  return hash_area(area, enabled);
 }
 
 }  // namespace weir::trap

@@ -9,6 +9,9 @@ namespace weir::trap {
 // A hash of them as a signal found them. Two equal states have equal hashes, unless the processor
 // has meanwhile noticed that a register is back in its initial state.
 uint64_t hash_vectors(const ucontext_t& context);
+// As they are now, of the runtime's caller: the runtime itself uses none. Equal states have equal
+// hashes.
+uint64_t hash_vectors_now();
 
 // The first 16 bytes of the first 16 vector registers, which all programs compute with: as a signal
 // found them, and as they are now.

@@ -3,8 +3,9 @@
 // thousands of steps that mean nothing, in which the change points of a strategy are lost.
 //
 // After some steps in a row a task is stopped before each further one. If it comes back to the same
-// instruction with the same registers and the same stack, and all that it has written holds what it
-// held before, then what it does next depends on nothing but the words that it has read.
+// instruction with the same registers, x87 and vectors among them, and the same stack, and all that
+// it has written holds what it held before, then what it does next depends on nothing but the words
+// that it has read.
 //
 // Invariants
 // 1. What is found depends on the task's path and on how it got the turn, not on where a strategy
@@ -23,6 +24,7 @@
 
 #include "base/hash.h"
 #include "code/decode/decoder.h"
+#include "code/emulate/vector_state_x86_64.h"
 #include "code/translate/step.h"
 #include "memory/program_memory.h"
 #include "sys/syscall_x86_64.h"
@@ -126,6 +128,7 @@ void SpinWatch::start(const Frame& frame) {
   written_.clear();
   keep_state(frame, state_);
   stack_ = hash_stack(frame.rsp);
+  vectors_ = trap::hash_vectors_now();
 }
 
 void SpinWatch::note_step(const Frame& frame) {
@@ -194,7 +197,8 @@ bool SpinWatch::has_come_back(const Frame& frame, uint64_t in_row, int32_t me) {
   }
   if (!is_same) {
     if (steps_ >= kMaxSteps) give_up(in_row);
-  } else if (!written_.are_same() || hash_stack(frame.rsp) != stack_) {
+  } else if (!written_.are_same() || hash_stack(frame.rsp) != stack_ ||
+             trap::hash_vectors_now() != vectors_) {
     give_up(in_row);  // it has done something
   } else if (!read_.are_same()) {
     start(frame);  // another has

@@ -83,7 +83,7 @@ class SpinWatch {
   bool is_suspect_ = false;  // it has waited, and nothing else has been seen of it since
   uint32_t vain_ = 0, steps_ = 0;
   uint64_t next_look_ = 0;
-  uint64_t state_[17] = {}, stack_ = 0;
+  uint64_t state_[17] = {}, stack_ = 0, vectors_ = 0;
   uint64_t mutexes_[kMaxMutexes] = {};
   uint32_t mutex_count_ = 0;
   // It has come back with a mutex: its loop is to be looked at from its next event on.
