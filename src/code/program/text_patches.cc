@@ -221,8 +221,10 @@ void patch_all(PatchKinds kinds) {
              input::is_on() ? "recorded" : "constant");
       die(125);
     }
-    if (input::is_on() && equal_strings(line.name, "[vdso]"))
-      translate::note_text(line.range);  // who looks for a place comes back by it
+    // Who looks for a place comes back by it, and who is counted: untranslated, the way back from
+    // clock_gettime() would lead out of the counted code until the next event.
+    if ((input::is_on() || plan().is_serial()) && equal_strings(line.name, "[vdso]"))
+      translate::note_text(line.range);
     if (line.executable && equal_strings(line.name, "[stack]")) shared().memory.has_made_code = 1;
     if (line.name[0] != '/') continue;
     const bool is_data = line.readable && line.range.start == object.limit &&
