@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 
+#include "base/bytes.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/program_memory.h"
@@ -16,6 +17,7 @@
 #include "signal/signals.h"
 #include "sync/event.h"
 #include "sys/futex.h"
+#include "sys/maps.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/syscall.h"
@@ -333,6 +335,31 @@ void note_deadly(const Call& call) {
 
 namespace {
 
+// It stands in a handler of the program's, which blocks the signal: it waits there for its turn, and
+// the signal waits in the kernel until that handler returns.
+bool sleeps_blocking(const Task& task, int signal) {
+  char path[64], text[4096];
+  const int tid = __atomic_load_n(&task.identity.tid, __ATOMIC_ACQUIRE);
+  append_text(append_number(append_text(path, "/proc/self/task/"), static_cast<uint64_t>(tid)),
+              "/status");
+  const long file = sys::open_own(static_cast<const char*>(path));
+  if (sys::failed(file)) return false;
+  const long length = sys::raw(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
+  sys::raw(SYS_close, file);
+  text[length > 0 ? length : 0] = 0;
+  bool sleeps = false;
+  for (const char* line = text; *line; line++) {
+    if (line != text && line[-1] != '\n') continue;
+    if (starts_with(line, "State:\t")) sleeps = line[7] == 'S';
+    if (!starts_with(line, "SigBlk:\t")) continue;
+    uint64_t mask = 0;
+    for (line += 8; *line && *line != '\n'; line++)
+      mask = mask * 16 + static_cast<uint64_t>(*line <= '9' ? *line - '0' : *line - 'a' + 10);
+    return sleeps && mask & sys::signal_bit(signal);
+  }
+  return false;
+}
+
 // A second one is not queued.
 bool is_noted(const Task& task, int signal) {
   for (uint32_t i = 0; signal < sys::kFirstRealTime && i < task.pending; i++)
@@ -375,10 +402,14 @@ void await_signal(Task& target, int signal, uint32_t pending_before) {
       target.order.state == TaskState::kOutside || (target.signals.mask & sys::signal_bit(signal)))
     return;
   const auto has_come = [&] {
+    constexpr uint32_t kFew = 8;
     const uint64_t begin = sys::monotonic_ns();
-    while (__atomic_load_n(&target.pending, __ATOMIC_ACQUIRE) == pending_before &&
-           !is_noted(target, signal) && sys::monotonic_ns() - begin < kLongestNs)
+    for (uint32_t i = 1; __atomic_load_n(&target.pending, __ATOMIC_ACQUIRE) == pending_before &&
+                         !is_noted(target, signal) && sys::monotonic_ns() - begin < kLongestNs;
+         i++) {
+      if (i % kFew == 0 && sleeps_blocking(target, signal)) break;
       sys::raw(SYS_sched_yield);
+    }
     return target.pending != 0;
   };
   if (input::is_on() ? input::log_value(input::What::kSignalCame, has_come) : has_come())
