@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include "base/hash.h"
 #include "code/translate/cache.h"
 #include "code/translate/emit.h"
 #include "code/translate/made_blocks.h"
@@ -119,6 +120,30 @@ bool find_mark(uint64_t rip, Mark& found, const Block*& block) {
   return true;
 }
 
+// What follows from the text at an address, for tasks that stop before each step: until the cache
+// is emptied, which a change of text does. Guarded by: the turn.
+struct Known {
+  static constexpr uint8_t kNone = 0xff;
+  static constexpr uint64_t kBudgets = 3;  // 0, 1 and 2
+  uint64_t rip = 0;
+  uint32_t flushes = 0;
+  uint8_t weight = kNone;
+  uint8_t within[kBudgets] = {};  // how many instructions count no more; 0: not known
+};
+
+Known& known_at(uint64_t rip) {
+  constexpr uint32_t kCount = 1024;
+  static Known table[kCount];
+  Known& known = table[mix(rip) % kCount];
+  const uint32_t flushes = cache().flushes;
+  if (known.rip != rip || known.flushes != flushes) {
+    known = Known{};
+    known.rip = rip;
+    known.flushes = flushes;
+  }
+  return known;
+}
+
 // Before translated code is entered, with no budget yet; `way_out`: what lies at `rip`. False: none
 // is entered there.
 bool prepare(const Task& task, uint64_t rip, bool takes_gates, TranslationExit& way_out) {
@@ -167,9 +192,15 @@ uint64_t enter_exactly(Task& task, uint64_t rip, uint64_t budget) {
   if (budget > kMaxBudget) budget = kMaxBudget;
   const Block* block = block_for(rip);
   if (block != nullptr && budget < block->count) {
-    static Trace trace;
-    follow(rip, trace);
-    const unsigned within = steps_within(trace, budget);
+    Known& known = known_at(rip);
+    uint8_t few = 0;
+    uint8_t& kept = budget < Known::kBudgets ? known.within[budget] : few;
+    if (kept == 0) {
+      static Trace trace;
+      follow(rip, trace);
+      kept = static_cast<uint8_t>(steps_within(trace, budget));
+    }
+    const unsigned within = kept;
     WEIR_CHECK(within > 0);  // the caller has looked
     const Block* cut_block = find_cut_block(rip, within);
     block = cut_block ? cut_block : make_block(rip, within);
@@ -249,9 +280,13 @@ void hand_over(MadeBlocks& made) {
 }
 
 unsigned weight_at(uint64_t rip) {
-  static Trace trace;
-  follow(rip, trace, false, 1);
-  return trace.count ? trace.weight_before(1) : 0;
+  Known& known = known_at(rip);
+  if (known.weight == Known::kNone) {
+    static Trace trace;
+    follow(rip, trace, false, 1);
+    known.weight = static_cast<uint8_t>(trace.count ? trace.weight_before(1) : 0);
+  }
+  return known.weight;
 }
 
 void stop_counting() {
