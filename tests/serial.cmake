@@ -1,6 +1,6 @@
 # --- Order serial: schedules find planted bugs (serial_test.sh), and every program of the manifest runs under some
 foreach(name lost_update order_violation atomicity lock_order lost_wakeup spin endless plain_add
-    changes counting waiting starving)
+    changes counting waiting starving computing)
   add_executable(serial_${name} serial/${name}.c)
   set_target_properties(serial_${name} PROPERTIES OUTPUT_NAME ${name}
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/serial)
@@ -25,7 +25,7 @@ set_tests_properties(serial.schedules.all PROPERTIES TIMEOUT 7200 LABELS "cli;se
 
 # Those that take long, because their loops are many steps, have the label rest.
 set(long cpu_clocks exit_beside_kept fork_beside_computing kernel_fills_memory lock_mcs lock_ticket pointer_publication
-  spin_beside_own_data timers_profile vector_convergence)
+  spin_beside_own_data timers_profile)
 set(guarded heap_family heap_exchange malloc_family fork_in_thread dlopen_from_thread std_future)
 file(STRINGS ${manifest} lines REGEX "^[a-z0-9_]+ *[|]")
 foreach(line IN LISTS lines)

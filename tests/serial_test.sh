@@ -94,6 +94,14 @@ for schedule in w1:default w1:pct:seed=1,length=50 w1:pct:seed=2,length=50; do
   [ "$status" = 0 ] || fail "starving under $schedule: $status $(cat err)"
 done
 
+# --- who computes is counted, and does not wait
+for schedule in w1:default w1:pct:seed=1,length=50000 w1:random:seed=2,p=0.001; do
+  run computing "$schedule" --step-limit 100000000
+  [ "$status" = 0 ] || fail "computing under $schedule: $status $(cat err)"
+  # Two threads that compute for 10 ms of virtual time make two million steps in a second part.
+  [ "$(value steps)" -gt 5000000 ] || fail "computing under $schedule: $(value steps) steps"
+done
+
 # --- the limit, and loops that wait for each other
 run counting w1:default --step-limit 500000
 [ "$status" = 66 ] || fail "counting: $status"

@@ -8,7 +8,7 @@
 // 3. A reading is an event: what one task has read is past for every task that goes on from there.
 // 4. A program that waits for its child is not younger than the child was when it ended.
 // 5. Under Order serial time moves on with the steps that are made, too, as limits do there: who
-//    computes until a time has come does not compute for a microsecond's sake at each reading.
+//    computes until a time has come needs no million readings for a second.
 
 #include <time.h>
 

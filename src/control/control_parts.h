@@ -220,7 +220,8 @@ struct OrderState {
   uint64_t round;
   uint64_t virtual_now;   // nanoseconds
   uint64_t constant_now;  // what constant clocks show (constant/clock.cc). Guarded by: the turn
-  uint64_t constant_seen;  // how much of virtual_now is in it, under Order serial. Guarded by: the turn
+  uint64_t
+      constant_seen;  // how much of virtual_now is in it, under Order serial. Guarded by: the turn
   uint64_t next_sequence;
   uint64_t created;
   uint32_t tid_base;  // virtual ids of tasks lie above; another one in each forked child

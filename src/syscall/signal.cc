@@ -335,8 +335,8 @@ void note_deadly(const Call& call) {
 
 namespace {
 
-// It stands in a handler of the program's, which blocks the signal: it waits there for its turn, and
-// the signal waits in the kernel until that handler returns.
+// It stands in a handler of the program's, which blocks the signal: it waits there for its turn,
+// and the signal waits in the kernel until that handler returns.
 bool sleeps_blocking(const Task& task, int signal) {
   char path[64], text[4096];
   const int tid = __atomic_load_n(&task.identity.tid, __ATOMIC_ACQUIRE);
