@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Programs of tests/programs under many schedules of Order serial: each ends as their MANIFEST says, prints
 what they may print, and a schedule that runs twice is the same run twice: the same schedule log.
-usage: schedules.py BUILD [NAME...] [--schedules N] [--twice N] [--first I] [--seconds S] [--keep FOLDER]
+usage: schedules.py BUILD [NAME...] [--schedules N] [--twice N] [--first I] [--seconds S] [--keep FOLDER] [--piece I/N]
+--piece 2/5: the second fifth of the programs. The last lines sum up.
 --seconds: a program gets no schedule more after so long. The second run has random delays. Without names: all programs, a line each; then ./check is not enough time."""
 import argparse
 import os
@@ -135,18 +136,27 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--keep", type=pathlib.Path)
+    parser.add_argument("--piece", type=lambda text: tuple(int(part) for part in text.split("/")), default=(1, 1))
     options = parser.parse_args()
     build = options.build.resolve()
     refused = {row[0] for row in rows(TESTS / "serial/EXCEPT")}
     known = {kind: {row[0] for row in rows(TESTS / "serial/OUTSIDE") if row[1] == kind} for kind in ("outside", "long")}
-    failed = 0
+    chosen = [row for row in rows(TESTS / "programs/MANIFEST")
+              if row[0] not in refused and (not options.names or row[0] in options.names)]
+    piece, pieces = options.piece
+    chosen = chosen[len(chosen) * (piece - 1) // pieces:len(chosen) * piece // pieces]
+    failed, ran, whole = [], 0, 0
     with tempfile.TemporaryDirectory() as work:
-        for row in rows(TESTS / "programs/MANIFEST"):
-            if row[0] in refused or (options.names and row[0] not in options.names):
-                continue
+        for row in chosen:
             said = tried(Program(build, row), options, pathlib.Path(work), row[0] in known["outside"], row[0] in known["long"])
-            failed += said.startswith("FAILED")
+            count = int(re.search(r"\d+(?= schedules)", said)[0])
+            ran += count
+            whole += count == options.schedules
+            if said.startswith("FAILED"):
+                failed.append(row[0])
             print(f"{row[0]}: {said}", flush=True)
+    print(f"{len(chosen)} programs, {ran} schedules; {whole} programs had all {options.schedules}; "
+          f"{len(failed)} failed{': ' if failed else ''}{' '.join(failed)}")
     return 1 if failed else 0
 
 
