@@ -10,7 +10,6 @@
 #include "check/core/enforce_by_key.h"
 #include "check/core/happens_before.h"
 #include "check/core/state.h"
-#include "check/kept_bytes.h"
 #include "code/patch/bound_jump.h"
 #include "control/options.h"
 #include "memory/backing.h"
@@ -463,11 +462,12 @@ void acquire_read(Task& task, const Access* accesses, uint32_t count) {
     for (uint64_t at = accesses[i].address; at < limit; at = page_down(at) + kPageSize) {
       Page& page = page_of(at);
       const SpinGuard guard(page.lock);
-      const uint64_t rest = page_down(at) + kPageSize - at,
-                     size = limit - at < rest ? limit - at : rest;
-      if (page.mode == Mode::kDeclared) acquire_untrapped(page, thread);
-      else acquire_by_read({at, size, accesses[i].kind}, page, thread);
-      if (page.shadow) acquire_writers_of(page.shadow, at % kPageSize, size, thread);
+      const uint64_t rest = page_down(at) + kPageSize - at;
+      if (page.mode != Mode::kDeclared) join_slots(thread, page.holders);
+      acquire_untrapped(page, thread);
+      if (page.shadow)
+        acquire_writers_of(page.shadow, at % kPageSize, limit - at < rest ? limit - at : rest,
+                           thread);
     }
   }
 }

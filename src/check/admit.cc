@@ -16,7 +16,6 @@
 #include "check/budget.h"
 #include "check/core/state.h"
 #include "check/coverage.h"
-#include "check/kept_bytes.h"
 #include "control/options.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
@@ -48,8 +47,6 @@ bool near_own_stack(const Task& task, const ThreadState& thread, const AccessSit
 // take nothing away from it.
 void leave_to(uint64_t at, Page& page, const Task& task, ThreadState& thread, bool writes) {
   own(page, task, writes ? Mode::kPrivate : Mode::kReadBy);
-  if (writes && page.holders & ~bit_of(thread)) forget_bytes(page);
-  else if (writes) keep_bytes(at, page);
   hold(at, page, thread, writes);
 }
 
@@ -285,7 +282,6 @@ void on_access(ThreadState& thread, const AccessSite& site, Access access) {
     Page& page = page_of(at);
     const SpinGuard guard(page.lock);
     if (page.mode == Mode::kTrapped && page.shadow) {
-      note_changed(at, page);
       if (suggests()) note_seen(thread, access, site);
       const uint64_t others = page.holders & ~bit_of(thread);
       if (others && releases(access.kind)) release_to(others, thread);
@@ -297,7 +293,10 @@ void on_access(ThreadState& thread, const AccessSite& site, Access access) {
       check_access(page.shadow, thread, access, site);
       // After the check: what only this read itself may tell the task does not order it after an
       // access that the shadow knows.
-      if (acquires(access.kind)) acquire_by_read(access, page, thread);
+      if (acquires(access.kind)) {
+        acquire_untrapped(page, thread);
+        join_slots(thread, others);
+      }
     }
     access.address = at + kPageSize;
   }

@@ -6,8 +6,7 @@
 //    that drops the page takes its slot out itself. (not checkable: only the kernel knows what a
 //    process has mapped)
 // 2. While a page has other holders, checking an access to it joins clocks. If the access may be
-//    one by which the task learns, it joins all that the holders know, unless what it reads is
-//    known to be older (check/kept_bytes.h). If it may be one by
+//    one by which the task learns, it joins all that the holders know. If it may be one by
 //    which the task tells, the holders join what the task knows at their next check or release
 //    (lost_pages_with). (not checkable: what another may be told by memory nobody sees)
 // 3. Tasks that have an open page join each other's clocks at each check and release
@@ -20,7 +19,6 @@
 #include "check/core/hazards.h"
 #include "check/core/state.h"
 #include "check/coverage.h"
-#include "check/kept_bytes.h"
 #include "memory/backing.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
@@ -159,9 +157,7 @@ void hold(uint64_t at, Page& page, ThreadState& thread, bool writes) {
     join_slots(thread, page.released & (page.shadow ? page.holders : ~uint64_t{0}));
     if (page.shadow) acquire_published(page.shadow, page.released, thread);
   }
-  if (!writes) return;
-  if (page.mode != Mode::kPrivate) forget_bytes(page);
-  page.released |= bit_of(thread);
+  if (writes) page.released |= bit_of(thread);
 }
 
 void let_in(uint64_t at, Page& page, ThreadState& thread, bool writes) {
@@ -298,7 +294,6 @@ void close(uint64_t at, Page& page) {
   page.checked_count = 0;
   page.was_written = 0;
   page.untrapped |= page.released;  // what the shadow knew of it is forgotten
-  forget_bytes(page);
   if (page.shadow) forget(page.shadow, 0, kPageSize);
   Shared& s = shared();
   for (uint32_t i = 0; i < s.order.high_task; i++) {
@@ -420,7 +415,6 @@ void renew_pages(uint64_t start, uint64_t size) {
     page.untrapped = page.untrapped_clock = 0;
     page.released &= page.holders;
     if (page.holders || page.mode == Mode::kDeclared) continue;
-    forget_bytes(page);
     page.mode = Mode::kNew;
     page.counted = page.taken_over = 0;
   }
@@ -439,7 +433,6 @@ void forget(uint64_t start, uint64_t size) {
       lose(at, page, page.holders & ~bit_of(thread), thread, false);
       drop(at, kPageSize);
     }
-    forget_bytes(page);
     if (page.shadow) give_shadow(page.shadow);
     page.shadow = 0;
     page.mode = Mode::kNew;

@@ -19,7 +19,6 @@
 #include "base/bytes.h"
 #include "check/core/happens_before.h"
 #include "check/core/state.h"
-#include "check/kept_bytes.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::view::checked {
@@ -54,10 +53,8 @@ struct PublishedEpochs {
 };
 
 constexpr uint64_t kCellBytes = 8, kCells = kPageSize / kCellBytes;
-constexpr uint64_t kShadowSize =
-    page_up(kCells * sizeof(Cell) + sizeof(PublishedEpochs) + sizeof(KeptBytes));
+constexpr uint64_t kShadowSize = page_up(kCells * sizeof(Cell) + sizeof(PublishedEpochs));
 constexpr uint32_t kShadowCount = kShadowsSize / kShadowSize;
-static_assert(kShadowCount < kMaxShadows);
 
 Cell* cells_of(uint32_t shadow) {
   return reinterpret_cast<Cell*>(kShadows + uint64_t{shadow - 1} * kShadowSize);
@@ -86,26 +83,6 @@ bool conflicts(const Entry& entry, const ThreadState& thread, uint8_t bytes, uin
 }
 
 }  // namespace
-
-KeptBytes& kept_bytes_of(uint32_t shadow) {
-  return *reinterpret_cast<KeptBytes*>(&published_epochs_of(shadow) + 1);
-}
-
-bool was_stored_by_others(uint32_t shadow, uint64_t offset, uint64_t size,
-                          const ThreadState& thread) {
-  for (uint64_t at = offset; at < offset + size;) {
-    const Part part = part_at(at, offset + size);
-    const Cell& cell = cells_of(shadow)[part.cell];
-    if (cell.lost || cell.dropped) return true;
-    for (const Entry& entry : cell.entries) {
-      if (entry.clock && (entry.kind & findings::kWrite) && (entry.bytes & part.bytes) &&
-          entry.number != thread.number)
-        return true;
-    }
-    at += part.count;
-  }
-  return false;
-}
 
 uint32_t take_dropped_clock() {
   constexpr uint32_t kMax = kDeclaredSize / sizeof(Clock);  // no policy is declared in a replay

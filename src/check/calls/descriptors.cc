@@ -10,6 +10,7 @@
 
 #include <initializer_list>
 
+#include "base/atomic_enum.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "check/core/attach.h"
@@ -172,7 +173,7 @@ Descriptor describe(long descriptor) {
     kept.name = found.name;
     kept.other = found.other;
     kept.forks = found.forks;
-    __atomic_store_n(&kept.sort, found.sort, __ATOMIC_RELEASE);
+    store_enum<__ATOMIC_RELEASE>(kept.sort, found.sort);
   }
   return kept;
 }

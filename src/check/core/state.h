@@ -25,7 +25,6 @@ inline constexpr uint32_t kMaxHeld = 16;  // locks that a task is known to hold
 inline constexpr uint32_t kLocksets = 1 << 12;
 // Pages that are open to several tasks at once, and untrapped.
 inline constexpr uint32_t kMaxOpen = 1 << 16;
-inline constexpr uint32_t kMaxShadows = 1 << 16;
 inline constexpr uint32_t kAllocations = 1 << 20;
 inline constexpr uint32_t kMaxBorrowed = 256;
 inline constexpr uint32_t kMaxCachedBlocks = 64;
@@ -229,9 +228,6 @@ struct State {
   uint32_t free_shadow;       // of a list of those that are free again, index + 1
   // Clocks of accesses that are not kept any more (shadow.cc), of a replay.
   uint32_t dropped;
-  // Of which shadows the page's bytes are kept (check/kept_bytes.h), a bit for each; how many.
-  uint64_t has_kept_bytes[kMaxShadows / 64];
-  uint32_t kept_pages;
   SpinLock shadow_lock;
   SpinLock findings_lock;
   uint32_t is_closing;        // one task makes a new generation

@@ -1,0 +1,49 @@
+// A hazard pointer: the reader says which block it reads and takes that back; who frees the block
+// has waited until nobody says so. The reader has worked long on the same page before, alone, and
+// the pointer is null again, as it was, when the other thread looks at it for the first time.
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "program.h"
+
+struct Reader {
+  _Atomic(long*) hazard;
+  long work[64];
+};
+static struct Reader* reader;
+static _Atomic(long*) current;
+static long sum;
+
+static void* read_it(void* unused) {
+  for (int i = 0; i < 5000; ++i) reader->work[i % 64] += i;
+  long* block = atomic_load(&current);
+  atomic_store_explicit(&reader->hazard, block, memory_order_relaxed);
+  atomic_thread_fence(memory_order_seq_cst);
+  if (block == atomic_load(&current)) sum = *block;
+  atomic_store_explicit(&reader->hazard, NULL, memory_order_release);
+  return unused;
+}
+
+static void* free_it(void* unused) {
+  long* block = atomic_exchange(&current, NULL);
+  atomic_thread_fence(memory_order_seq_cst);
+  while (atomic_load_explicit(&reader->hazard, memory_order_acquire) == block) sched_yield();
+  *block = 0;
+  free(block);
+  return unused;
+}
+
+int main(void) {
+  pthread_t first, second;
+  reader = (struct Reader*)calloc(1, sizeof *reader);
+  long* block = (long*)malloc(sizeof *block);
+  *block = 7;
+  atomic_store(&current, block);
+  pthread_create(&first, NULL, read_it, NULL);
+  usleep(200000);
+  pthread_create(&second, NULL, free_it, NULL);
+  pthread_join(first, NULL);
+  pthread_join(second, NULL);
+  return sum == 7 ? 0 : 1;
+}
