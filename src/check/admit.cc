@@ -82,6 +82,7 @@ Got take_untrapped(uint64_t at, Page& page, const Task& task, ThreadState& threa
   if (alone) {
     page.holders &= bit_of(thread);
     page.released = page.untrapped = page.untrapped_clock = 0;
+    page.counted &= Page::kCountedChecked | Page::kCountedUnchecked;
     leave_to(at, page, task, thread, true);
     return Got::kWriting;
   }
@@ -191,8 +192,7 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
       if (has_ended) bury(page);
       else if (page.taken_over < kMaxTakenOver) page.taken_over++;
       count_page(page, Page::kCountedChecked, found().shared_pages);
-      if (page.shadow || page.counted & Page::kGivenUnchecked)
-        count_unchecked(page);  // what its owner did since it was his
+      if (page.counted & Page::kGivenUnchecked) count_unchecked(page);
       trap_page(at, page, task, thread, page.taken_over == kMaxTakenOver);
       break;
     }
@@ -240,6 +240,7 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
       tokens(place) > 0 && page.checked_count++ < kMaxChecks)
     return Got::kNothing;
   if (!is_common && !has_others) {
+    page.counted |= Page::kGivenUnchecked;
     leave_to(at, page, task, thread, page.was_written || writes);
     return page.mode == Mode::kPrivate ? Got::kWriting : Got::kReading;
   }

@@ -11,10 +11,16 @@ __attribute__((noinline)) void add_to_total(int number) {
   __asm__ volatile("" ::: "memory");
 }
 
+// Here whoever has added still has the variable's page, also in a replay.
+__attribute__((noinline)) void has_added(int number) {
+  __asm__ volatile("" ::"r"(number) : "memory");
+}
+
 static void* adds(void* number) {
   for (int i = 0; i < kRounds; ++i) {
     CHECK_EQ(pthread_mutex_lock(&mutex), 0);
     add_to_total((int)(intptr_t)number);
+    has_added((int)(intptr_t)number);
     CHECK_EQ(pthread_mutex_unlock(&mutex), 0);
     sleep_ms(1);
   }

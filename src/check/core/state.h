@@ -289,7 +289,7 @@ inline constexpr uint8_t kForEver = 2;
 
 struct Page {
   static constexpr uint8_t kCountedChecked = 1, kCountedUnchecked = 2;
-  static constexpr uint8_t kGivenUnchecked = 4;  // its first task got it without a look
+  static constexpr uint8_t kGivenUnchecked = 4;  // what its owner does there is not looked at
   SpinLock lock;
   Mode mode;
   uint8_t was_written;  // kTrapped: since it is; kDeclared: the backing has it

@@ -1,4 +1,4 @@
-// As hazard_pointer_clean, but who frees the block does not ask whether somebody reads it.
+// As hazard_pointer_page_clean, but who frees the block does not ask whether somebody reads it.
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
