@@ -14,8 +14,15 @@ using Open = void*(const char*, int);
 }  // namespace
 
 // A tail call: by the return address glibc's function finds whose search path and namespace count.
-WEIR_EXPORT [[gnu::optimize("optimize-sibling-calls")]] void* dlopen(const char* name, int mode) {
+#ifdef __clang__
+#define WEIR_TAIL_CALLS
+#define WEIR_TAIL_CALL [[clang::musttail]]
+#else
+#define WEIR_TAIL_CALLS [[gnu::optimize("optimize-sibling-calls")]]
+#define WEIR_TAIL_CALL
+#endif
+WEIR_EXPORT WEIR_TAIL_CALLS void* dlopen(const char* name, int mode) {
   static Open* g_open;
   if (!g_open) g_open = reinterpret_cast<Open*>(weir::libc::find("dlopen"));
-  return g_open(name, mode & ~kDeepBind);
+  WEIR_TAIL_CALL return g_open(name, mode & ~kDeepBind);
 }

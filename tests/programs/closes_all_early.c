@@ -1,6 +1,5 @@
 // A program closes all descriptors that it does not know, as servers do when they start, before it
 // forks and makes its first thread (Erlang's erl_child_setup): Weir's own stay open.
-#define _GNU_SOURCE
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

@@ -12,7 +12,7 @@ static void* checked(void* memory) {
 }
 
 // A page of code, made in that way in the program's own memory.
-static void* make_code(int way, const unsigned char* code, size_t size) {
+static inline void* make_code(int way, const unsigned char* code, size_t size) {
   enum { kSize = 65536 };
   const int all = PROT_READ | PROT_WRITE | PROT_EXEC, data = PROT_READ | PROT_WRITE,
             run = PROT_READ | PROT_EXEC;

@@ -1,6 +1,5 @@
 // RTLD_DEEPBIND: a library that looks names up in its own libraries first has the same malloc as
 // the program all the same. Blocks go both ways, in two threads.
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -5,7 +5,8 @@
 enum { kRounds = 25, kRounding = 0x6000, kDownward = 0x2000, kUpward = 0x4000 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static long shared_count;
-static volatile uint64_t contended;  // registers_race: each publishes a part of this word
+// registers_race: each publishes a part of this word.
+__attribute__((unused)) static volatile uint64_t contended;
 
 static void* body(void* number) {
   double seed = (double)(long)number + 0.5;

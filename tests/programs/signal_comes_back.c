@@ -27,6 +27,7 @@ __asm__(
 
 static void on_signal(int number, siginfo_t* info, void* context_pointer) {
   greg_t* registers = ((ucontext_t*)context_pointer)->uc_mcontext.gregs;
+  (void)number, (void)info;
   const unsigned long at = (unsigned long)registers[REG_RIP];
   if (at < (unsigned long)work_begin || at >= (unsigned long)work_end) return;
   greg_t* top = (greg_t*)(registers[REG_RSP] - 128) - 1;

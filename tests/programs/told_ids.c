@@ -1,7 +1,6 @@
 // Ids of processes that the kernel tells are the program's, whichever thread has made the call: of
 // peers and senders of messages, of who used semaphores, queues and shared memory. Of nobody it is
 // 0.
-#define _GNU_SOURCE
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>

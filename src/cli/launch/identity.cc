@@ -137,7 +137,7 @@ Identity identity_of(const std::string& path, const Keeping& keeping) {
   auto known = keeping.store.known(status);
   const bool is_new = !known;
   const bool is_kept = !keeping.folder.empty();
-  if (is_new) known.emplace(0, build_id(file));
+  if (is_new) known = recording::Store::Known{0, build_id(file)};
   if (is_kept) {
     const auto sum =
         keeping.store.keep(file, is_new ? std::nullopt : std::optional(known->sum), keeping.folder);

@@ -28,10 +28,10 @@ __attribute__((visibility("hidden"))) void* operator new[](size_t size) { return
 extern "C" {
 #pragma GCC visibility push(default)
 // Also the library's own, once it has said why the process ends.
-[[noreturn]] void _exit(int status) {
+__attribute__((noreturn)) void _exit(int status) {
   weir::dsm::on_exit_at_once(status);
   while (true) syscall(SYS_exit_group, status);
 }
-[[noreturn]] void _Exit(int status) noexcept { _exit(status); }
+__attribute__((noreturn)) void _Exit(int status) noexcept { _exit(status); }
 #pragma GCC visibility pop
 }
