@@ -25,10 +25,11 @@ left() {
   done
 }
 
-# The launchers of both MPIs.
+# The launchers of both MPIs, or that of WEIR_TEST_MPI (CMakeLists.txt).
 mpirun_of_each() {
-  local launcher
+  local launcher mpi=${WEIR_TEST_MPI-}
   for launcher in mpirun.openmpi mpirun.mpich; do
+    [ -z "$mpi" ] || [ "$launcher" = "mpirun.$mpi" ] || continue
     command -v "$launcher" >/dev/null || { echo "$launcher is missing: tools/setup dsm" >&2; exit 1; }
     echo "$launcher"
   done
