@@ -1,6 +1,8 @@
 // What a program does beside its computation, on several nodes: it gives the library shared memory
-// as arguments, has timers whose handlers access shared memory, forks, and changes mappings. argv:
-// which of them. Ends with "beside: well" of node 0.
+// as arguments, and calls of the kernel's in registers that are none, has timers whose handlers
+// access shared memory, forks, and changes mappings. argv: which of them. Ends with "beside: well"
+// of node 0.
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <functional>
 #include <map>
@@ -115,6 +118,30 @@ void arguments() {
   }
 }
 
+// A wake-up takes three arguments. What the other registers hold is not looked at, be it an address
+// of shared memory that is not here: malloc wakes so who waits for its lock, the library among
+// them.
+void wake_with_rubbish(const void* elsewhere) {
+  weir_dsm_counters before, after;
+  static int nobody_waits;
+  weir_dsm_counters_get(&before);
+  check(syscall(SYS_futex, &nobody_waits, FUTEX_WAKE_PRIVATE, 1, elsewhere, elsewhere, elsewhere) ==
+            0,
+        "a wake-up");
+  weir_dsm_counters_get(&after);
+  check(after.messages[3] == before.messages[3], "registers that are no arguments");
+}
+
+void rubbish() {
+  for (long round = 1; round <= 5; round++) {
+    if (me == 0) std::fill(shared, shared + kWords, round);
+    weir_dsm_barrier(4);
+    if (me != 0) wake_with_rubbish(shared);
+    check(shared[0] == round, "what is looked at later");
+    weir_dsm_barrier(5);
+  }
+}
+
 volatile sig_atomic_t ticks;
 void on_timer(int) {
   ticks = ticks + 1;
@@ -152,7 +179,7 @@ int status_of(const std::function<void()>& child) {
 void forks() {
   compute(2);
   if (me == 0) memset(shared, 1, kPage);
-  dsm::barrier(4).arrive_and_wait();
+  weir_dsm_barrier(4);
   if (me == 0) {
     shared[1] = 5;
     check(status_of([] {}) == 7, "a process that is forked and exits");
@@ -171,7 +198,7 @@ void forks() {
     check(shared[1] == 5 && shared[2] == 0x0101010101010101, "what was there");
   }
   if (me == 1) memset(shared + 5 * kPage, 1, kPage);
-  dsm::barrier(5).arrive_and_wait();
+  weir_dsm_barrier(5);
   if (me == 0)
     check(status_of([] { exit(shared[5 * kPage] == 1 ? 9 : 8); }) == 125, "what is not here");
   check(shared[1] == 5 && shared[5 * kPage] == 0x0101010101010101, "what was written meanwhile");
@@ -214,6 +241,7 @@ void mappings() {
 
 const std::map<std::string, void (*)()> kAll = {
     {"arguments", arguments},
+    {"rubbish", rubbish},
     {"timers", [] { timers(on_timer); }},
     {"timers-lock",
      [] {

@@ -22,6 +22,7 @@ mpiruns=$(mpirun_of_each) || exit
 for mpirun in $mpiruns; do
   for protocol in lrc hlrc sc; do
     run 2 arguments WEIR_DSM_PROTOCOL=$protocol
+    run 2 rubbish WEIR_DSM_PROTOCOL=$protocol
     run 3 timers WEIR_DSM_PROTOCOL=$protocol
   done
   run 1 timers

@@ -131,9 +131,10 @@ void each_range(const Node& node, const effects::Request& request, Visit visit) 
     const Node& node;
     Visit& visit;
   } context{node, visit};
-  for (const long argument : request.a) {  // structures that lead to others
-    if (is_shared(node, static_cast<uint64_t>(argument)))
-      visit(shared_part(node, static_cast<uint64_t>(argument), 1, false));
+  for (int i = 0; i < 6; i++) {  // structures that lead to others
+    const auto argument = static_cast<uint64_t>(request.a[i]);
+    if (is_pointer(request, i) && is_shared(node, argument))
+      visit(shared_part(node, argument, 1, false));
   }
   const long taken = request.number == SYS_sendmmsg ? request.a[2] : 0x7ffff000;
   effects::read_memory(

@@ -5,8 +5,9 @@
 // others it costs some comparisons and nothing else.
 //
 // Only arguments that are pointers to data are looked at: registers that a call does not use hold
-// rubbish, and a call by a thread that blocks all signals, as glibc's own do when they make
-// threads, must not be sent back for it.
+// rubbish. A call by a thread that blocks all signals, as glibc's own do when they make threads,
+// must not be sent back for it. Nor must the wake-up that ends malloc's wait for a lock: the node's
+// server, which has the node's mutex, may be who waits.
 //
 // Layout of the program: a tree of comparisons of the number, whose leaves are the calls; then, for
 // each set of arguments, the tests that calls with these pointers share. Each path ends in a
@@ -16,12 +17,14 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <map>
 #include <vector>
 
@@ -49,7 +52,7 @@ constexpr Call kMore[] = {
     {SYS_recvmsg, 1 << 1},
     {SYS_sendmmsg, 1 << 1},
     {SYS_recvmmsg, 1 << 1 | 1 << 4},
-    {SYS_futex, 1 << 0 | 1 << 3 | 1 << 4},
+    {SYS_futex, 1 << 0 | 1 << 3 | 1 << 4},  // at most: kFutexCommands
     {SYS_poll, 1 << 0},
     {SYS_ppoll, 1 << 0 | 1 << 2},
     {SYS_select, 0x1e},
@@ -90,14 +93,22 @@ constexpr Call kMore[] = {
     {SYS_wait4, 1 << 1 | 1 << 3},
 };
 
-std::vector<Call> calls() {
-  std::vector<unsigned> pointers(kNumbers);
-  for (long number = 0; number < kNumbers; number++) {
-    const effects::Row* row = effects::row_of(number);
+// Those of a futex command; of others all that SYS_futex may have.
+constexpr Call kFutexCommands[] = {
+    {FUTEX_WAIT, 1 << 0 | 1 << 3}, {FUTEX_WAKE, 1 << 0},       {FUTEX_LOCK_PI, 1 << 0 | 1 << 3},
+    {FUTEX_UNLOCK_PI, 1 << 0},     {FUTEX_TRYLOCK_PI, 1 << 0}, {FUTEX_WAIT_BITSET, 1 << 0 | 1 << 3},
+    {FUTEX_WAKE_BITSET, 1 << 0},
+};
+
+using Pointers = std::array<unsigned, kNumbers>;
+
+Pointers all_pointers() {
+  Pointers pointers = {};
+  for (size_t number = 0; number < kNumbers; number++) {
+    const effects::Row* row = effects::row_of(static_cast<long>(number));
     if (!row) continue;
     for (const effects::Part& part : row->parts) {
-      if (part.shape != effects::Shape::kNone)
-        pointers[static_cast<size_t>(number)] |= 1u << part.at;
+      if (part.shape != effects::Shape::kNone) pointers[number] |= 1u << part.at;
     }
   }
   for (const Call& call : kMore) pointers[call.number] |= call.pointers;
@@ -105,6 +116,17 @@ std::vector<Call> calls() {
   for (const long number : {SYS_execve, SYS_execveat, SYS_rt_sigprocmask, SYS_rt_sigaction,
                             SYS_rt_sigreturn, SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_rseq})
     pointers[static_cast<size_t>(number)] = 0;
+  return pointers;
+}
+
+// Never destroyed: calls are made until the process is gone.
+const Pointers& pointers_by_number() {
+  static const auto& all = *new Pointers(all_pointers());
+  return all;
+}
+
+std::vector<Call> calls() {
+  const Pointers& pointers = pointers_by_number();
   std::vector<Call> found;
   for (uint32_t number = 0; number < kNumbers; number++) {
     if (pointers[number]) found.push_back({number, pointers[number]});
@@ -160,10 +182,27 @@ class Filter {
   }
 
   void leaf(const Call& call) {
+    if (call.number == SYS_futex) return leaf_of_futex(call);
     jump(BPF_JEQ, call.number, 0, 1);
-    leaves_[call.pointers].push_back(code_.size());
-    code_.push_back(BPF_STMT(BPF_JMP | BPF_JA, 0));
+    go_to_tests(call.pointers);
     give(SECCOMP_RET_ALLOW);
+  }
+
+  void leaf_of_futex(const Call& call) {
+    jump(BPF_JEQ, call.number, 1, 0);
+    give(SECCOMP_RET_ALLOW);
+    load(offsetof(seccomp_data, args) + sizeof(uint64_t));
+    code_.push_back(BPF_STMT(BPF_ALU | BPF_AND | BPF_K, static_cast<uint32_t>(FUTEX_CMD_MASK)));
+    for (const Call& command : kFutexCommands) {
+      jump(BPF_JEQ, command.number, 0, 1);
+      go_to_tests(command.pointers);
+    }
+    go_to_tests(call.pointers);
+  }
+
+  void go_to_tests(unsigned pointers) {
+    leaves_[pointers].push_back(code_.size());
+    code_.push_back(BPF_STMT(BPF_JMP | BPF_JA, 0));
   }
 
   // Goes on behind it where the argument is below begin_ or above last_. Numbers are compared by
@@ -192,6 +231,17 @@ class Filter {
 };
 
 }  // namespace
+
+bool is_pointer(const effects::Request& request, int argument) {
+  if (static_cast<uint64_t>(request.number) >= kNumbers) return true;
+  unsigned pointers = pointers_by_number()[static_cast<size_t>(request.number)];
+  if (request.number == SYS_futex) {
+    for (const Call& command : kFutexCommands)
+      if (command.number == (static_cast<uint32_t>(request.a[1]) & FUTEX_CMD_MASK))
+        pointers = command.pointers;
+  }
+  return pointers & (kAlways | 1u << argument);
+}
 
 int filter_calls(uint64_t begin, uint64_t size) {
   std::vector<sock_filter> code = Filter(begin, begin + size - 1).make();

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "syscall/effects/effects.h"
+
 extern "C" {
 // Makes a system call with these six arguments; the filter lets it pass. -errno where it fails.
 long weir_dsm_gate(long number, const long* arguments);
@@ -15,6 +17,9 @@ namespace weir::dsm {
 
 // The signal's si_errno: this filter, not one of the program's own.
 inline constexpr uint16_t kFilterMark = 0x5745;
+
+// Whether the filter looks at that argument of such a call; all others may hold anything.
+bool is_pointer(const effects::Request& request, int argument);
 
 // From here on, in all threads and in those that they make: a call one of whose pointers, as the
 // table of effects knows them, lies in [begin, begin + size) raises SIGSYS in its thread. 0, or an
