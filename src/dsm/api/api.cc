@@ -49,6 +49,7 @@ struct Current {
         its ? g_threads.emplace_back(std::make_unique<Thread>(*its, worker, role)).get() : nullptr;
   }
   ~Current() {
+    if (is_forked()) return;  // the node's; and who held its mutexes is not there
     // The process's first thread ends with the process, which is told otherwise, or by
     // pthread_exit.
     if (gettid() != getpid()) check_unlocked();
