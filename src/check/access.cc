@@ -373,17 +373,14 @@ void touch(uint64_t start, uint64_t size, bool writes) {
   }
 }
 
-void on_atomic(Task& task, const AccessSite& site, uint64_t address, uint64_t size) {
-  if (happens::g_checked && keys::g_on)
-    return (void)keys::judge(
-        task, site, {address, size, findings::kRead | findings::kWrite | findings::kAtomic});
-  if (!happens::g_checked || !address || !is_ours(address) || is_ignored(site.rip)) return;
+void on_atomic(Task& task, const AccessSite& site, const Access& access) {
+  if (happens::g_checked && keys::g_on) return (void)keys::judge(task, site, access);
+  if (!happens::g_checked || !is_ours(access.address) || is_ignored(site.rip)) return;
   ThreadState& thread = thread_of(task);
-  const Spending spending(address);
+  const Spending spending(access.address);
   end_joined_epoch(thread);
   join_holders(thread);
-  check_range(task, thread, site,
-              {address, size, findings::kRead | findings::kWrite | findings::kAtomic});
+  check_range(task, thread, site, access);
 }
 
 void on_range(Task& task, const AccessSite& site, const Access& access) {

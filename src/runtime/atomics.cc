@@ -161,16 +161,23 @@ bool orders_nothing(const Site& site) {
   return view::checked::is_ignored(site.address) && !happens::library_orders();
 }
 
+uint32_t kind_of(const Site& site) {
+  return findings::kRead | findings::kWrite | findings::kAtomic |
+         (site.atomic.is_unread ? uint32_t{findings::kUnread} : 0u);
+}
+
 // An atomic operation orders its task after and before the others on the same word, whatever order
-// the program asked for.
+// the program asked for. One whose result nobody reads (a counter's, a copied shared_ptr's) orders
+// it before them only: a task that does not look at the word cannot know who was there before, and
+// runs as well if they come later. Its next look at the word is an access of its own.
 void check_atomic(Task& task, const Frame& frame, const Site& site, uint64_t address) {
   constexpr uint64_t kWord = 7;
   if (!address || orders_nothing(site)) return;
   view::checked::AccessSite access_site = view::checked::access_site_of(frame);
   access_site.rip = site.address;
   access_site.is_call = false;
-  view::checked::on_atomic(task, access_site, address, site.atomic.size);
-  happens::acquire(address & ~kWord);
+  view::checked::on_atomic(task, access_site, {address, site.atomic.size, kind_of(site)});
+  if (!site.atomic.is_unread) happens::acquire(address & ~kWord);
   happens::release(address & ~kWord);
 }
 
@@ -210,7 +217,7 @@ class CheckedAtomic final : public AtomicInstruction {
     execute_atomic(site_.atomic, frame_, target);
     if (object && !orders_nothing(site_)) {
       const view::checked::Access access{object, site_.atomic.size,
-                                         findings::kRead | findings::kAtomic};
+                                         kind_of(site_) & ~findings::kWrite};
       view::checked::acquire_read(task, &access, 1);
     }
     return stores;

@@ -60,7 +60,7 @@ void borrow(Task& task, uint64_t address, bool in_runtime);
 // The kernel is about to access the bytes for the task.
 void touch(uint64_t start, uint64_t size, bool writes);
 // In the runtime: an atomic operation of the program's, at frame's registers.
-void on_atomic(Task& task, const AccessSite& site, uint64_t address, uint64_t size);
+void on_atomic(Task& task, const AccessSite& site, const Access& access);
 // The C library, or the heap, works on memory on its caller's account.
 void on_range(Task& task, const AccessSite& site, const Access& access);
 namespace replay {

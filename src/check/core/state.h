@@ -394,12 +394,13 @@ void order_openmp(const AccessSite& site, Access* accesses, uint32_t count);
 bool moves_data(uint32_t call);
 
 // Whether such an access may be what one task tells another by, and the other hears: an atomic
-// store, or load.
+// store, or load. A task hears nothing by an operation whose result it does not look at.
 inline bool releases(uint32_t kind) {
   return (kind & findings::kWrite) && (kind & (findings::kAtomic | findings::kMayBeAtomic));
 }
 inline bool acquires(uint32_t kind) {
-  return (kind & findings::kRead) && (kind & (findings::kAtomic | findings::kMayBeAtomic));
+  return (kind & findings::kRead) && (kind & (findings::kAtomic | findings::kMayBeAtomic)) &&
+         !(kind & findings::kUnread);
 }
 
 // --- delays (collisions.cc)

@@ -72,6 +72,7 @@ enum Kind : uint32_t {
   kComputes =
       512,  // with kMayBeAtomic: an instruction that computes with what it reads, or compares
   kUnchanged = 1024,  // a word is stored that is there already
+  kUnread = 2048,     // with kAtomic: what it found there nobody looks at
 };
 
 struct Side {

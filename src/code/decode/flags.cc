@@ -196,6 +196,34 @@ FlagEffect flag_effect(const Shape& shape, const uint8_t* code) {
   return decoded_flag_effect(shape, code);
 }
 
+bool leaves_flags_unread(const uint8_t* text, size_t size, size_t offset) {
+  constexpr int kMostSteps = 16;
+  uint16_t live = kEveryFlag;
+  for (int i = 0; i < kMostSteps && offset < size; i++) {
+    Shape shape;
+    const uint8_t* code = text + offset;
+    if (!read_shape(code, size - offset, shape)) return false;
+    switch (flow_of(shape)) {
+      case Flow::kCall:
+      case Flow::kIndirectCall:
+      case Flow::kReturn: return true;
+      case Flow::kNext: {
+        const FlagEffect effect = flag_effect(shape, code);
+        if (effect.read & live) return false;
+        live &= static_cast<uint16_t>(~effect.written);
+        if (!live) return true;
+        offset += shape.length;
+        break;
+      }
+      case Flow::kJump:  // out of the text it is too large a number, backwards too
+        offset += shape.length + static_cast<size_t>(branch_displacement(shape, code));
+        break;
+      default: return false;
+    }
+  }
+  return false;
+}
+
 bool condition_holds(unsigned code, uint64_t flags) {
   const bool carry = flags & 1, parity = flags >> 2 & 1, zero = flags >> 6 & 1,
              sign = flags >> 7 & 1, overflow = flags >> 11 & 1;

@@ -19,6 +19,12 @@ struct FlagEffect {
 // instruction counts as reading all flags.
 FlagEffect flag_effect(const Shape& shape, const uint8_t* code);
 
+// Whether all status flags are written anew before one is read, from the instruction at `offset` of
+// `text` on. A call or return ends them: no function of a compiler's takes or returns any. False
+// also where that does not show within a few instructions, at a branch that is no plain jump, and
+// at what is no instruction.
+bool leaves_flags_unread(const uint8_t* text, size_t size, size_t offset);
+
 // Whether the condition of that code holds: the low four bits of jcc, setcc and cmovcc. `flags`:
 // rflags.
 bool condition_holds(unsigned code, uint64_t flags);

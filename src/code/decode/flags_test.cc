@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/test_libraries.h"
 
@@ -76,6 +77,41 @@ TEST(FlagsTest, ConditionsAreTheProcessors) {
     EXPECT_EQ(count_wrong(flags | kAlways, std::make_integer_sequence<unsigned, 16>()), 0u)
         << flags;
   }
+}
+
+bool leaves_unread(const std::vector<uint8_t>& text, size_t offset = 0) {
+  return leaves_flags_unread(text.data(), text.size(), offset);
+}
+
+TEST(FlagsTest, FlagsThatAreWrittenAnewOrLeftBehindAreUnread) {
+  EXPECT_TRUE(leaves_unread({0xc3}));                                // ret
+  EXPECT_TRUE(leaves_unread({0x8b, 0x07, 0xe8, 0, 0, 0, 0}));        // mov; call
+  EXPECT_TRUE(leaves_unread({0x83, 0xc0, 0x01, 0x74, 0x00}));        // add; je
+  EXPECT_TRUE(leaves_unread({0x85, 0xc0, 0x0f, 0x94, 0xc0, 0xc3}));  // test; sete
+  EXPECT_TRUE(leaves_unread({0xeb, 0x01, 0x9c, 0xc3}));              // jmp over pushf
+  EXPECT_TRUE(leaves_unread({0xc3, 0x90, 0xeb, 0xfc}, 1));           // nop; jmp back to ret
+}
+
+TEST(FlagsTest, FlagsThatMayBeReadAreNotUnread) {
+  EXPECT_FALSE(leaves_unread({0x74, 0x00, 0xc3}));              // je
+  EXPECT_FALSE(leaves_unread({0x0f, 0x94, 0xc0, 0xc3}));        // sete
+  EXPECT_FALSE(leaves_unread({0x0f, 0x44, 0xc1, 0xc3}));        // cmove
+  EXPECT_FALSE(leaves_unread({0x83, 0xd0, 0x00, 0xc3}));        // adc
+  EXPECT_FALSE(leaves_unread({0x9c, 0xc3}));                    // pushf
+  EXPECT_FALSE(leaves_unread({0xff, 0xc0, 0x72, 0x00, 0xc3}));  // inc leaves the carry; jc
+  EXPECT_FALSE(leaves_unread({0xeb, 0x00, 0x75, 0x00, 0xc3}));  // jmp; jne
+  EXPECT_FALSE(leaves_unread({0xe3, 0x00, 0xc3}));              // jrcxz: not followed
+  EXPECT_FALSE(leaves_unread({0xff, 0xe0}));                    // jmp *%rax
+}
+
+TEST(FlagsTest, WhatCannotBeSeenMayReadFlags) {
+  EXPECT_FALSE(leaves_unread({0x90}));        // the text ends
+  EXPECT_FALSE(leaves_unread({0xeb, 0x70}));  // out of it
+  EXPECT_FALSE(leaves_unread({0xeb, 0x80}));  // before it
+  EXPECT_FALSE(leaves_unread({0xeb, 0xfe}));  // for ever
+  EXPECT_FALSE(leaves_unread({0xcc, 0xc3}));  // a trap, Weir's perhaps
+  EXPECT_FALSE(leaves_unread({0x06, 0xc3}));  // no instruction
+  EXPECT_FALSE(leaves_unread({0xc3}, 1));
 }
 
 }  // namespace

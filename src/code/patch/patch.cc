@@ -231,6 +231,7 @@ class Patcher {
     if (!decode_atomic(at, site.length, text_.start + site.offset, planned.atomic) ||
         planned.atomic.length != site.length)
       return false;
+    planned.atomic.is_unread = is_unread(planned.atomic, code(), text_.size(), site.offset);
     planned.is_relative = read_shape(at, site.length, shape) && shape.is_rip_relative();
     if (planned.is_relative) planned.atomic.displacement -= static_cast<int64_t>(text_.start);
     return true;

@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "code/decode/decoder.h"
+#include "code/decode/flags.h"
 #include "code/decode/shape.h"
 
 // The decoder says that an instruction is locked and which memory it names; which operation it is
@@ -159,6 +160,11 @@ bool decode_change(const void* code, size_t available, uint64_t address, AtomicO
          describe(instruction, shape, static_cast<const uint8_t*>(code), op) &&
          op.kind <= AtomicKind::kBtc && instruction.operands[0].read &&
          instruction.operands[0].written;
+}
+
+bool is_unread(const AtomicOp& op, const uint8_t* text, size_t size, size_t offset) {
+  return op.kind != AtomicKind::kNone && op.kind <= AtomicKind::kBtc &&
+         offset + op.length <= size && leaves_flags_unread(text, size, offset + op.length);
 }
 
 uint64_t atomic_address(const AtomicOp& op, const Frame& frame, uint64_t fs_base) {

@@ -48,8 +48,10 @@ struct AtomicOp {
   uint8_t scale = 0;
   uint8_t uses_fs = 0;
   uint8_t address32 = 0;
-  int32_t immediate = 0;     // sign-extended, as the instruction would
-  uint32_t length = 0;       // of the instruction
+  int32_t immediate = 0;   // sign-extended, as the instruction would
+  uint8_t length = 0;      // of the instruction
+  bool is_unread = false;  // nobody reads what it found, neither in a register nor in the flags
+  uint16_t unused = 0;
   int64_t displacement = 0;  // the whole address where the operand was relative to rip
 };
 static_assert(sizeof(AtomicOp) == 24);
@@ -59,8 +61,12 @@ static_assert(sizeof(AtomicOp) == 24);
 [[nodiscard]] bool decode_atomic(const void* code, size_t available, uint64_t address,
                                  AtomicOp& op);
 
-// Likewise of an instruction that reads memory, changes it and writes it without being locked, one
-// of those up to kBtc.
+// Whether the program goes on from the locked instruction at `offset` of `text` without a look at
+// what it found there. False also where that cannot be seen. `text` is as it was before patching.
+bool is_unread(const AtomicOp& op, const uint8_t* text, size_t size, size_t offset);
+
+// As decode_atomic(), of an instruction that reads memory, changes it and writes it without being
+// locked, one of those up to kBtc.
 [[nodiscard]] bool decode_change(const void* code, size_t available, uint64_t address,
                                  AtomicOp& op);
 

@@ -252,6 +252,29 @@ TEST_F(AtomicOpTest, WhatIsNotAtomicIsRefused) {
   }
 }
 
+// `lock` instruction, and what follows it.
+bool is_unread_before(Code text, std::initializer_list<uint8_t> rest) {
+  AtomicOp op;
+  EXPECT_TRUE(decode_atomic(text.data(), text.size(), 0x1000, op));
+  text.insert(text.end(), rest);
+  return is_unread(op, text.data(), text.size(), 0);
+}
+
+TEST_F(AtomicOpTest, AResultIsUnreadIfNeitherRegistersNorFlagsTellIt) {
+  const Code add{0xf0, 0x83, 0x07, 0x01}, decrement{0xf0, 0xff, 0x0f}, set{0xf0, 0x0f, 0xab, 0x07};
+  EXPECT_TRUE(is_unread_before(add, {0xc3}));               // ret
+  EXPECT_FALSE(is_unread_before(add, {}));                  // not seen
+  EXPECT_TRUE(is_unread_before(decrement, {0x85, 0xc0}));   // test
+  EXPECT_FALSE(is_unread_before(decrement, {0x74, 0x00}));  // je: the last one
+  EXPECT_TRUE(is_unread_before(set, {0xc3}));
+  EXPECT_FALSE(is_unread_before(set, {0x72, 0x00}));                       // jc: it was set
+  EXPECT_FALSE(is_unread_before({0xf0, 0x0f, 0xc1, 0x07}, {0xc3}));        // xadd
+  EXPECT_FALSE(is_unread_before({0xf0, 0x0f, 0xb1, 0x17}, {0xc3}));        // cmpxchg
+  EXPECT_FALSE(is_unread_before({0x87, 0x07}, {0xc3}));                    // xchg
+  EXPECT_FALSE(is_unread_before({0x0f, 0xae, 0xf0}, {0xc3}));              // mfence
+  EXPECT_FALSE(is_unread_before({0xf0, 0x48, 0x0f, 0xc7, 0x0f}, {0xc3}));  // cmpxchg16b
+}
+
 // decode_change() knows the same instructions without their lock prefix, up to the bit tests.
 TEST_F(AtomicOpTest, UnlockedFormsAreChangesOfTheSameKind) {
   size_t known = 0;
