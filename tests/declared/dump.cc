@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kFaults[] = {"none",      "held-by-other", "held-already",  "not-held", "fixed",
                                    "not-alone", "lock-not-held", "unordered", "forbidden"};
 constexpr const char* kMisuses[] = {"?", "null", "freed", "foreign", "overlaps", "unknown-object", "unbalanced-lock", "too-many", "destroyed-lock",
-                                   "locked-again"};
+                                   "locked-again", "locked-destroyed"};
 constexpr const char* kChanges[] = {"access",       "acquire-write", "release-write",   "acquire-read",
                                     "release-read", "to-locked",     "to-sticky-read", "to-racy"};
 constexpr const char* kPolicies[] = {"none", "untouched", "private", "read-shared", "racy", "inaccessible", "sticky-read", "locked"};

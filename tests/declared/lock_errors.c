@@ -48,6 +48,14 @@ int main(void) {
   pthread_mutex_lock(&local);
   pthread_mutex_unlock(&local);
   pthread_mutex_destroy(&local);
+  pthread_mutex_lock(&local);                                 /* REPORT misuse locked-destroyed access */
+  pthread_mutex_init(&local, NULL);
+  pthread_mutex_lock(&local);
+  pthread_mutex_unlock(&local);
+  pthread_mutex_destroy(&local);
+  local = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&local);
+  pthread_mutex_unlock(&local);
   alone(keeps, NULL);
   pthread_mutex_destroy(&kept);                               /* REPORT misuse destroyed-lock access */
   pthread_rwlock_init(&lock, NULL);

@@ -42,7 +42,7 @@ void change(uint64_t address, uint32_t change, uint64_t lock, const Caller& call
 int policy_of(uint64_t address);  // -1: no object
 
 // Uses of a lock that POSIX leaves undefined.
-enum class LockError : uint8_t { kNotHeld, kDestroyed, kLockedAgain };
+enum class LockError : uint8_t { kNotHeld, kDestroyed, kLockedAgain, kLockedGone };
 enum class Held : uint8_t { kNo, kYes, kUnknown };
 // Whether the current task has taken the lock, as far as it is known what it has taken. REQUIRES:
 // there are tasks.

@@ -94,7 +94,8 @@ enum class Why : uint32_t {
 };
 
 // What can be wrong with a call of weir.h, apart from the rules of policies, or with a use of a
-// lock: unlocked by a task that does not hold it, destroyed while held, waited for by its holder.
+// lock: unlocked by a task that does not hold it, destroyed while held, waited for by its holder,
+// locked after its end.
 enum class Misuse : uint32_t {
   kNull = 1,
   kFreed,
@@ -105,6 +106,7 @@ enum class Misuse : uint32_t {
   kTooMany,
   kDestroyedLock,
   kLockedAgain,
+  kLockedGone,
 };
 
 // In Object::policy: a block by `new` that the program has not named since.

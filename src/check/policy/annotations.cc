@@ -337,9 +337,9 @@ Held holds(uint64_t lock) {
 }
 
 void report(uint64_t lock, LockError error, const Caller& caller) {
-  constexpr findings::Misuse kWhat[] = {findings::Misuse::kUnbalancedLock,
-                                        findings::Misuse::kDestroyedLock,
-                                        findings::Misuse::kLockedAgain};
+  constexpr findings::Misuse kWhat[] = {
+      findings::Misuse::kUnbalancedLock, findings::Misuse::kDestroyedLock,
+      findings::Misuse::kLockedAgain, findings::Misuse::kLockedGone};
   Call(caller).misuse_of_lock(kWhat[static_cast<uint8_t>(error)], lock);
 }
 

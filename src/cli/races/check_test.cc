@@ -143,10 +143,11 @@ TEST_F(CheckTest, RulesOfPoliciesHaveWords) {
   race.why = Why::kMisuse;
   race.change = 1;
   race.sides[0].kind = 0;
-  for (uint32_t misuse = 1; misuse <= 7; misuse++) {
+  for (uint32_t misuse = 1; misuse <= static_cast<uint32_t>(Misuse::kLockedGone); misuse++) {
     race.fault = misuse;
     EXPECT_NE(read(race).rule, "misuse");
   }
+  race.fault = static_cast<uint32_t>(Misuse::kTooMany);
   EXPECT_NE(race_text(read(race))
                 .find("wrong annotation: weir::cli::g_table[3].count: acquire for writing at "),
             std::string::npos)

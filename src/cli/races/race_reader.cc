@@ -63,6 +63,8 @@ Words words_of(Misuse misuse) {
     case Misuse::kLockedAgain:
       return {"locked-again",
               "the thread waits for a mutex that it holds itself, and that is not recursive"};
+    case Misuse::kLockedGone:
+      return {"locked-destroyed", "the mutex has been destroyed, and not been initialized since"};
     case Misuse::kTooMany:
       return {"too-many", "there are more objects with policies than Weir has room for"};
   }
@@ -89,7 +91,8 @@ std::string lock_call(Misuse misuse) {
   switch (misuse) {
     case Misuse::kUnbalancedLock: return "unlock";
     case Misuse::kDestroyedLock: return "destroy";
-    case Misuse::kLockedAgain: return "lock";
+    case Misuse::kLockedAgain:
+    case Misuse::kLockedGone: return "lock";
     default: return "";
   }
 }

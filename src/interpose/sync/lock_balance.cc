@@ -47,6 +47,14 @@ bool is_plain(const pthread_mutex_t* mutex) {
          (kind & kMutexKind) != kErrorCheck;
 }
 
+// glibc marks what has been destroyed so; whoever locks it gets EINVAL, and nothing is locked. Not
+// at the program's end, where exit handlers and what they have destroyed come in any order.
+bool is_gone(const pthread_mutex_t* mutex) {
+  constexpr int kDestroyedKind = -1;
+  return words_of<Mutex>(mutex).__kind == kDestroyedKind &&
+         !(g_tasks_active && self().identity.exiting);
+}
+
 }  // namespace
 
 void check_order(const volatile void* lock, bool is_shared, const Caller& caller) {
@@ -64,7 +72,9 @@ void check_order(const volatile void* lock, bool is_shared, const Caller& caller
 void check_lock(const pthread_mutex_t* mutex, const Caller& caller) {
   check_use(mutex, caller);
   check_order(mutex, false, caller);
-  if (!is_checked() || !is_plain(mutex)) return;
+  if (!is_checked()) return;
+  if (is_gone(mutex)) return report(mutex, LockError::kLockedGone, caller);
+  if (!is_plain(mutex)) return;
   const auto& words = words_of<Mutex>(mutex);
   if (words.__lock && is_mine(words.__owner)) report(mutex, LockError::kLockedAgain, caller);
 }
