@@ -160,4 +160,29 @@ printf 'mutex:main\npolicy:destroyed\n' >all.supp
 check 0 --suppressions all.supp -- ./locks
 says '0 races found, 2 suppressed'
 
+# --- beside an atomic operation: the instruction behind a short one is executed in Weir's stub
+cat >beside.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct box { int count; long sum; };
+static void* add(void* argument) {
+  struct box* box = argument;
+  __atomic_fetch_add(&box->count, 1, __ATOMIC_RELAXED);
+  box->sum += 3;  // sum
+  return NULL;
+}
+int main(void) {
+  struct box* box = calloc(1, sizeof *box);
+  pthread_t one, two;
+  pthread_create(&one, NULL, add, box);
+  pthread_create(&two, NULL, add, box);
+  pthread_join(one, NULL);
+  pthread_join(two, NULL);
+  return box->sum > 6;
+}
+C
+compile beside.c
+check 66 -- ./beside
+says "struct box.sum: read and write at $(at beside.c sum), read and write at $(at beside.c sum)"
+
 [ "$failed" = 0 ]

@@ -6,6 +6,7 @@
 #include "check/findings/findings.h"
 #include "code/decode/flags.h"
 #include "code/decode/shape.h"
+#include "code/sites/site_table.h"
 #include "memory/backing.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
@@ -134,6 +135,13 @@ void list_operands(const Task& task, const Registers& registers, uint64_t addres
   }
 }
 
+// An instruction beside one that is intercepted stands in a stub. What it does it does for the
+// place that it comes from: that has the lines, the callers, and the library.
+uint64_t program_address_of(uint64_t rip) {
+  StubPlace place;
+  return find_stub_place(rip, place) && place.program_address ? place.program_address : rip;
+}
+
 }  // namespace
 
 void list_accesses_of(const Instruction* instruction, const Task& task, const ucontext_t& context,
@@ -145,6 +153,7 @@ void list_accesses_of(const Instruction* instruction, const Task& task, const uc
   registers.rflags = static_cast<uint64_t>(gregs[REG_EFL]);
   accesses.instruction = instruction;
   list_operands(task, registers, address, extent, accesses);
+  accesses.site.rip = program_address_of(registers.rip);
   if (!accesses.is_listed)
     accesses.access[accesses.count++] = {address, 1,
                                          gregs[REG_ERR] & kWrite ? uint32_t{kUnknownWrite} : 0u};
