@@ -37,10 +37,21 @@ class CallBuffers {
   template <typename Call>
   ssize_t make(Call call, uint64_t size = 0) const {
     for (;;) {
+      bool is_taken_away;
+      const ssize_t result = make_noting(call, is_taken_away);
+      if (result < 0 || static_cast<uint64_t>(result) >= size || !is_taken_away) return result;
+      errno = 0;
+    }
+  }
+  // Makes the call again while it fails by EFAULT since something was taken away. A call that has
+  // done a part is not repeated: `is_taken_away` says whether it may have been cut short.
+  template <typename Call>
+  ssize_t make_noting(Call call, bool& is_taken_away) const {
+    for (;;) {
       const uint64_t changes = make_accessible();
       const ssize_t result = call();
-      if (result >= 0 ? static_cast<uint64_t>(result) >= size : errno != EFAULT) return result;
-      if (!may_be_taken_away(changes)) return result;
+      is_taken_away = may_be_taken_away(changes);
+      if (result >= 0 || errno != EFAULT || !is_taken_away) return result;
       errno = 0;
     }
   }

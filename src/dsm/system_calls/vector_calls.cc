@@ -53,14 +53,10 @@ ssize_t transfer(int file, const iovec* list, int count, const CallBuffers& buff
   const iovec* now = list;
   int left = count;
   for (ssize_t done = 0;;) {
-    const uint64_t changes = buffers.make_accessible();
-    const ssize_t result = call(now, left, done);
-    const bool is_taken_away = buffers.may_be_taken_away(changes);
-    if (result < 0) {
-      if (errno != EFAULT || !is_taken_away) return done > 0 ? done : result;
-      errno = 0;
-      continue;
-    }
+    bool is_taken_away;
+    const ssize_t result =
+        buffers.make_noting([&] { return call(now, left, done); }, is_taken_away);
+    if (result < 0) return done > 0 ? done : result;
     done += result;
     if (result == 0 || static_cast<uint64_t>(done) >= size || !is_taken_away || !is_regular(file))
       return done;
@@ -130,33 +126,29 @@ using namespace weir::dsm;
                   return libc arguments;                                           \
                 });                                                                \
   }
+// At the file's own position; at one that the call names; with flags too.
+#define WEIR_LIST_CALL_HERE(name, make) \
+  WEIR_LIST_CALL(name, make, (int file, const iovec* its_list, int its_count), (file, list, count))
+#define WEIR_LIST_CALL_AT(name, make)                                                    \
+  WEIR_LIST_CALL(name, make, (int file, const iovec* its_list, int its_count, off_t at), \
+                 (file, list, count, behind(at, done)))
+#define WEIR_LIST_CALL_WITH_FLAGS(name, make)                                           \
+  WEIR_LIST_CALL(name, make,                                                            \
+                 (int file, const iovec* its_list, int its_count, off_t at, int flags), \
+                 (file, list, count, behind(at, done), flags))
 
 extern "C" {
 
-WEIR_LIST_CALL(readv, read_list, (int file, const iovec* its_list, int its_count),
-               (file, list, count))
-WEIR_LIST_CALL(preadv, read_list, (int file, const iovec* its_list, int its_count, off_t at),
-               (file, list, count, behind(at, done)))
-WEIR_LIST_CALL(preadv64, read_list, (int file, const iovec* its_list, int its_count, off64_t at),
-               (file, list, count, behind(at, done)))
-WEIR_LIST_CALL(preadv2, read_list,
-               (int file, const iovec* its_list, int its_count, off_t at, int flags),
-               (file, list, count, behind(at, done), flags))
-WEIR_LIST_CALL(preadv64v2, read_list,
-               (int file, const iovec* its_list, int its_count, off64_t at, int flags),
-               (file, list, count, behind(at, done), flags))
-WEIR_LIST_CALL(writev, write_list, (int file, const iovec* its_list, int its_count),
-               (file, list, count))
-WEIR_LIST_CALL(pwritev, write_list, (int file, const iovec* its_list, int its_count, off_t at),
-               (file, list, count, behind(at, done)))
-WEIR_LIST_CALL(pwritev64, write_list, (int file, const iovec* its_list, int its_count, off64_t at),
-               (file, list, count, behind(at, done)))
-WEIR_LIST_CALL(pwritev2, write_list,
-               (int file, const iovec* its_list, int its_count, off_t at, int flags),
-               (file, list, count, behind(at, done), flags))
-WEIR_LIST_CALL(pwritev64v2, write_list,
-               (int file, const iovec* its_list, int its_count, off64_t at, int flags),
-               (file, list, count, behind(at, done), flags))
+WEIR_LIST_CALL_HERE(readv, read_list)
+WEIR_LIST_CALL_AT(preadv, read_list)
+WEIR_LIST_CALL_AT(preadv64, read_list)
+WEIR_LIST_CALL_WITH_FLAGS(preadv2, read_list)
+WEIR_LIST_CALL_WITH_FLAGS(preadv64v2, read_list)
+WEIR_LIST_CALL_HERE(writev, write_list)
+WEIR_LIST_CALL_AT(pwritev, write_list)
+WEIR_LIST_CALL_AT(pwritev64, write_list)
+WEIR_LIST_CALL_WITH_FLAGS(pwritev2, write_list)
+WEIR_LIST_CALL_WITH_FLAGS(pwritev64v2, write_list)
 
 __attribute__((visibility("default"))) ssize_t vmsplice(int file, const iovec* list, size_t count,
                                                         unsigned flags) {
