@@ -1,4 +1,5 @@
-// The lines of /proc/self/maps, without libc and without touching memory of the program.
+// The lines of /proc/self/maps, and small files of /proc, without libc and without touching memory
+// of the program.
 #pragma once
 
 #include <errno.h>
@@ -6,6 +7,7 @@
 #include <stdint.h>
 #include <sys/prctl.h>
 
+#include "base/bytes.h"
 #include "base/types.h"
 #include "sys/syscall_x86_64.h"
 
@@ -47,8 +49,29 @@ inline long open_own(const char* path) {
   return open_own([path] { return open_proc(path); });
 }
 
-// Reads the whole file; `text` (it is changed when parsed) stays until the next call in this
-// process. Returns its length, or -errno.
+// Reads what fits of a file of /proc that tells of the program, and ends it with a NUL. Returns its
+// length, or -errno.
+template <size_t kRoom>
+long read_own_file(const char* path, char (&text)[kRoom]) {
+  const long file = open_own(path);
+  if (failed(file)) return file;
+  const long length = raw(SYS_read, file, reinterpret_cast<long>(text), long{kRoom - 1});
+  raw(SYS_close, file);
+  text[length > 0 ? length : 0] = 0;
+  return length;
+}
+
+// Of a thread of this process: reads /proc/self/task/TID and `name`, which begins with a slash.
+template <size_t kRoom>
+long read_thread_file(int tid, const char* name, char (&text)[kRoom]) {
+  char path[64];
+  append_text(append_number(append_text(path, "/proc/self/task/"), static_cast<uint64_t>(tid)),
+              name);
+  return read_own_file(path, text);
+}
+
+// Reads all of /proc/self/maps; `text` (it is changed when parsed) stays until the next call in
+// this process. Returns its length, or -errno.
 long read_maps(char** text);
 
 // This process has about as many mappings as the kernel allows (vm.max_map_count).

@@ -338,15 +338,9 @@ namespace {
 // It stands in a handler of the program's, which blocks the signal: it waits there for its turn,
 // and the signal waits in the kernel until that handler returns.
 bool sleeps_blocking(const Task& task, int signal) {
-  char path[64], text[4096];
+  char text[4096];
   const int tid = __atomic_load_n(&task.identity.tid, __ATOMIC_ACQUIRE);
-  append_text(append_number(append_text(path, "/proc/self/task/"), static_cast<uint64_t>(tid)),
-              "/status");
-  const long file = sys::open_own(static_cast<const char*>(path));
-  if (sys::failed(file)) return false;
-  const long length = sys::raw(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
-  sys::raw(SYS_close, file);
-  text[length > 0 ? length : 0] = 0;
+  if (sys::failed(sys::read_thread_file(tid, "/status", text))) return false;
   bool sleeps = false;
   for (const char* line = text; *line; line++) {
     if (line != text && line[-1] != '\n') continue;

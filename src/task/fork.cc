@@ -366,11 +366,7 @@ bool has_orphan(int kind, int id) {
   char* end = append_number(append_text(name, "/proc/"), static_cast<uint64_t>(s.program.monitor));
   append_text(append_number(append_text(end, "/task/"), static_cast<uint64_t>(s.program.monitor)),
               "/children");
-  const long file = sys::open_own(static_cast<const char*>(name));
-  if (sys::failed(file)) return false;
-  const long length = sys::raw(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
-  sys::raw(SYS_close, file);
-  text[length > 0 ? length : 0] = 0;
+  if (sys::failed(sys::read_own_file(name, text))) return false;
   for (const char* at = text; *at;) {
     int pid = 0;
     for (; *at >= '0' && *at <= '9'; at++) pid = pid * 10 + (*at - '0');

@@ -22,14 +22,9 @@ constexpr uint32_t kMostInVain = 4;
 // Whether the task runs, or would if it had a processor, or waits for a disk: it is no sleep that
 // another task could end.
 bool is_on_the_way(const Task& task) {
-  char name[64], text[512];
+  char text[512];
   const int tid = __atomic_load_n(&task.identity.tid, __ATOMIC_ACQUIRE);
-  append_text(append_number(append_text(name, "/proc/self/task/"), static_cast<uint64_t>(tid)),
-              "/stat");
-  const long file = sys::open_own(static_cast<const char*>(name));
-  if (sys::failed(file)) return false;
-  const long length = sys::raw(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
-  sys::raw(SYS_close, file);
+  const long length = sys::read_thread_file(tid, "/stat", text);
   // "TID (NAME) STATE ...": a name may have any bytes.
   for (long at = length - 3; at > 0; at--)
     if (text[at] == ')') return text[at + 2] == 'R' || text[at + 2] == 'D';
