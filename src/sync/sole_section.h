@@ -65,10 +65,11 @@ inline bool let_go(Task& task) {
   return true;
 }
 
-// While it lives no handler of the program's runs, nor is this task preempted; nothing more. `on`:
-// it does anything.
+// While it lives no handler of the program's runs, nor is this task preempted; nothing more. It
+// does nothing if `on` is false, and nothing before the first thread if it is not given.
 class SignalsWait {
  public:
+  SignalsWait() : SignalsWait(g_tasks_active) {}
   explicit SignalsWait(bool on) : on_(on && !self().in_runtime && !self().identity.in_vfork) {
     if (on_) self().in_runtime = 1, self().fast_lock_section = 1;
     asm volatile("" ::: "memory");

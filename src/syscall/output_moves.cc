@@ -154,11 +154,9 @@ long load_offset(long at, int64_t& offset) { return at ? trap::from_program(offs
 
 long store_offset(long at, int64_t offset) {
   if (!at) return 0;
-  if (g_tasks_active) begin_turn(EventKind::kSyscall);
+  const TurnScope turn(EventKind::kSyscall);
   note_written();
-  const long wrong = trap::to_program(at, offset);
-  if (g_tasks_active) end_turn();
-  return wrong;
+  return trap::to_program(at, offset);
 }
 
 }  // namespace

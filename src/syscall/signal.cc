@@ -136,7 +136,7 @@ long on_signal_sleep(Call& call) {
     call.c = reinterpret_cast<long>(&time);
   }
   Task& task = self();
-  if (g_tasks_active) begin_turn(EventKind::kSyscall);
+  const TurnScope turn(EventKind::kSyscall);
   note_written();
   if (waits) {
     alignas(8) uint8_t info[128];
@@ -149,7 +149,6 @@ long on_signal_sleep(Call& call) {
       input::bytes(info, sizeof info);
       task.signals.wait_set = 0;
       if (call.b) signal = give_info(call.b, info, signal);
-      if (g_tasks_active) end_turn();
       return signal;
     }
   } else {
@@ -168,7 +167,6 @@ long on_signal_sleep(Call& call) {
   }
   task.signals.mask = before;
   task.signals.wait_set = 0;
-  if (g_tasks_active) end_turn();
   call.again = false;
   return result;
 }

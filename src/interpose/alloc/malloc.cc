@@ -162,7 +162,7 @@ template <void (*kNotify)(const HeapNotice&)>
   if (!declared::is_programs(caller.where) || (g_tasks_active && self().identity.in_vfork) ||
       !declared::is_on())
     return nullptr;
-  const SignalsWait signals(g_tasks_active);
+  const SignalsWait signals;
   return declared::allocate(size, kPrivate, caller);
 }
 inline void* object_of(size_t size, const Caller& caller) {
@@ -173,7 +173,7 @@ inline void* object_of(size_t size, const Caller& caller) {
   if (!plan().checks_races() || !declared::is_own(object) ||
       (g_tasks_active && self().identity.in_vfork) || !declared::is_on())
     return;
-  const SignalsWait signals(g_tasks_active);
+  const SignalsWait signals;
   declared::release(object, caller);
 }
 

@@ -72,7 +72,7 @@ __attribute__((constructor)) void find_early() {
   if (!declared::is_programs(caller.where) || (g_tasks_active && self().identity.in_vfork) ||
       !declared::is_on())
     return nullptr;
-  const SignalsWait signals(g_tasks_active);
+  const SignalsWait signals;
   return declared::allocate(size, kPrivate, caller, true);
 }
 

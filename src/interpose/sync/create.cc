@@ -251,7 +251,7 @@ WEIR_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attribut
     return make_known(
         [&] { return real().pthread_create(thread, attributes, function, argument); });
   if (__builtin_expect(declared::g_strict, 0) && !self().identity.in_vfork && declared::is_on()) {
-    const SignalsWait signals(g_tasks_active);
+    const SignalsWait signals;
     declared::hand_over(reinterpret_cast<uint64_t>(argument), WEIR_CALLER);
   }
   return create(reinterpret_cast<const void*>(function), argument,

@@ -35,7 +35,7 @@ Held held(const void* lock) {
 }
 
 void report(const void* lock, LockError error, const Caller& caller) {
-  const SignalsWait signals(g_tasks_active);
+  const SignalsWait signals;
   declared::report(reinterpret_cast<uint64_t>(lock), error, caller);
 }
 
