@@ -15,6 +15,9 @@ namespace weir {
 // True once the program has made its first task; in a forked child false again. Read by malloc and
 // every interposer.
 extern bool g_tasks_active;
+// As g_tasks_active, of a program whose tasks are processes (Plan::has_processes): a monitor is the
+// parent of all.
+inline bool g_has_monitor = false;
 
 namespace runtime {
 

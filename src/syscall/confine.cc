@@ -106,9 +106,8 @@ long on_call_of_one_thread(Call& call) {
 // The kernel has one tracer for what is traced, and tells it alone. That would be one task's
 // process, or, of a child that asks to be traced, the monitor; the program waits for ever.
 long on_trace(Call& call) {
-  const bool has_tasks = g_tasks_active && plan().has_processes();
   const bool asks = call.a == PTRACE_TRACEME && shared().program.forked_beside_tasks;
-  if (input::is_on() || !(has_tasks || asks)) return call_kernel(call);
+  if (input::is_on() || !(g_has_monitor || asks)) return call_kernel(call);
   report(
       "a debugger with threads does not work under Weir but with --view direct: ptrace() returns "
       "EPERM. Start it without Weir; gdb looks at a recording by weir replay --gdb");

@@ -121,7 +121,7 @@ void become_single_after_fork() {
   task.flags = 0;
   s.processes.entries[task.identity.process].pid = task.identity.tid;
   s.processes.entries[task.identity.process].taken = 1;
-  g_tasks_active = false;
+  g_tasks_active = g_has_monitor = false;
   forget_in_place_process();
 }
 
@@ -227,7 +227,7 @@ void leave_meeting() {
 }
 
 long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
-  const bool multi = g_tasks_active && plan().has_processes();
+  const bool multi = g_has_monitor;
   while (multi && shared().heap.user) wait_for_page(kHeapKey);
   leave_meeting();
   const uint32_t ordinal = input::is_on()
@@ -286,7 +286,7 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
 }
 
 long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
-  const bool multi = g_tasks_active && plan().has_processes();
+  const bool multi = g_has_monitor;
   Task& me = self();
   leave_meeting();
   // The child has a record and a runtime stack of its own in the lower half of this task's, which
