@@ -48,8 +48,6 @@ long wait_in_kernel(Call& call) {
 }
 
 long on_wait4(Call& call) {
-  if (!g_tasks_active) return call_kernel(call);
-  if (!plan().has_processes()) return wait_in_kernel(call);
   constexpr int kOptions = WNOHANG | WUNTRACED | WCONTINUED | tasks::kWaitKinds;
   const int options = static_cast<int>(call.c), pid = static_cast<int>(call.a);
   if (options & ~kOptions) return -EINVAL;
@@ -70,8 +68,7 @@ long on_wait4(Call& call) {
 }
 
 long on_waitid(Call& call) {
-  if (!g_tasks_active || call.a > P_PIDFD) return call_kernel(call);
-  if (!plan().has_processes()) return wait_in_kernel(call);
+  if (call.a > P_PIDFD) return call_kernel(call);
   constexpr int kNews = WEXITED | WSTOPPED | WCONTINUED,
                 kOptions = kNews | WNOHANG | WNOWAIT | tasks::kWaitKinds;
   const int options = static_cast<int>(call.d);
@@ -156,7 +153,7 @@ long execute_here(Call& call) {
 // execve, execveat.
 long on_execute(Call& call) {
   const bool at = call.number == SYS_execveat,
-             monitored = g_tasks_active && plan().has_processes() && !self().identity.in_vfork;
+             monitored = g_has_monitor && !self().identity.in_vfork;
   tasks::Hosted hosted;
   bool is_outside = false;
   const bool is_hosted =
@@ -186,13 +183,14 @@ long on_execute(Call& call) {
   return result;
 }
 
+long open_first_pidfd(const Call& call) {
+  const long made = call_kernel(call);
+  if (made >= 0 && !input::replaying())
+    tasks::note_pidfd(static_cast<int>(made), static_cast<int>(call.a));
+  return made;
+}
+
 long on_pidfd_open(const Call& call) {
-  if (!g_tasks_active) {
-    const long made = call_kernel(call);
-    if (made >= 0 && !input::replaying())
-      tasks::note_pidfd(static_cast<int>(made), static_cast<int>(call.a));
-    return made;
-  }
   begin_turn(EventKind::kSyscall);
   const int pid = static_cast<int>(call.a), flags = static_cast<int>(call.b);
   long result = call_kernel(call);
@@ -249,7 +247,6 @@ long on_subreaper(const Call& call) {
 
 // The kernel was never told of the list: it would clear words behind the View's back.
 long on_get_robust_list(Call& call) {
-  if (!g_tasks_active) return call_kernel(call);
   Task* task = call.a ? tasks::find_by_virtual_tid(static_cast<int>(call.a)) : &self();
   if (!task) return call_kernel(call);
   constexpr uint64_t kHeadSize = 24;  // linux/futex.h, struct robust_list_head
@@ -264,8 +261,7 @@ void let_stack_grow(Call call, long wanted) {
   rlimit limit{};
   Shared& s = shared();
   const uint64_t top = s.program.stack_limit;
-  if (!g_tasks_active || !plan().has_processes() || !top || trap::from_program(limit, wanted) != 0)
-    return;
+  if (!g_has_monitor || !top || trap::from_program(limit, wanted) != 0) return;
   const uint64_t size = page_up(page::stack_size(limit.rlim_cur));
   uint64_t start = top;
   for (uint32_t i = s.memory.segment_count; i-- > 0;) {
@@ -301,7 +297,7 @@ long on_limits(Call& call) {
     }
     let_stack_grow(call, wanted);
   }
-  if (!g_tasks_active || !plan().has_processes() || input::replaying()) return result;
+  if (!g_has_monitor || input::replaying()) return result;
   Shared& s = shared();
   for (uint32_t p = 0; p < s.processes.high; p++) {
     if (s.processes.entries[p].pid > 0)
@@ -309,6 +305,136 @@ long on_limits(Call& call) {
   }
   sys::raw(SYS_prlimit64, s.program.monitor, resource, wanted, 0);
   return 0;
+}
+
+long on_control(Call& call) {
+  if (is_refused_control(call)) return -EINVAL;
+  note_parent_death(call);
+  note_control(call);
+  return call_kernel(call);
+}
+
+long on_monitored_control(Call& call) {
+  switch (call.a) {
+    case PR_SET_PDEATHSIG:
+    case PR_GET_PDEATHSIG: return on_parent_death(call);
+    case PR_SET_CHILD_SUBREAPER:
+    case PR_GET_CHILD_SUBREAPER: return on_subreaper(call);
+    case PR_GET_TID_ADDRESS:
+      if (!self().identity.clear_child_tid) break;
+      return trap::to_program(call.b, self().identity.clear_child_tid);
+    case PR_SET_SECCOMP: shared().in_place_process.closed = 1; break;
+    default: break;
+  }
+  return on_control(call);
+}
+
+long on_signalfd(const Call& call) {
+  const TurnScope turn(EventKind::kSyscall);
+  const long result = call_kernel(call);
+  uint64_t mask;
+  if (result >= 0 && trap::from_program(mask, call.b) == 0) {
+    shared().signals.signalfd_mask |= mask;
+    shared().signals.signalfd_task = self().id;
+  }
+  return result;
+}
+
+// What is the same before the first thread and after it.
+long on_process_always(Call& call) {
+  switch (call.number) {
+    case SYS_clone:
+    case SYS_clone3:
+    case SYS_fork:
+    case SYS_vfork: return on_clone_call(call);
+    case SYS_execve:
+    case SYS_execveat: return on_execute(call);
+    case SYS_arch_prctl:
+      if (call.a == ARCH_SET_FS) sys::g_has_glibc_thread = false;  // Go, and static programs
+      return call_kernel(call);
+    case SYS_setrlimit:
+    case SYS_prlimit64: return on_limits(call);
+    case SYS_signalfd4: return on_signalfd(call);
+    case SYS_chroot:
+      if (!input::replaying()) keep_own_files();
+      return call_kernel(call);
+    case SYS_landlock_restrict_self:
+      if (!input::replaying()) allow_own_files(call.a);
+      return call_kernel(call);
+    case SYS_rseq: return -ENOSYS;  // the kernel would write to the program's memory at any moment
+    case SYS_prctl: return on_control(call);
+    case SYS_ptrace: return on_trace(call);
+    default:
+      if (is_of_one_thread(call.number)) return call_kernel(call);
+      if (effects::named_thread(call.number, call.a) >= 0) return on_named_thread(call);
+      if (effects::changes_thread(call.number)) note_changed(0);
+      return call_kernel(call);
+  }
+}
+
+// Before the first thread.
+long on_process_alone(Call& call) {
+  switch (call.number) {
+    case SYS_exit:
+    case SYS_exit_group: tasks::exit_program(static_cast<int>(call.a) & 0xff);
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_setpgid:
+    case SYS_getpid:
+    case SYS_getppid:
+    case SYS_get_robust_list: return call_kernel(call);
+    case SYS_gettid: return input::is_on() ? self().identity.virtual_tid : call_kernel(call);
+    case SYS_pidfd_open: return plan().has_processes() ? open_first_pidfd(call) : call_kernel(call);
+    case SYS_set_robust_list: {
+      const long result = call_kernel(call);
+      if (result == 0) self().identity.robust_list = static_cast<uint64_t>(call.a);
+      return result;
+    }
+    case SYS_set_tid_address:
+      self().identity.clear_child_tid = static_cast<uint64_t>(call.a);
+      sys::raw(SYS_set_tid_address, call.a);
+      return self().identity.virtual_tid;
+    default: return on_process_always(call);
+  }
+}
+
+// Among tasks.
+long on_process_of_task(Call& call) {
+  switch (call.number) {
+    case SYS_exit: tasks::finish(static_cast<int>(call.a) & 0xff);
+    case SYS_exit_group:
+      if (has_short_turns())
+        begin_turn(EventKind::kExit);  // it comes after the turns that were before it
+      tasks::exit_program(static_cast<int>(call.a) & 0xff);
+    case SYS_wait4: return wait_in_kernel(call);
+    case SYS_waitid: return call.a > P_PIDFD ? call_kernel(call) : wait_in_kernel(call);
+    case SYS_setpgid:
+    case SYS_getpid:
+    case SYS_getppid:
+    case SYS_pidfd_open: return call_kernel(call);
+    case SYS_gettid: return self().identity.virtual_tid;
+    case SYS_set_robust_list: self().identity.robust_list = static_cast<uint64_t>(call.a); return 0;
+    case SYS_get_robust_list: return on_get_robust_list(call);
+    case SYS_set_tid_address:
+      self().identity.clear_child_tid = static_cast<uint64_t>(call.a);
+      return self().identity.virtual_tid;
+    default: return on_process_always(call);
+  }
+}
+
+// Among tasks that are processes: the program's children and its id are the monitor's.
+long on_monitored_process(Call& call) {
+  switch (call.number) {
+    case SYS_wait4: return on_wait4(call);
+    case SYS_waitid: return on_waitid(call);
+    case SYS_pidfd_open: return on_pidfd_open(call);
+    case SYS_setpgid: return on_setpgid(call);
+    case SYS_getpid: return shared().program.shown_pid;
+    case SYS_getppid: return shared().program.parent;
+    case SYS_prctl: return on_monitored_control(call);
+    default:
+      return is_of_one_thread(call.number) ? on_call_of_one_thread(call) : on_process_of_task(call);
+  }
 }
 
 }  // namespace
@@ -341,118 +467,22 @@ bool is_process(long number) {
   switch (number) {
     case SYS_setrlimit:
     case SYS_prlimit64:
-    case SYS_clone:
-    case SYS_clone3:
-    case SYS_fork:
-    case SYS_vfork:
-    case SYS_execve:
-    case SYS_execveat:
-    case SYS_exit:
-    case SYS_exit_group:
     case SYS_wait4:
     case SYS_waitid:
-    case SYS_pidfd_open:
     case SYS_setpgid:
     case SYS_getpid:
     case SYS_gettid:
     case SYS_getppid:
-    case SYS_set_robust_list:
-    case SYS_get_robust_list:
-    case SYS_set_tid_address:
-    case SYS_arch_prctl:
-    case SYS_rseq:
-    case SYS_signalfd4:
-    case SYS_prctl:
-    case SYS_chroot:
-    case SYS_ptrace:
-    case SYS_landlock_restrict_self: return true;
-    default: return is_of_one_thread(number) || effects::may_name_thread(number);
+    case SYS_get_robust_list: return true;
+    default:
+      return is_process_alone(number) || is_of_one_thread(number) ||
+             effects::may_name_thread(number);
   }
 }
 
 long on_process(Call& call) {
-  Shared& s = shared();
-  const bool processes = g_tasks_active && plan().has_processes();
-  switch (call.number) {
-    case SYS_clone:
-    case SYS_clone3:
-    case SYS_fork:
-    case SYS_vfork: return on_clone_call(call);
-    case SYS_execve:
-    case SYS_execveat: return on_execute(call);
-    case SYS_exit:
-      if (!g_tasks_active) tasks::exit_program(static_cast<int>(call.a) & 0xff);
-      tasks::finish(static_cast<int>(call.a) & 0xff);
-    case SYS_exit_group:
-      if (g_tasks_active && has_short_turns())
-        begin_turn(EventKind::kExit);  // it comes after the turns that were before it
-      tasks::exit_program(static_cast<int>(call.a) & 0xff);
-    case SYS_wait4: return on_wait4(call);
-    case SYS_waitid: return on_waitid(call);
-    case SYS_pidfd_open: return plan().has_processes() ? on_pidfd_open(call) : call_kernel(call);
-    case SYS_setpgid: return processes ? on_setpgid(call) : call_kernel(call);
-    case SYS_getpid: return processes ? s.program.shown_pid : call_kernel(call);
-    case SYS_gettid:
-      return g_tasks_active || input::is_on() ? self().identity.virtual_tid : call_kernel(call);
-    case SYS_getppid:
-      if (!processes) return call_kernel(call);
-      return s.program.parent;
-    case SYS_set_robust_list: {
-      const long result = g_tasks_active ? 0 : call_kernel(call);
-      if (result == 0) self().identity.robust_list = static_cast<uint64_t>(call.a);
-      return result;
-    }
-    case SYS_get_robust_list: return on_get_robust_list(call);
-    case SYS_set_tid_address:
-      self().identity.clear_child_tid = static_cast<uint64_t>(call.a);
-      if (!g_tasks_active) sys::raw(SYS_set_tid_address, call.a);
-      return self().identity.virtual_tid;
-    case SYS_arch_prctl:
-      if (call.a == ARCH_SET_FS) sys::g_has_glibc_thread = false;  // Go, and static programs
-      return call_kernel(call);
-    case SYS_setrlimit:
-    case SYS_prlimit64: return on_limits(call);
-    case SYS_signalfd4: {
-      if (g_tasks_active) begin_turn(EventKind::kSyscall);
-      long result = call_kernel(call);
-      uint64_t mask;
-      if (result >= 0 && trap::from_program(mask, call.b) == 0) {
-        s.signals.signalfd_mask |= mask;
-        s.signals.signalfd_task = self().id;
-      }
-      if (g_tasks_active) end_turn();
-      return result;
-    }
-    case SYS_chroot:
-      if (!input::replaying()) keep_own_files();
-      return call_kernel(call);
-    case SYS_landlock_restrict_self:
-      if (!input::replaying()) allow_own_files(call.a);
-      return call_kernel(call);
-    case SYS_rseq: return -ENOSYS;  // the kernel would write to the program's memory at any moment
-    case SYS_prctl:
-      if (is_refused_control(call)) return -EINVAL;
-      if (!processes) {
-        note_parent_death(call);
-      } else if (call.a == PR_SET_PDEATHSIG || call.a == PR_GET_PDEATHSIG) {
-        return on_parent_death(call);
-      } else if (call.a == PR_SET_CHILD_SUBREAPER || call.a == PR_GET_CHILD_SUBREAPER) {
-        return on_subreaper(call);
-      } else if (call.a == PR_GET_TID_ADDRESS && self().identity.clear_child_tid) {
-        return trap::to_program(call.b, self().identity.clear_child_tid);
-      } else if (call.a == PR_SET_SECCOMP) {
-        shared().in_place_process.closed = 1;
-      }
-      note_control(call);
-      return call_kernel(call);
-    case SYS_ptrace: return on_trace(call);
-    default:
-      if (is_of_one_thread(call.number))
-        return processes ? on_call_of_one_thread(call) : call_kernel(call);
-      if (effects::named_thread(call.number, call.a) >= 0) return on_named_thread(call);
-      if (effects::changes_thread(call.number)) note_changed(0);
-      return call_kernel(call);
-  }
+  if (!g_tasks_active) return on_process_alone(call);
+  return g_has_monitor ? on_monitored_process(call) : on_process_of_task(call);
 }
 
 }  // namespace weir::syscalls
