@@ -77,6 +77,9 @@ class SignalsWait {
   ~SignalsWait() {
     if (on_) end_section(self());
   }
+  // False: signals are not looked at here, before the first thread, within the runtime, or in a
+  // vfork child.
+  bool is_on() const { return on_; }
   SignalsWait(const SignalsWait&) = delete;
   SignalsWait& operator=(const SignalsWait&) = delete;
 

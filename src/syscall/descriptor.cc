@@ -370,7 +370,7 @@ long on_descriptor(Call& call) {
     begin_turn(EventKind::kSyscall);
     note_written();
     // No process has yet to map or unmap it: the one would be refused, for the other this is.
-    if (seals && plan().has_processes()) runtime::let_all_catch_up();
+    if (seals) runtime::let_all_catch_up();
     long result = call_kernel(call);
     end_turn();
     return result;

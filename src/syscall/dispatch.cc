@@ -64,14 +64,15 @@ constexpr long kFutexWake = 454, kFutexWait = 455, kFutexRequeue = 456;
 // By these the kernel goes on working in the process's memory while its tasks run: in no order, and
 // in one task's process only.
 bool is_left_out(long number) {
+  const bool in_one_process = plan().has_processes();
   switch (number) {
     case SYS_io_uring_setup:
     case SYS_io_uring_enter:
-    case SYS_io_uring_register: return plan().has_processes() || plan().is_deterministic();
+    case SYS_io_uring_register:
     case SYS_futex_waitv:
     case kFutexWake:
     case kFutexWait:
-    case kFutexRequeue: return plan().has_processes() || plan().is_deterministic();
+    case kFutexRequeue: return in_one_process || plan().is_deterministic();
     case SYS_io_setup:
     case SYS_io_destroy:
     case SYS_io_getevents:
@@ -79,7 +80,7 @@ bool is_left_out(long number) {
     case SYS_io_cancel:
     case SYS_io_pgetevents:
     case SYS_userfaultfd:
-    case kMseal: return plan().has_processes();
+    case kMseal: return in_one_process;
     default: return false;
   }
 }
@@ -190,17 +191,18 @@ void choose_handled(bool multi) {
   mark(is_left_out, 1);
   mark(is_of_static_program, 1);
   if (constant::is_on()) mark(is_constant, 1);
-  if (plan().has_processes()) mark(is_memory, 1);
-  if (plan().has_processes()) mark(may_own_memory, 1);
-  if (plan().has_processes())
+  const bool has_processes = plan().has_processes();
+  if (has_processes) {
+    mark(is_memory, 1);
+    mark(may_own_memory, 1);
     g_syscall_handled[SYS_timer_create] = g_syscall_handled[SYS_shmctl] = 1;
+  }
   g_syscall_handled[SYS_mlockall] = 1;
   if (hides_descriptors()) mark(closes_descriptors, 1);
   if (plan().checks_races()) mark(makes_descriptors, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
-  mark(polls_with_mask,
-       1);  // all that the mask of a wait lets through come, and not the first only
+  mark(polls_with_mask, 1);  // all that the mask of a wait lets through come, not the first only
   g_syscall_handled[SYS_rt_sigsuspend] = 1;
   mark(sends_signal, 1);  // after abort() a handler may unwind the stack (signal/deliver.cc)
   if (plan().is_serial()) mark(may_drain_stores, 1);
@@ -209,8 +211,8 @@ void choose_handled(bool multi) {
   if (!multi) return;
   if (plan().gives_pages() || plan().has_keys())
     return handle_all_calls();  // the kernel would find pages closed
-  if (plan().has_processes()) mark(tasks::tells_ids, 1), mark(is_copy_of_memory, 1);
-  if (plan().has_processes()) mark(may_change_file, 1);
+  if (has_processes)
+    mark(tasks::tells_ids, 1), mark(is_copy_of_memory, 1), mark(may_change_file, 1);
   mark(is_process, 1);
   mark(is_memory, 1);
   mark(is_signal_call, 1);
@@ -440,14 +442,14 @@ void on_syscall(Frame& frame, const Site& site) {
   if (is_made_in_stopped_world(call, site)) return;
   Task& task = self();
   const bool uses_shared_memory = shared_memory::g_active;
-  const bool has_keys = plan().has_keys() && g_tasks_active && !task.identity.in_vfork;
+  const bool is_event = g_tasks_active && !task.identity.in_vfork;
+  const bool has_keys = plan().has_keys() && is_event;
   if (has_keys) view::current().open_keys(task);
   if (is_futex(call.number)) {
     if (uses_shared_memory)
       shared_memory::lend(static_cast<uint64_t>(call.a),
                           has_second_word(call) ? static_cast<uint64_t>(call.e) : 0);
-  } else if ((plan().gives_pages() && g_tasks_active && !task.identity.in_vfork) || has_keys ||
-             uses_shared_memory) {
+  } else if ((plan().gives_pages() && is_event) || has_keys || uses_shared_memory) {
     task.pages.holds_call = static_cast<uint32_t>(call.number) + 1;
     if (plan().checks_races() && view::current().has_to_catch_up(task))
       view::current().catch_up(task);

@@ -226,6 +226,18 @@ void leave_meeting() {
   g_meeting = 0;
 }
 
+namespace {
+
+// The child is there, or was not made. The monitor has to know it.
+void end_making(long pid) {
+  Shared& s = shared();
+  if (pid > 0 && plan().has_processes())
+    note_child(static_cast<int>(pid), s.processes.making_signal);
+  s.processes.making_signal = -1;
+}
+
+}  // namespace
+
 long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
   const bool multi = g_has_monitor;
   while (multi && shared().heap.user) wait_for_page(kHeapKey);
@@ -261,9 +273,7 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
   const long pid =
       trap::Birth().make(passed_on(request, multi), static_cast<uint64_t>(area) + kForkStack - 64,
                          fork_child, static_cast<uint64_t>(area), 0, &descriptor);
-  if (pid > 0 && plan().has_processes())
-    note_child(static_cast<int>(pid), shared().processes.making_signal);
-  shared().processes.making_signal = -1;
+  end_making(pid);
   if (pid > 0) {
     while (!__atomic_load_n(&work->copied, __ATOMIC_ACQUIRE)) {
       sys::futex_wait(&work->copied, 0, 20'000'000);
@@ -330,9 +340,7 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
     view::current().forget_copies();  // the child wrote with this task's mappings, and its faults
                                       // are not this task's
   }
-  if (pid > 0 && plan().has_processes())
-    note_child(static_cast<int>(pid), shared().processes.making_signal);
-  shared().processes.making_signal = -1;
+  end_making(pid);
   pidfd = kept_pidfd(request, pid, descriptor);
   return input::note_child(pid, copy->recorded.ordinal);
 }

@@ -137,11 +137,9 @@ void reserve_heap(uint32_t heap) {
     task.identity.cpu_offset = -static_cast<int64_t>(sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID));
   order::current().wait_to_run(task);
   WEIR_DEBUG_CHECK(!plan().is_isolated() || !shared().order.serial);  // invariant 3 of spawn.cc
-  if (plan().has_processes()) {
-    runtime::apply_mappings(task);
-    view::current().refresh();
-    view::current().take_over(task);
-  }
+  runtime::apply_mappings(task);
+  view::current().refresh();
+  view::current().take_over(task);
   enter_phase(task, Phase::kProgram);
   input::begin_task(task);
   Frame* const frame = first_frame(task.stack_top);
@@ -387,7 +385,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
     view::current()
         .drop_retained_copies();  // the child would begin with them, and others publish first
   // The child has what its creator has changed, and is not counted among those that repeat it.
-  if (plan().has_processes()) runtime::apply_mappings(creator);
+  runtime::apply_mappings(creator);
   s.processes.entries[process].mapping_sequence =
       s.processes.entries[runtime::g_process].mapping_sequence;
   uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_SETTLS;

@@ -12,11 +12,9 @@ namespace {
 using Tell = void (*)(uint64_t object, const Caller& caller);
 
 void tell(Tell what, const volatile void* object, const Caller& caller) {
-  if (!g_tasks_active || self().identity.in_vfork || self().in_runtime ||
-      !hazards::looks_for(findings::Hazard::kLifetime))
-    return;
-  const SignalsWait signals(true);
-  what(reinterpret_cast<uint64_t>(object), caller);
+  const SignalsWait signals;
+  if (signals.is_on() && hazards::looks_for(findings::Hazard::kLifetime))
+    what(reinterpret_cast<uint64_t>(object), caller);
 }
 
 void begins(const volatile void* object, const Caller& caller) {

@@ -121,9 +121,9 @@ bool check_destroy(const pthread_rwlock_t* lock, const Caller& caller) {
 }
 
 void check_use(const volatile void* object, const Caller& caller) {
-  if (!g_tasks_active || !is_checked() || !hazards::looks_for(findings::Hazard::kLifetime)) return;
-  const SignalsWait signals(true);
-  hazards::before_use(reinterpret_cast<uint64_t>(object), caller);
+  const SignalsWait signals;
+  if (signals.is_on() && hazards::looks_for(findings::Hazard::kLifetime))
+    hazards::before_use(reinterpret_cast<uint64_t>(object), caller);
 }
 
 }  // namespace weir::interpose

@@ -108,11 +108,9 @@ bool tells_attached(long number, long command) {
 }
 
 long tell_attached(Call& call) {
-  if (g_tasks_active) {
-    begin_turn(EventKind::kSyscall);
-    note_written();
-    if (plan().has_processes()) runtime::let_all_catch_up();
-  }
+  const TurnScope turn(EventKind::kSyscall);
+  note_written();
+  if (g_tasks_active) runtime::let_all_catch_up();
   const long result = call_kernel(call);
   if (result >= 0) {
     const auto segment = static_cast<uint64_t>(call.b == IPC_STAT ? call.a : result);
@@ -123,7 +121,6 @@ long tell_attached(Call& call) {
     if (trap::from_program(attached, at) == 0)
       (void)!trap::to_program(at, attached > excess ? attached - excess : 0);
   }
-  if (g_tasks_active) end_turn();
   return result;
 }
 
