@@ -1,5 +1,4 @@
 // weir hunt: schedules of a program, until one fails; the one that fails, made small and told.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,7 +6,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <thread>
@@ -25,6 +23,7 @@
 #include "cli/hunt/run/process_runner.h"
 #include "cli/launch/launch.h"
 #include "cli/launch/verdict.h"
+#include "cli/races/report_options.h"
 #include "cli/recorder/replayed_run.h"
 #include "recording/bytes.h"
 
@@ -51,16 +50,6 @@ size_t processors() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
   return static_cast<size_t>(std::max(CPU_COUNT(&set), 1));
-}
-
-// The output's absolute name, found out before the program runs. Empty: standard output or error.
-std::string prepared_file(const std::string& name) {
-  if (name.empty()) return "";
-  const int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0)
-    throw Failure(kWeirFailed, fmt::format("--output {}: {}", name, strerror(errno)));
-  close(descriptor);
-  return std::filesystem::absolute(name).string();
 }
 
 void write_report(const HuntOptions& options, const std::string& output,
@@ -131,7 +120,7 @@ class Hunting {
         hunt::choose_heap(options_.heap, program.path, options_.process.jobs);
     options_.process.guards_heap = options_.pursuit.guards_heap = heap.is_guarded;
     if (!heap.why_not.empty() && !options_.quiet) say(log_, heap.why_not);
-    const std::string output = prepared_file(options_.output);
+    const std::string output = prepared_output(options_.output);
     std::vector<Report> reports;
     int interrupt = 0;
     if (!options_.by_test) {

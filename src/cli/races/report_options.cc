@@ -13,9 +13,7 @@
 #include "cli/sources/source_map.h"
 
 namespace weir::cli {
-namespace {
 
-// Empty: none. Found out before the program runs, and by its absolute name.
 std::string prepared_output(const std::string& name) {
   if (name.empty()) return "";
   const int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -24,8 +22,6 @@ std::string prepared_output(const std::string& name) {
   close(descriptor);
   return std::filesystem::absolute(name).string();
 }
-
-}  // namespace
 
 std::vector<std::string> add_report_options(CLI::App& command, ReportOptions& options) {
   command

@@ -28,6 +28,9 @@ struct ReportOptions {
 // action keeps. Their names.
 std::vector<std::string> add_report_options(CLI::App& command, ReportOptions& options);
 
+// The output's absolute name; its file is there, before the program runs. Empty for no name:
+// standard output or error. Throws Failure.
+std::string prepared_output(const std::string& name);
 // Prepares the report that was asked for, before the program runs: its file is there, and named
 // absolutely. Throws Failure.
 // `program` is its path: sources are looked for beside it, too.
