@@ -103,6 +103,7 @@ limits() {
   same prlimit --fsize=4096:unlimited -- "$program" file 8
   same prlimit --stack=unlimited -- "$program" many 8
   same prlimit --stack=65536 -- "$program" many 8
+  says 125 'a library lies where' setarch -L -- "$program" many 8
   same prlimit --memlock=0 -- "$program" many 8
   same prlimit --core=unlimited -- "$program" many 8
   same prlimit --cpu=1:9 -- "$program" work

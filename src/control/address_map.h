@@ -107,4 +107,11 @@ static_assert(kSharedView + kBackingSize <= kControl &&
 inline constexpr uint64_t kRuntimeLimit = 0x400000000000;
 static_assert(kCheckPages + kCheckPagesSize <= kRuntimeLimit);
 
+// Whether the range touches that. Between the arena and the windows is nothing of the runtime's:
+// there the kernel puts the libraries of a program with an unlimited stack, to which it leaves five
+// sixths of all addresses.
+constexpr bool overlaps_runtime(const Range& range) {
+  return range.overlaps({kArena, kArena + kArenaSize}) || range.overlaps({kWindows, kRuntimeLimit});
+}
+
 }  // namespace weir

@@ -71,7 +71,7 @@ uint64_t take_segment_space(uint64_t size) {
 
 bool ours(const Range& range) {
   Range image = own_image();
-  return range.overlaps(image) || range.overlaps(Range{kArena, kRuntimeLimit});
+  return range.overlaps(image) || overlaps_runtime(range);
 }
 
 uint64_t record_segment(uint64_t start, uint64_t size, int protection) {
@@ -201,6 +201,14 @@ void convert_line(const sys::MapLine& line, uint64_t stack_limit) {
   if (!map_private(start, size, offset, protection)) fail("map a segment of the program", -ENOMEM);
 }
 
+// Libraries lie there if mappings go upwards. The first thread would map the view over them.
+bool is_shared_view_taken() {
+  const long at = map(kSharedView, kBackingSize, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at == static_cast<long>(kSharedView)) sys::raw(SYS_munmap, at, kBackingSize);
+  return at == -EEXIST;
+}
+
 }  // namespace
 
 Range own_image() {
@@ -227,6 +235,10 @@ bool create_backing() {
   if (at != static_cast<long>(kArena)) {
     report("cannot reserve %u GB of address space (error %d): is a limit set (ulimit -v)?",
            kArenaSize >> 30, int64_t{-at});
+    return false;
+  }
+  if (is_shared_view_taken()) {
+    report("a library lies where Weir's memory does: is vm.legacy_va_layout or setarch -L on?");
     return false;
   }
   s.segment_bump = kSegmentsInBacking;

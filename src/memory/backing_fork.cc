@@ -191,7 +191,7 @@ uint64_t fingerprint() {
   for (char* cursor = maps; (cursor = sys::next_map_line(cursor, &line));) {
     const bool arena = in_arena(line.range.start);
     if (!line.writable || !line.readable || arena || line.range.overlaps(own_image())) continue;
-    if (line.shared || line.range.overlaps(Range{kArena, kRuntimeLimit})) continue;
+    if (line.shared || overlaps_runtime(line.range)) continue;
     const Range dead = starts_with(line.name, "[stack]") ? dead_stack(line.range) : Range{};
     if (line.range.size() > kMostlyUntouched) {
       sys::each_touched(line.range, [&](Range part) { hash_range(part, dead); });

@@ -18,7 +18,7 @@ constexpr char kOurFiles[] = "/memfd:weir-",
 bool is_ours(const sys::MapLine& line) {
   if (starts_with(line.name, kTheirs)) return false;
   return starts_with(line.name, kOurFiles) || line.range.overlaps(page::own_image()) ||
-         line.range.overlaps({kArena, kRuntimeLimit}) ||
+         overlaps_runtime(line.range) ||
          line.range.overlaps({kCountCode, kCountBlocks + kCountBlocksSize});
 }
 

@@ -265,7 +265,7 @@ bool has_no_obstacle(char (&why)[ServerWord::kMaxText]) {
   sys::MapLine line;
   for (char* cursor = text; (cursor = sys::next_map_line(cursor, &line));) {
     const bool is_ours =
-        (line.range.start >= kArena && line.range.limit <= kRuntimeLimit) ||
+        overlaps_runtime(line.range) ||
         (line.range.start >= kCountCode && line.range.limit <= kCountBlocks + kCountBlocksSize);
     if (is_ours || !line.shared || !line.writable) continue;
     reason.put("the program has shared memory").put(line.name[0] ? ": " : "").put(line.name);
