@@ -52,10 +52,12 @@ Tape& innermost(const Task& task) {
   return tape_of(task.pages.section_lock[known - 1]);
 }
 
+// A page that was unmapped since it came on the tape has no entry.
 bool lacks(const Task& task, uint64_t noted) {
   const uint64_t page = noted & ~kForWriting;
-  return !has_right(entry_at(index_of(page)), task, noted & kForWriting) &&
-         page::backing_bytes_at(page) && !page::has_protection(page, kPageSize);
+  return page::backing_bytes_at(page) &&
+         !has_right(entry_at(index_of(page)), task, noted & kForWriting) &&
+         !page::has_protection(page, kPageSize);
 }
 
 void fetch(Task& task, const Tape& tape) {
