@@ -155,6 +155,13 @@ bool is_libc_text(uint64_t address) {
   return g_libc.contains(address) || g_libc_threads.contains(address);
 }
 
+bool has_patches(Range range) {
+  for (unsigned i = 0; i < g_patched_count; i++) {
+    if (g_patched[i].text.overlaps(range)) return true;
+  }
+  return false;
+}
+
 void doubt_patches(Range range) {
   for (unsigned i = g_patched_count; i-- > 0;) {
     if (g_patched[i].text.overlaps(range)) g_patched[i] = g_patched[--g_patched_count];

@@ -19,6 +19,8 @@ PatchKinds later_patch_kinds();
 void patch_new_text();
 // Notes that other code lies in `text` from now on, without patches.
 void forget_text(Range text);
+// Whether something of the range has patches in this process.
+bool has_patches(Range range);
 // The program changes the mappings there: what was patched in it may be so no more.
 void doubt_patches(Range range);
 // forget_text(), and notes that this task maps a library there. It is patched when all of it is

@@ -279,6 +279,10 @@ long on_munmap(const Call& call) {
     return 0;
   }
   if (page::in_reserve(start)) return unmap_reserved(start, size), 0;
+  // All patch the library before it goes: stubs have the same addresses in all processes, and sites
+  // the same numbers, as tasks keep these when they change processes.
+  if (g_tasks_active && plan().has_processes() && runtime::has_patches({start, start + size}))
+    runtime::let_all_catch_up();
   long result = call_kernel(call);
   if (result == 0) shared_memory::on_unmap(start, size);
   if (result == 0) begin_anew(start, size);
