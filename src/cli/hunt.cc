@@ -1,5 +1,7 @@
 // weir hunt: schedules of a program, until one fails; the one that fails, made small and told.
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -86,6 +88,16 @@ void write_report(const HuntOptions& options, const std::string& output,
   _exit(128 + signal);
 }
 
+// Runs read nothing that comes to the command: a thousand of them cannot read it once.
+bool has_unread_input() {
+  struct stat status;
+  if (fstat(STDIN_FILENO, &status) != 0) return false;
+  if (S_ISREG(status.st_mode)) return lseek(STDIN_FILENO, 0, SEEK_CUR) < status.st_size;
+  int bytes = 0;
+  return (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) &&
+         ioctl(STDIN_FILENO, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
 class Hunting {
  public:
   Hunting(const Words& words, const HuntOptions& options) : words_(words), options_(options) {
@@ -120,6 +132,8 @@ class Hunting {
         hunt::choose_heap(options_.heap, program.path, options_.process.jobs);
     options_.process.guards_heap = options_.pursuit.guards_heap = heap.is_guarded;
     if (!heap.why_not.empty() && !options_.quiet) say(log_, heap.why_not);
+    if (options_.process.input.empty() && !options_.quiet && has_unread_input())
+      say(log_, "runs do not read the standard input of weir hunt: --stdin FILE names theirs");
     const std::string output = prepared_output(options_.output);
     std::vector<Report> reports;
     int interrupt = 0;

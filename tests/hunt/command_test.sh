@@ -100,6 +100,29 @@ ends 66 'by corpus' "$weir" hunt --jobs 1 --runs 300 --shrink-time 1 --corpus le
 echo something >learned/hunt
 ends 125 'name another folder' "$weir" hunt --corpus learned -- ./wakes
 
+mkdir unwritable
+[ "$(id -u)" = 0 ] && as_user=(setpriv --reuid 65534 --clear-groups) || as_user=()
+[ "$(id -u)" = 0 ] || chmod 555 unwritable
+chmod 755 .
+ends 125 'what is learned cannot be kept there' "${as_user[@]}" "$weir" hunt --time 1000 --corpus unwritable -- ./wakes_right
+# A folder that goes while the hunt runs: what was found is told all the same.
+cat >removes.sh <<'END'
+#!/bin/sh
+rm -rf gone
+exec ./wakes
+END
+chmod +x removes.sh
+ends 66 'what was learned is not kept' "$weir" hunt --runs 300 --shrink-time 1 --no-recording --corpus gone -- ./removes.sh
+said 'deadlock of'
+
+# --- standard input is not theirs, and that is said
+echo word | timeout 60 "$weir" hunt --runs 10 -- ./wakes_right 2>stderr
+said 'names theirs'
+timeout 60 "$weir" hunt --runs 10 -- ./wakes_right 2>stderr <input
+said 'names theirs'
+: | timeout 60 "$weir" hunt --runs 10 -- ./wakes_right 2>stderr
+unsaid 'names theirs'
+
 # --- what cannot be hunted
 ends 0 'has one thread: nothing to schedule' "$weir" hunt -- true
 ends 125 'is no schedule' "$weir" hunt --schedule w1:best -- ./wakes
@@ -142,7 +165,7 @@ ends 0 'run twice, is not the same run' "$weir" hunt --runs 3 --no-fork-server -
 said 'read() by the main thread gave'
 ends 127 'not found' "$weir" hunt -- no-such-program-anywhere
 ends 125 'lists no tests' "$weir" hunt --gtest -- true
-ends 125 'did not end in' "$weir" hunt --timeout 1 -- sleep 30
+ends 125 'needs a test that ends it' "$weir" hunt --timeout 1 -- sleep 30
 ends 125 '--stdin' "$weir" hunt --stdin nothing -- ./wakes
 
 # --- the tests of a binary, each for itself

@@ -78,10 +78,12 @@ class Pursuit {
   bool has_begun_well() {
     first_ = runner_.one(kDefaultSchedule, Begin::kFromStart);
     if (first_.timed_out) {
-      throw Failure(kWeirFailed,
-                    fmt::format("{} was not hunted: its first run, under the default schedule, did "
-                                "not end in {:.0f} s; give it more by --timeout, or less to do",
-                                path_, options_.timeout));
+      throw Failure(
+          kWeirFailed,
+          fmt::format("{} was not hunted: its first run, under the default schedule, did "
+                      "not end in {:.0f} s; give it more by --timeout, or less to do: one that "
+                      "serves until it is told to end needs a test that ends it",
+                      path_, options_.timeout));
     }
     require_begun(first_);
     report_.state.runs = 1;
@@ -156,7 +158,8 @@ class Pursuit {
     std::vector<Corpus::Failure> failures;
     for (const ReportedFailure& failure : report_.failures)
       failures.push_back({failure.schedule, failure.found.finding.signature});
-    corpus->keep(behaviours, strategies, failures);
+    const std::string why_not = corpus->keep(behaviours, strategies, failures);
+    if (!why_not.empty()) warn(why_not);
   }
 
   // A schedule that fails in a forked run alone says something about Weir, not about the program.

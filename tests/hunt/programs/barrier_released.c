@@ -1,5 +1,7 @@
 // A barrier of a condition and a count, as clustering codes have it: the last to come sets the
 // count back before the others have left, and one that was slow counts itself again.
+#include <sched.h>
+
 #include "planted.h"
 
 enum { kThreads = 3, kRounds = 3 };
@@ -18,6 +20,7 @@ static void barrier(void) {
     while (BUG(here != 0) FIX(mine == round_number)) pthread_cond_wait(&all_here, &g_lock);
   }
   unlock();
+  sched_yield();
 }
 
 static void* cluster(void* number) {

@@ -8,7 +8,7 @@ static volatile int centres;
 
 static void* cluster(void* number) {
   pthread_barrier_wait(&barrier);
-  if ((long)number == 0) centres = 5;
+  if ((long)number == kThreads - 1) centres = 5;
   FIX(pthread_barrier_wait(&barrier);)
   REQUIRE(centres == 5);
   BUG(pthread_barrier_wait(&barrier);)

@@ -6,7 +6,7 @@ struct Ring {
   int keys;
 };
 static struct Ring rings[2];
-static struct Ring *volatile of_user, *volatile of_session;
+static struct Ring* volatile of_user, * volatile of_session;
 
 static void install(void) {
   FIX(lock();)

@@ -41,8 +41,8 @@ static void take(void) {
   int is_taken = 0, value = 0;
   if (next && first != __atomic_load_n(&tail, __ATOMIC_SEQ_CST)) {
     value = nodes[next].value;
-    is_taken = __atomic_compare_exchange_n(&head, &first, next, 0, __ATOMIC_SEQ_CST,
-                                           __ATOMIC_SEQ_CST);
+    is_taken =
+        __atomic_compare_exchange_n(&head, &first, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   }
   FIX(unlock();)
   if (!is_taken) return;

@@ -7,8 +7,8 @@ static volatile int word, x, y;  // word: readers, or -1
 static void lock_read(void) {
   for (;;) {
     int seen = __atomic_load_n(&word, __ATOMIC_SEQ_CST);
-    if (seen >= 0 && __atomic_compare_exchange_n(&word, &seen, seen + 1, 0, __ATOMIC_SEQ_CST,
-                                                 __ATOMIC_SEQ_CST))
+    if (seen >= 0 &&
+        __atomic_compare_exchange_n(&word, &seen, seen + 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
       return;
   }
 }
@@ -19,8 +19,8 @@ static void lock_write(void) {
     int seen = __atomic_load_n(&word, __ATOMIC_SEQ_CST);
     if (seen != 0) continue;
     BUG(__atomic_store_n(&word, -1, __ATOMIC_SEQ_CST); return;)
-    FIX(if (__atomic_compare_exchange_n(&word, &seen, -1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-          return;)
+    FIX(if (__atomic_compare_exchange_n(&word, &seen, -1, 0, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_SEQ_CST)) return;)
   }
 }
 static void unlock_write(void) { __atomic_add_fetch(&word, 1, __ATOMIC_SEQ_CST); }

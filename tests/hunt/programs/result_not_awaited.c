@@ -1,5 +1,7 @@
 // The main thread takes part in a transform and prints the result; who counts the threads that
 // are done does so under a lock, but main looks once.
+#include <sched.h>
+
 #include "planted.h"
 
 enum { kThreads = 3 };
@@ -20,6 +22,7 @@ int main(void) {
   pthread_t thread;
   for (long i = 0; i < kThreads; i++) {
     pthread_create(&thread, NULL, transform, (void*)i);
+    sched_yield();
     pthread_detach(thread);
   }
   lock();

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -55,6 +56,13 @@ Corpus::Corpus(const std::string& folder, const std::string& program)
   std::filesystem::create_directories(folder, error);
   if (error)
     throw weir::cli::Failure(kWeirFailed, fmt::format("--corpus {}: {}", folder, error.message()));
+  // The file is replaced as a whole, so it is the folder that has to be writable.
+  if (access(folder.c_str(), R_OK | W_OK | X_OK) != 0 ||
+      (access(path_.c_str(), F_OK) == 0 && access(path_.c_str(), R_OK) != 0)) {
+    throw weir::cli::Failure(
+        kWeirFailed, fmt::format("--corpus {}: {}: what is learned cannot be kept there", folder,
+                                 strerror(errno)));
+  }
   std::ifstream file(path_);
   std::string line, word;
   if (!std::getline(file, line)) return;
@@ -95,8 +103,8 @@ void Corpus::give(Behaviours& behaviours, Strategies& strategies) const {
   for (const auto& [name, worth] : arms_) strategies.take_up(name, worth);
 }
 
-void Corpus::keep(const Behaviours& behaviours, const Strategies& strategies,
-                  const std::vector<Failure>& failures) {
+std::string Corpus::keep(const Behaviours& behaviours, const Strategies& strategies,
+                         const std::vector<Failure>& failures) {
   for (const Failure& one : failures) {
     const bool is_there = std::ranges::any_of(
         failures_, [&](const Failure& other) { return other.schedule == one.schedule; });
@@ -111,9 +119,10 @@ void Corpus::keep(const Behaviours& behaviours, const Strategies& strategies,
   std::vector<uint64_t> sorted(behaviours.seen().begin(), behaviours.seen().end());
   std::ranges::sort(sorted);
   for (const uint64_t hash : sorted) text += fmt::format("behaviour {:016x}\n", hash);
-  if (!recording::replace_file(path_, text)) {
-    throw weir::cli::Failure(kWeirFailed, fmt::format("--corpus: {}: {}", path_, strerror(errno)));
-  }
+  return recording::replace_file(path_, text)
+             ? ""
+             : fmt::format("--corpus: {}: {}: what was learned is not kept", path_,
+                           strerror(errno));
 }
 
 }  // namespace weir::cli::hunt

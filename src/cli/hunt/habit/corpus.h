@@ -18,7 +18,7 @@ class Corpus {
 
   // Reads `folder`, which is made where it does not exist. `program`: the file that is hunted: of
   // another content than the last time, what it did is forgotten, and what failed is tried first
-  // all the same. Throws Failure.
+  // all the same. Throws Failure, also where the folder cannot be written.
   Corpus(const std::string& folder, const std::string& program);
 
   void give(Behaviours& behaviours, Strategies& strategies) const;
@@ -26,9 +26,10 @@ class Corpus {
   uint64_t searches() const { return searches_; }
   bool is_of_this_program() const { return is_of_this_program_; }
 
-  // Replaces what the folder holds. `failures`: found now; earlier ones stay. Throws Failure.
-  void keep(const Behaviours& behaviours, const Strategies& strategies,
-            const std::vector<Failure>& failures);
+  // Replaces what the folder holds. `failures`: found now; earlier ones stay. Returns
+  // why they are not kept, or nothing: what was found is told all the same.
+  [[nodiscard]] std::string keep(const Behaviours& behaviours, const Strategies& strategies,
+                                 const std::vector<Failure>& failures);
 
  private:
   const std::string path_;

@@ -43,7 +43,8 @@ class CorpusTest : public ::testing::Test {
     behaviours.take_up(0xffff'ffff'ffff'ffff);
     Strategies all = strategies();
     all.take_up("random, 0.5", 0.75);
-    corpus.keep(behaviours, all, {{"w1:list:1.2.3>4", "exit 1 at queue.c:8: is full"}});
+    EXPECT_EQ(corpus.keep(behaviours, all, {{"w1:list:1.2.3>4", "exit 1 at queue.c:8: is full"}}),
+              "");
   }
 
   std::string root_;
