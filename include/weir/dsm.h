@@ -16,7 +16,8 @@
  *    (docs/LIMITS.md names those that are not).
  * 7. Arguments may lie in shared memory. A handler of a signal may call, and access shared memory,
  *    unless it has interrupted a call of this library; a process that is forked may only read what
- *    is accessible, and shared memory's mapping and rights are not the program's to change.
+ *    is accessible at that moment (all else ends it with 125), and shared memory's mapping and
+ *    rights are not the program's to change.
  * Source: Keleher, Tapeworm: High-Level Abstractions of Shared Accesses (OSDI 1999); Brecht and
  * Sandhu, The Region Trap Library (USENIX 1999), section 5. */
 #ifndef WEIR_DSM_H
@@ -102,8 +103,9 @@ void* weir_dsm_alloc_with(size_t size, const weir_dsm_attributes* attributes);
  * has answered; NULL is well. */
 void weir_dsm_free(void* memory);
 /* Makes [address, address + size) readable, or writable too, by one round of messages instead of
- * one for each unit. It may be taken away again at the caller's next synchronization, not before
- * (pages under SC: at any time). What is in no allocation ends the job. */
+ * one for each unit. It may be taken away again when any thread of this node synchronizes, and when
+ * garbage is collected (pages under SC: at any time); the right to write, when another node wants
+ * what was written. An access fetches it anew then. What is in no allocation ends the job. */
 void weir_dsm_touch(const void* address, size_t size, int write);
 
 /* Before reads, or writes (and reads), of an ANNOTATED allocation, anew after each synchronization.

@@ -10,8 +10,10 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,6 +178,40 @@ int status_of(const std::function<void()>& child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+// Calls of the kernel on what is not here: EFAULT would be lost, as by fclose.
+void forked_calls(long* elsewhere) {
+  constexpr size_t kSize = 3 * kPage;
+  const iovec list[] = {{shared + 1, 8}, {elsewhere, kSize}};
+  const auto ends = [&](const char* what, const std::function<void(FILE*)>& child) {
+    check(status_of([&] { child(tmpfile()), exit(9); }) == 125, what);
+  };
+  ends("fwrite", [&](FILE* to) { fwrite(elsewhere, 1, kSize, to), fclose(to); });
+  ends("pwrite of a last page", [&](FILE* to) {
+    if (pwrite(fileno(to), shared + 1, 5 * kPage * sizeof(long), 0) < 0) exit(8);
+  });
+  ends("writev", [&](FILE* to) { exit(writev(fileno(to), list, 2) < 0 ? 8 : 9); });
+  ends("pread", [&](FILE* from) {
+    fputs("12345678", from), fflush(from);
+    exit(pread(fileno(from), elsewhere, 8, 0) < 0 ? 8 : 9);
+  });
+  ends("readv", [&](FILE* from) {
+    fputs("123456789", from), rewind(from);
+    exit(readv(fileno(from), list, 2) < 0 ? 8 : 9);
+  });
+  ends("sendmsg", [&](FILE*) {
+    int sockets[2];
+    msghdr message = {};
+    message.msg_iov = const_cast<iovec*>(list), message.msg_iovlen = 2;
+    exit(socketpair(AF_UNIX, SOCK_DGRAM, 0, sockets) || sendmsg(sockets[0], &message, 0) < 0 ? 8
+                                                                                             : 9);
+  });
+  ends("process_vm_readv", [&](FILE*) {
+    long word;
+    const iovec mine = {&word, 8}, its = {elsewhere, 8};
+    exit(process_vm_writev(getpid(), &its, 1, &mine, 1, 0) < 0 ? 8 : 9);
+  });
+}
+
 void forks() {
   compute(2);
   if (me == 0) memset(shared, 1, kPage);
@@ -189,8 +225,11 @@ void forks() {
     check(status_of([] { dsm::locked held(3); }) == 125, "a call");
     check(status_of([] { exit(write(memfd_create("x", 0), shared, 8) == 8 ? 9 : 8); }) == 9,
           "a call of the kernel");
-    check(status_of([] { exit(getrandom(shared, 8, 0) == -1 ? 9 : 8); }) == 9,
+    check(status_of([] { exit(getrandom(shared, 8, 0) == -1 ? 9 : 8); }) == 125,
           "a call that writes");
+    check(
+        status_of([] { exit(mprotect(shared, kPage, PROT_READ | PROT_WRITE) == -1 ? 9 : 8); }) == 9,
+        "mprotect");
     check(system("exit 3") == 3 << 8, "system");
     FILE* const stream = popen("echo 42", "r");
     int number = 0;
@@ -199,8 +238,10 @@ void forks() {
   }
   if (me == 1) memset(shared + 5 * kPage, 1, kPage);
   weir_dsm_barrier(5);
-  if (me == 0)
+  if (me == 0) {
     check(status_of([] { exit(shared[5 * kPage] == 1 ? 9 : 8); }) == 125, "what is not here");
+    forked_calls(shared + 5 * kPage);
+  }
   check(shared[1] == 5 && shared[5 * kPage] == 0x0101010101010101, "what was written meanwhile");
   dsm::barrier(6).arrive_and_wait();
   for (size_t i = me; i < kWords; i += nodes) shared[i] = static_cast<long>(i) * 2;

@@ -23,6 +23,9 @@
 //      kernel's, and to ask for it costs a call each time)
 //   4. The handler never holds the node's mutex while it is in the kernel. (not checkable: a mutex
 //      does not say who holds it)
+//   5. In a process that was forked nothing is fetched: the handler accesses the ranges itself, and
+//      ends the process as the program's own access would. EFAULT would be lost: libc's fclose
+//      does not report it. (not checkable: it is about another process)
 //
 // userfaultfd is not used: its faults of the kernel need a privilege by default
 // (vm.unprivileged_userfaultfd), and each change of rights would be one of page tables, by a thread
@@ -46,6 +49,7 @@
 #include <atomic>
 
 #include "dsm/api/api.h"
+#include "dsm/core/forked.h"
 #include "dsm/core/thread.h"
 #include "dsm/system_calls/aside.h"
 #include "dsm/system_calls/handlers.h"
@@ -58,7 +62,8 @@ namespace weir::dsm {
 namespace {
 
 constexpr uint64_t kStructure = 4096;  // bytes behind a pointer of which no more is known
-constexpr int kFromFilter = 1;         // si_code: SYS_SECCOMP, which libc's headers lack
+constexpr uint64_t kPage = 4096;
+constexpr int kFromFilter = 1;  // si_code: SYS_SECCOMP, which libc's headers lack
 
 std::atomic<Node*> served{nullptr};
 pid_t process = 0;  // a child by fork has no part in the job
@@ -88,6 +93,24 @@ void fetch_range(Node& node, const CallRange& range) {
     if (page.kind == UnitKind::kPages)
       node.fetch(page, range.is_written, thread, held);  // others are always accessible
   }
+}
+
+// In a process that was forked, where each page that is not accessible ends the process. None can
+// be written there, so a write changes nothing.
+void access_in_child(const CallRange& range) {
+  auto* const bytes = reinterpret_cast<volatile uint8_t*>(range.address);
+  const uint64_t last = range.size - 1;
+  for (uint64_t at = 0; range.size > 0; at = std::min(at + kPage, last)) {
+    const uint8_t value = bytes[at];
+    if (range.is_written) bytes[at] = value;
+    if (at == last) return;
+  }
+}
+
+// That of this process, or of the one that has forked it.
+Node* inherited_node() {
+  Node* const node = served.load(std::memory_order_acquire);
+  return node && (is_forked() || getpid() == process) ? node : nullptr;
 }
 
 // For the table of effects, which looks into lists and messages.
@@ -169,9 +192,13 @@ bool leave_rest(effects::Request& request, long done) {
 }
 
 long make(effects::Request request, const Interruptible& program) {
-  Node* const node = served_node();
+  Node* const node = inherited_node();
   if (!node) return in_kernel(request, program);
   if (const int error = refused_with(request, is_in_segment, copy_from_program)) return -error;
+  if (is_forked()) {
+    each_range(*node, request, access_in_child);
+    return in_kernel(request, program);
+  }
   if (ReceivingCall receiving(request, is_in_segment); receiving.is_aside()) {
     Aside memory(receiving.size());
     if (!memory.is_there()) return -ENOMEM;
@@ -268,7 +295,7 @@ Node* served_node() {
 void forget_calls() { served.store(nullptr, std::memory_order_release); }
 
 bool CallBuffers::add(const void* address, uint64_t size, bool is_written) {
-  const Node* const node = served_node();
+  const Node* const node = inherited_node();
   if (!node) return false;
   const CallRange part = shared_part(*node, reinterpret_cast<uint64_t>(address), size, is_written);
   if (part.size == 0) return false;
@@ -286,6 +313,7 @@ bool CallBuffers::add(const void* address, uint64_t size, bool is_written) {
 uint64_t CallBuffers::make_accessible() const {
   Node* const node = served_node();
   const uint64_t changes = node ? node->memory.segment.changes() : 0;
+  for (uint32_t i = 0; i < count_ && is_forked(); i++) access_in_child(ranges_[i]);
   for (uint32_t i = 0; i < count_ && node; i++) fetch_range(*node, ranges_[i]);
   return changes;
 }

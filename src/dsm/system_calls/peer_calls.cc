@@ -113,12 +113,13 @@ ssize_t copy_between(pid_t process, const Lists& lists, unsigned long flags, boo
   const auto by_kernel = [&] {
     return libc(process, lists.mine, lists.mine_count, lists.its, lists.its_count, flags);
   };
-  Node* const node = served_node();
-  if (!node || flags || lists.mine_count > IOV_MAX || lists.its_count > IOV_MAX) return by_kernel();
-  const NodeId peer = node_of_process(process);
+  if (flags || lists.mine_count > IOV_MAX || lists.its_count > IOV_MAX) return by_kernel();
   CallBuffers mine, its;
   for (unsigned long i = 0; i < lists.mine_count; i++)
     mine.add(lists.mine[i].iov_base, lists.mine[i].iov_len, !is_written);
+  Node* const node = served_node();
+  if (!node) return mine.make(by_kernel);
+  const NodeId peer = node_of_process(process);
   bool names_shared = false;
   for (unsigned long i = 0; i < lists.its_count; i++)
     names_shared |= its.add(lists.its[i].iov_base, lists.its[i].iov_len, is_written);
