@@ -30,6 +30,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <memory>
 #include <new>
@@ -50,6 +51,16 @@ inline bool is_unwinding() noexcept {
 #else
   return std::uncaught_exception();
 #endif
+}
+// Another would read and write behind what node 0 has allocated.
+[[noreturn]] inline void end_by_sizes(std::uint64_t size, std::uint64_t of_element,
+                                      std::uint64_t first, std::uint64_t of_first) noexcept {
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "a shared_vector of %llu elements of %llu bytes, while node 0 has %llu of %llu",
+                static_cast<unsigned long long>(size), static_cast<unsigned long long>(of_element),
+                static_cast<unsigned long long>(first), static_cast<unsigned long long>(of_first));
+  weir_dsm_abort(125, text);
 }
 // Before what is collective in a destructor: an exception leaves this node alone, as far as anybody
 // knows.
@@ -182,9 +193,9 @@ void touch(const T* objects, std::size_t count = 1, bool write = false) {
   weir_dsm_touch(objects, count * sizeof(T), write);
 }
 
-// An array whose size is fixed when it is made. Its elements are zero, and are accessed as those of
-// an array are: T&, T*. Collective: the constructor (a barrier), the destructor, and clear() (both
-// barriers). Moved, not copied; views of it are data() and size().
+// An array whose size is fixed when it is made, the same on each node. Its elements are zero, and
+// are accessed as those of an array are: T&, T*. Collective: the constructor (a barrier), the
+// destructor, and clear() (both barriers). Moved, not copied; views of it are data() and size().
 template <typename T>
 class shared_vector {
   static_assert(std::is_trivially_copyable<T>::value, "elements are compared and copied as bytes");
@@ -204,7 +215,14 @@ class shared_vector {
     if (weir_dsm_node() == 0)
       data_ = static_cast<T*>(weir_dsm_alloc_with(
           size > SIZE_MAX / sizeof(T) ? SIZE_MAX : size * sizeof(T), &attributes));
-    share(data_);
+    struct {
+      T* data;
+      std::uint64_t size, of_element;
+    } first = {data_, size, sizeof(T)};
+    share(first);
+    data_ = first.data;
+    if (first.size != size || first.of_element != sizeof(T))
+      detail::end_by_sizes(size, sizeof(T), first.size, first.of_element);
   }
   shared_vector(shared_vector&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}

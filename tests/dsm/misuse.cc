@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "weir/dsm.h"
+#include "weir/dsm.hpp"
 
 namespace {
 
@@ -215,6 +215,12 @@ const std::map<std::string, void (*)()> kByAll = {
        if (is_culprit()) memory[0] = 1;
      }},
     // With two threads a node.
+    {"vector-sizes", [] { weir::dsm::shared_vector<int> one(is_culprit() ? 1001 : 1000); }},
+    {"vector-elements",
+     [] {
+       if (is_culprit()) weir::dsm::shared_vector<int> one(1000);
+       else weir::dsm::shared_vector<long> other(1000);
+     }},
     {"worker-barriers", [] { run([](unsigned worker) { weir_dsm_barrier(worker % 2); }); }},
     {"worker-ends",
      [] {

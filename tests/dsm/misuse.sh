@@ -116,6 +116,8 @@ for mpirun in $mpiruns; do
   job reductions 'node [0-2]: node [0-2] waits at a reduction \((sum|maximum) of 3 integers\) while node [0-2] waits at a reduction' "${three[@]}" reductions
   job reduction-types 'node [0-2]: node [0-2] waits at a reduction \(sum of 3 .*\) while node' "${three[@]}" reduction-types
   job share-sizes 'node 2: weir_dsm_share of 5 bytes, while node 0 shares 6' "${three[@]}" share-sizes
+  job vector-sizes 'node 2: a shared_vector of 1001 elements of 4 bytes, while node 0 has 1000 of 4' "${three[@]}" vector-sizes
+  job vector-elements 'node 2: a shared_vector of 1000 elements of 4 bytes, while node 0 has 1000 of 8' "${three[@]}" vector-elements
   job freed-elsewhere 'node 2: write of 0x[0-9a-f]+ in grid, which was freed' "${three[@]}" freed-elsewhere
   job worker-ends 'node 2: worker 4 of node 2 waits at barrier 8, and worker 5 has ended without it' env WEIR_DSM_THREADS=2 "${three[@]}" worker-ends
   job worker-shares 'node 2: a thread comes to weir_dsm_share while another of node 2 is in' env WEIR_DSM_THREADS=2 "${three[@]}" worker-shares

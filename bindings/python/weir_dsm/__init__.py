@@ -193,7 +193,8 @@ def _view(memory, shape, dtype, order="C", strides=None):
 
 def array(shape, dtype=float, *, order="C", name=None, protocol=None, home=None, home_node=None,
           pages=0):
-    """Collective. One array in shared memory, the same on each node, zero.
+    """Collective. One array in shared memory, the same on each node, zero. Raises ValueError on a
+    node whose shape, dtype or order are not node 0's.
 
     Its memory lives while a node has the array or a view of it; the next array() or collect()
     gives it back. `name` is for reports. protocol: lrc, hlrc, sc; home: block, cyclic, first_touch,
@@ -204,10 +205,15 @@ def array(shape, dtype=float, *, order="C", name=None, protocol=None, home=None,
     if _allocations:
         collect()
     address = _core.allocate(max(size, 1), attributes) if node() == 0 else 0
-    address = int.from_bytes(_core.broadcast(address.to_bytes(8, "little"), 0), "little")
+    address, *first = broadcast((address, shape, dtype, order))
+    allocation = Allocation(address)
+    _allocations.append(allocation)
+    if first != [shape, dtype, order]:
+        allocation.unused = True
+        raise ValueError(f"an array of shape {shape}, {dtype}, order {order} on node {node()}, "
+                         f"while node 0 has {first[0]}, {first[1]}, order {first[2]}")
     memory = _Memory(address, max(size, 1))
-    memory.allocation = Allocation(address)
-    _allocations.append(memory.allocation)
+    memory.allocation = allocation
     return _view(memory, shape, dtype, order)
 
 

@@ -14,6 +14,10 @@ program arrays
   call weir_dsm_start()
   node = weir_dsm_node()
   nodes = weir_dsm_nodes()
+  if (command_argument_count() > 0) then  ! sizes that differ end the job
+    call weir_dsm_array(counts, 100 + node)
+    call weir_dsm_barrier(1)
+  end if
   call weir_dsm_array(grid, 100, 200, name="grid")
   call weir_dsm_array(cube, 4, 5, 6, protocol=WEIR_DSM_HLRC)
   call weir_dsm_array(counts, 10, name="counts", protocol=WEIR_DSM_SC)

@@ -42,6 +42,8 @@ fails 'node [01] waits at' 'import sys
 if me == 1: sys.exit(3)'
 fails 'in freed, which was freed' 'a = dsm.local(4096, name="freed") if me == 0 else None
 if me == 0: dsm.free(a); a[7] = 1'
+fails 'an array of shape (101,), float64, order C on node 1, while node 0 has (100,), float64, order C' 'dsm.array(100 + me)'
+fails 'an array of shape (9,), float32, order C on node 1, while node 0 has (9,), float64, order C' 'dsm.array(9, "f4" if me == 1 else "f8")'
 fails 'no room for' 'dsm.array(1 << 38, "u1")'
 
 # What is installed finds its libraries, wherever it is moved.
