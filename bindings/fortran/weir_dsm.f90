@@ -97,9 +97,9 @@ module weir_dsm
       integer(c_int), value :: status
       character(kind=c_char), intent(in) :: why(*)
     end subroutine
-    function c_alloc(size, with) bind(c, name="weir_dsm_alloc_with") result(memory)
+    function c_alloc(count, size, with) bind(c, name="weir_dsm_alloc_shared") result(memory)
       import :: c_size_t, c_ptr, attributes
-      integer(c_size_t), value :: size
+      integer(c_size_t), value :: count, size
       type(attributes), intent(in) :: with
       type(c_ptr) :: memory
     end function
@@ -197,8 +197,6 @@ contains
     type(c_ptr) :: memory
     type(attributes) :: with
     character(kind=c_char), target :: text(64)
-    integer(c_int64_t), target :: first(3)
-    character(120) :: message
     integer :: i, length
     if (present(protocol)) with%protocol = protocol
     if (present(name)) then
@@ -209,17 +207,7 @@ contains
       text(length + 1) = c_null_char
       with%name = c_loc(text)
     end if
-    first = [0_c_int64_t, int(count, c_int64_t), int(bytes, c_int64_t)]
-    if (weir_dsm_node() == 0) then
-      first(1) = transfer(c_alloc(max(count * bytes, 1_c_size_t), with), first(1))
-    end if
-    call c_share(c_loc(first), c_sizeof(first), 0_c_int)
-    if (first(2) /= count .or. first(3) /= bytes) then
-      write (message, '(a, i0, a, i0, a, i0, a, i0)') "weir_dsm_array of ", count, &
-        " elements of ", bytes, " bytes, while node 0 has ", first(2), " of ", first(3)
-      call weir_dsm_abort(125, trim(message))
-    end if
-    memory = transfer(first(1), memory)
+    memory = c_alloc(count, bytes, with)
   end function
 
   ! A dummy that is declared contiguous may be a copy, and the copy is no shared memory.

@@ -98,6 +98,9 @@ typedef struct weir_dsm_attributes { /* zero: the default of each */
  * 0 bytes are 1. An access of what is in no allocation ends the job, as far as pages tell. */
 void* weir_dsm_alloc(size_t size);
 void* weir_dsm_alloc_with(size_t size, const weir_dsm_attributes* attributes);
+/* Collective; a barrier. One array of `count` elements of `size` bytes, whose address all nodes
+ * have. What is not as node 0 says ends the job. `attributes`: node 0's count; NULL is well. */
+void* weir_dsm_alloc_shared(size_t count, size_t size, const weir_dsm_attributes* attributes);
 /* By any node, once nobody uses it: an access afterwards ends the job, where the allocation had
  * pages of its own, as long as none is made there (docs/LIMITS.md). `memory`: what an allocation
  * has answered; NULL is well. */

@@ -30,7 +30,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
 #include <memory>
 #include <new>
@@ -51,16 +50,6 @@ inline bool is_unwinding() noexcept {
 #else
   return std::uncaught_exception();
 #endif
-}
-// Another would read and write behind what node 0 has allocated.
-[[noreturn]] inline void end_by_sizes(std::uint64_t size, std::uint64_t of_element,
-                                      std::uint64_t first, std::uint64_t of_first) noexcept {
-  char text[160];
-  std::snprintf(text, sizeof text,
-                "a shared_vector of %llu elements of %llu bytes, while node 0 has %llu of %llu",
-                static_cast<unsigned long long>(size), static_cast<unsigned long long>(of_element),
-                static_cast<unsigned long long>(first), static_cast<unsigned long long>(of_first));
-  weir_dsm_abort(125, text);
 }
 // Before what is collective in a destructor: an exception leaves this node alone, as far as anybody
 // knows.
@@ -211,19 +200,8 @@ class shared_vector {
 
   shared_vector() noexcept = default;  // empty; not collective
   explicit shared_vector(std::size_t size) : shared_vector(size, weir_dsm_attributes{}) {}
-  shared_vector(std::size_t size, const weir_dsm_attributes& attributes) : size_(size) {
-    if (weir_dsm_node() == 0)
-      data_ = static_cast<T*>(weir_dsm_alloc_with(
-          size > SIZE_MAX / sizeof(T) ? SIZE_MAX : size * sizeof(T), &attributes));
-    struct {
-      T* data;
-      std::uint64_t size, of_element;
-    } first = {data_, size, sizeof(T)};
-    share(first);
-    data_ = first.data;
-    if (first.size != size || first.of_element != sizeof(T))
-      detail::end_by_sizes(size, sizeof(T), first.size, first.of_element);
-  }
+  shared_vector(std::size_t size, const weir_dsm_attributes& attributes)
+      : data_(static_cast<T*>(weir_dsm_alloc_shared(size, sizeof(T), &attributes))), size_(size) {}
   shared_vector(shared_vector&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   shared_vector& operator=(

@@ -19,6 +19,7 @@ int use_dsm(int* argc, char*** argv) {
   weir_dsm_reduce_double(values, 4, WEIR_DSM_MAX);
   weir_dsm_barrier_replay(0, WEIR_DSM_STATIC);
   weir_dsm_free(memory);
+  weir_dsm_free(weir_dsm_alloc_shared(100, sizeof(double), &attributes));
   weir_dsm_counters_get(&counters);
   if (counters.misses > 1000) weir_dsm_abort(1, "too many");
   weir_dsm_finish();

@@ -89,6 +89,24 @@ void* weir_dsm_alloc_with(size_t size, const weir_dsm_attributes* attributes) {
   return allocate(size, attributes, __builtin_return_address(0));
 }
 
+void* weir_dsm_alloc_shared(size_t count, size_t size, const weir_dsm_attributes* attributes) {
+  struct {
+    void* memory;
+    uint64_t count, size;
+  } first = {nullptr, count, size};
+  if (weir_dsm_node() == 0) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) bytes = SIZE_MAX;
+    first.memory = allocate(bytes, attributes, __builtin_return_address(0));
+  }
+  weir_dsm_share(&first, sizeof first, 0);
+  if (first.count != count || first.size != size) {
+    fail("an array of %zu elements of %zu bytes, while node 0 has %lu of %lu", count, size,
+         first.count, first.size);
+  }
+  return first.memory;
+}
+
 void weir_dsm_free(void* memory) {
   if (!memory) return;
   Thread& thread = this_thread();

@@ -23,7 +23,7 @@ for mpirun in $mpiruns; do
   run 3 "$mpirun" -n 3 "$program"
   run 4 env WEIR_DSM_PROTOCOL=hlrc WEIR_DSM_TAPES=auto "$mpirun" -n 4 "$program"
   timeout -k 5 60 "$mpirun" -n 2 "$program" sizes-differ > out 2>&1 && ! loses_status "$mpirun" 0 && bad "$mpirun sizes-differ: status 0"
-  grep -q 'node 1: weir_dsm_array of 101 elements of 4 bytes, while node 0 has 100 of 4' out || bad "$mpirun sizes-differ: not said"
+  grep -q 'node 1: an array of 101 elements of 4 bytes, while node 0 has 100 of 4' out || bad "$mpirun sizes-differ: not said"
 done
 
 for component in region dsm fortran; do
