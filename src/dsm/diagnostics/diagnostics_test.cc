@@ -175,6 +175,22 @@ TEST(Waits, CirclesAreFound) {
       << barrier;
 }
 
+TEST(Waits, OnlyWhatCanNeverGoOnIsADeadlock) {
+  using States = std::vector<std::optional<Waits::NodeState>>;
+  const auto lasting = [](States nodes, uint64_t age) {
+    for (auto& node : nodes) node->running[0].age = age;
+    return Waits::deadlock(nodes);
+  };
+  const States circle = {node_of(Doing::kLock, 2, {1}), node_of(Doing::kLock, 1, {2})};
+  EXPECT_EQ(
+      lasting(circle, 5'000'000'000),
+      "deadlock: node 0 waits for lock 2, so for node 1, which waits for lock 1, so for node 0");
+  EXPECT_EQ(lasting(circle, 2'000'000'000), "");  // they may have waited one after the other
+  EXPECT_EQ(lasting({node_of(Doing::kBarrier, 0, {1}), node_of(Doing::kLock, 1)}, 5'000'000'000),
+            "");
+  EXPECT_EQ(lasting({node_of(Doing::kMiss, 0, {1}), node_of(Doing::kLock, 1)}, 5'000'000'000), "");
+}
+
 TEST(Waits, OneNodeAsksAll) {
   Settings settings;
   settings.size = 16 << 20;

@@ -5,6 +5,12 @@
 //
 // A node that has just told another does not ask itself: a signal to all processes of a job prints
 // one text.
+//
+// Invariant: a job ends for a deadlock only if its threads can never go on. A thread that waits for
+// a lock does nothing else, and only the thread that holds the lock gives it back. Replies take up
+// to kReplies. So of threads that have waited for longer than that, each waited when the question
+// was asked, and held what it holds now. A barrier in the circle proves nothing: another thread of
+// that node may come to it. (not checkable: what other nodes do is known by their replies only)
 #include "dsm/diagnostics/waits.h"
 
 #include <stdio.h>
@@ -15,6 +21,7 @@
 #include <map>
 #include <set>
 
+#include "dsm/base/failure.h"
 #include "dsm/core/node.h"
 
 namespace weir::dsm {
@@ -22,8 +29,9 @@ namespace weir::dsm {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
-constexpr uint64_t kLasting = kSecond / 10;
-enum : uint8_t { kAsk, kAnswer };
+constexpr uint64_t kLasting = kSecond / 10, kReplies = 2 * kSecond;
+constexpr uint64_t kLook = 5 * kSecond;  // into a wait for a lock, and from one look to the next
+enum : uint8_t { kAsk, kAskQuietly, kAnswer };
 constexpr uint16_t kNone = 0xffff;
 
 std::vector<char> chars_of(const std::string& text) { return {text.begin(), text.end()}; }
@@ -95,19 +103,20 @@ class Snapshot {
     return missing;
   }
 
-  std::vector<Place> waited_for(const Place& place) const {
+  std::vector<Place> waited_for(const Place& place, bool only_locks) const {
     const auto& thread = *threads_.at(place);
-    if (thread.age < kLasting) return {};
+    if (thread.age < (only_locks ? kReplies + kSecond : kLasting)) return {};
     if (thread.doing == Doing::kLock) {
       const auto holder = holding_thread(thread.object);
       return holder ? std::vector<Place>{*holder} : std::vector<Place>();
     }
-    return thread.doing == Doing::kBarrier ? missing_at_barrier(place.first, thread.object)
-                                           : std::vector<Place>();
+    return thread.doing == Doing::kBarrier && !only_locks
+               ? missing_at_barrier(place.first, thread.object)
+               : std::vector<Place>();
   }
   // Threads of which each waits for the next and the last for the first; empty: there are none.
   // Both waits need all that they wait for, so a circle never ends.
-  std::vector<Place> circle() const {
+  std::vector<Place> circle(bool only_locks) const {
     std::set<Place> done;
     std::vector<Place> path;
     const std::function<bool(const Place&)> visit = [&](const Place& place) {
@@ -118,7 +127,7 @@ class Snapshot {
       }
       if (!done.insert(place).second) return false;
       path.push_back(place);
-      for (const Place& next : waited_for(place)) {
+      for (const Place& next : waited_for(place, only_locks)) {
         if (visit(next)) return true;
       }
       path.pop_back();
@@ -128,6 +137,14 @@ class Snapshot {
       if (visit(place)) return path;
     }
     return {};
+  }
+
+  std::string text_of_circle(const std::vector<Place>& circle) const {
+    std::string text = "deadlock: ";
+    for (const Place& place : circle)
+      text += name(place) + (place == circle.front() ? " waits for " : ", which waits for ") +
+              what(place) + ", so for ";
+    return text + name(circle.front());
   }
 
   std::string what(const Place& place) const {
@@ -234,14 +251,14 @@ std::string Waits::describe(const States& nodes) {
     }
     text += state.details;
   }
-  const auto circle = snapshot.circle();
-  if (circle.empty()) return text;
-  text += "deadlock: ";
-  for (const Place& place : circle)
-    text += snapshot.name(place) +
-            (place == circle.front() ? " waits for " : ", which waits for ") +
-            snapshot.what(place) + ", so for ";
-  return text + snapshot.name(circle.front()) + "\n";
+  const auto circle = snapshot.circle(false);
+  return circle.empty() ? text : text + snapshot.text_of_circle(circle) + "\n";
+}
+
+std::string Waits::deadlock(const States& nodes) {
+  const Snapshot snapshot(nodes);
+  const auto circle = snapshot.circle(true);
+  return circle.empty() ? "" : snapshot.text_of_circle(circle);
 }
 
 // --- Asking
@@ -249,11 +266,15 @@ std::string Waits::describe(const States& nodes) {
 void Waits::on_idle() {
   const uint64_t now = nanoseconds_now();
   if (since_) {
-    if (now - since_ > 2 * kSecond) print();
+    if (now - since_ > kReplies) print();
     return;
   }
   if (asked_.exchange(false, std::memory_order_relaxed) && now - answered_ > kSecond)
     return gather("node " + std::to_string(node_.me()) + " was asked by a signal");
+  if (looks_for_deadlock(now)) {
+    looked_ = now;
+    return gather("", true);
+  }
   if (!limit_) return;
   for (const ThreadDiagnostics* thread : node_.diagnostics.threads) {
     if (const Span* span = thread->wait();
@@ -263,24 +284,34 @@ void Waits::on_idle() {
   }
 }
 
-void Waits::gather(const std::string& why) {
+bool Waits::looks_for_deadlock(uint64_t now) const {
+  return now - looked_ > kLook &&
+         std::any_of(node_.diagnostics.threads.begin(), node_.diagnostics.threads.end(),
+                     [now](const ThreadDiagnostics* thread) {
+                       const Span* const span = thread->wait();
+                       return span && span->doing() == Doing::kLock && now - span->start() > kLook;
+                     });
+}
+
+void Waits::gather(const std::string& why, bool is_quiet) {
   why_ = why;
+  is_quiet_ = is_quiet;
   since_ = nanoseconds_now();
   states_.assign(node_.nodes(), std::nullopt);
   missing_ = node_.nodes();
   for (NodeId node = 0; node < node_.nodes(); node++) {
     Message question(static_cast<uint8_t>(Kind::kWaits));
-    question.put(uint8_t{kAsk});
+    question.put(is_quiet ? uint8_t{kAskQuietly} : uint8_t{kAsk});
     node_.tell(node, std::move(question));
   }
 }
 
 void Waits::on_message(Message&& message) {
-  if (message.get<uint8_t>() == kAsk) {
+  if (const auto what = message.get<uint8_t>(); what != kAnswer) {
     Message answer(static_cast<uint8_t>(Kind::kWaits));
     answer.put(uint8_t{kAnswer});
-    put(answer);
-    if (message.header.from != node_.me()) answered_ = nanoseconds_now();
+    put(answer, what == kAskQuietly);
+    if (message.header.from != node_.me() && what == kAsk) answered_ = nanoseconds_now();
     return node_.tell(message.header.from, std::move(answer));
   }
   if (!since_ || states_[message.header.from]) return;
@@ -289,6 +320,14 @@ void Waits::on_message(Message&& message) {
 }
 
 void Waits::print() {
+  if (is_quiet_) {
+    since_ = 0;
+    const std::string circle = deadlock(states_);
+    if (circle.empty()) return;
+    const std::string all = "weir-dsm: who waits for whom\n" + describe(states_);
+    fwrite(all.data(), 1, all.size(), stderr);
+    fail("%s", circle.c_str());
+  }
   const std::string text = "weir-dsm: who waits for whom (" + why_ + ")\n" + describe(states_);
   fwrite(text.data(), 1, text.size(), stderr);
   since_ = 0;
@@ -296,7 +335,7 @@ void Waits::print() {
 
 // --- One node's
 
-void Waits::put(Message& message) {
+void Waits::put(Message& message, bool is_quiet) {
   const uint64_t now = nanoseconds_now();
   char host[256] = "";
   gethostname(host, sizeof host - 1);
@@ -320,7 +359,7 @@ void Waits::put(Message& message) {
          i++)
       asked.push_back(thread->asked[i].to);
     message.put_list(asked);
-    if (span) thread->told = span->start();
+    if (span && !is_quiet) thread->told = span->start();
   }
 }
 

@@ -1,5 +1,6 @@
 // Which node waits for which. At SIGQUIT, or if a wait lasts longer than WEIR_DSM_WAITS says, one
-// node asks all for what their threads wait for, and prints it in one piece.
+// node asks all for what their threads wait for, and prints it in one piece. So it does without a
+// word if a thread waits long for a lock: if the locks are waited for in a circle, the job ends.
 #pragma once
 
 #include <stdint.h>
@@ -52,19 +53,25 @@ class Waits {
   };
   // Returns the text that is printed. `nodes`: by number; empty if the node has not replied.
   static std::string describe(const std::vector<std::optional<NodeState>>& nodes);
+  // A circle of threads that wait for locks only, and have done so for so long that all waited at
+  // one moment; empty: there is none.
+  static std::string deadlock(const std::vector<std::optional<NodeState>>& nodes);
 
  private:
-  void put(Message& message);
+  bool looks_for_deadlock(uint64_t now) const;
+  void put(Message& message, bool is_quiet);
   static NodeState get(Message& message);
-  void gather(const std::string& why);
+  void gather(const std::string& why, bool is_quiet = false);
   void print();
 
   Node& node_;
   const uint64_t limit_;
   std::atomic<bool> asked_{false};
   uint64_t answered_ = 0;  // when this node last told another
+  uint64_t looked_ = 0;    // when it last looked for a deadlock
   // While this node asks
   std::string why_;
+  bool is_quiet_ = false;
   uint64_t since_ = 0;  // 0: it does not
   uint32_t missing_ = 0;
   std::vector<std::optional<NodeState>> states_;
