@@ -274,7 +274,8 @@ int main(int argc, char** argv) {
   if (what == "before" && rank() == 0) weir_dsm_lock(1);
   weir_dsm_start(&argc, &argv);
   printf("node %u: process %d\n", weir_dsm_node(), getpid());
-  if (what == "after" || what == "start-again" || what == "after-thread") {
+  if (what == "after" || what == "after-access" || what == "start-again" ||
+      what == "after-thread") {
     bool goes = false, *const may_go = &goes;
     std::thread other;
     if (what == "after-thread") {  // it has called before, too
@@ -285,7 +286,9 @@ int main(int argc, char** argv) {
       });
       usleep(300'000);
     }
+    auto* const memory = static_cast<volatile char*>(weir_dsm_alloc(10000));
     weir_dsm_finish();
+    if (what == "after-access") return memory[5000] + 3;
     if (what == "start-again") weir_dsm_start(&argc, &argv);
     if (what == "after") weir_dsm_barrier(1);
     __atomic_store_n(may_go, true, __ATOMIC_RELEASE);

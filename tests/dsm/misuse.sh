@@ -59,6 +59,7 @@ alone finish-locked 'node 0: weir_dsm_finish while lock 5 is held'
 alone start 'node 0: weir_dsm_start a second time'
 alone before 'a call before weir_dsm_start'
 alone after 'node 0: a call after weir_dsm_finish'
+alone after-access 'node 0: read of 0x[0-9a-f]+, which was shared memory until weir_dsm_finish'
 alone after-thread 'node 0: a call after weir_dsm_finish'
 alone start-again 'node 0: weir_dsm_start after weir_dsm_finish'
 alone worker-barriers 'node 0: node 0 waits at barrier [01] while another thread of node 0 waits at barrier [01]' env WEIR_DSM_THREADS=2
@@ -116,8 +117,8 @@ for mpirun in $mpiruns; do
   job reductions 'node [0-2]: node [0-2] waits at a reduction \((sum|maximum) of 3 integers\) while node [0-2] waits at a reduction' "${three[@]}" reductions
   job reduction-types 'node [0-2]: node [0-2] waits at a reduction \(sum of 3 .*\) while node' "${three[@]}" reduction-types
   job share-sizes 'node 2: weir_dsm_share of 5 bytes, while node 0 shares 6' "${three[@]}" share-sizes
-  job vector-sizes 'node 2: a shared_vector of 1001 elements of 4 bytes, while node 0 has 1000 of 4' "${three[@]}" vector-sizes
-  job vector-elements 'node 2: a shared_vector of 1000 elements of 4 bytes, while node 0 has 1000 of 8' "${three[@]}" vector-elements
+  job vector-sizes 'node 2: an array of 1001 elements of 4 bytes, while node 0 has 1000 of 4' "${three[@]}" vector-sizes
+  job vector-elements 'node 2: an array of 1000 elements of 4 bytes, while node 0 has 1000 of 8' "${three[@]}" vector-elements
   job freed-elsewhere 'node 2: write of 0x[0-9a-f]+ in grid, which was freed' "${three[@]}" freed-elsewhere
   job worker-ends 'node 2: worker 4 of node 2 waits at barrier 8, and worker 5 has ended without it' env WEIR_DSM_THREADS=2 "${three[@]}" worker-ends
   job worker-shares 'node 2: a thread comes to weir_dsm_share while another of node 2 is in' env WEIR_DSM_THREADS=2 "${three[@]}" worker-shares

@@ -25,6 +25,7 @@ namespace {
 
 constexpr int kNodes = 64;  // in one process: more than one is for tests
 std::atomic<Node*> g_watched[kNodes];
+std::atomic<uint64_t> g_past, g_past_size;  // the segment that weir_dsm_finish has taken away
 
 void on_segv(int signal, siginfo_t* info, void* context) {
   const int saved = errno;
@@ -48,6 +49,11 @@ void on_segv(int signal, siginfo_t* info, void* context) {
       errno = saved;
       return;
     }
+  }
+  if (info->si_code == SEGV_MAPERR &&
+      reinterpret_cast<uint64_t>(info->si_addr) - g_past.load() < g_past_size.load()) {
+    fail("%s of %p, which was shared memory until weir_dsm_finish", write ? "write" : "read",
+         info->si_addr);
   }
   pthread_sigmask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
   if (weir_region_on_fault(signal, info, context)) {
@@ -82,6 +88,9 @@ void watch_faults(Node& node) {
 }
 
 void forget_faults(Node& node) {
+  g_past_size = 0;
+  g_past = reinterpret_cast<uint64_t>(node.memory.segment.program());
+  g_past_size = node.memory.segment.size();
   for (std::atomic<Node*>& one : g_watched) {
     Node* it = &node;
     one.compare_exchange_strong(it, nullptr);
