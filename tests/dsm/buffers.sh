@@ -31,6 +31,12 @@ for mpirun in $mpiruns; do
   timeout -k 5 60 "$mpirun" -n 2 "$build/bin/dsm_mpi_buffers_$mpi" early > out 2>&1 && ! loses_status "$mpirun" 0 && bad "$mpirun, early: status 0"
   grep -q '^weir-dsm: node [01]: MPI_Ibarrier failed: MPI_Finalize has been called; call it after weir_dsm_finish' out ||
     bad "$mpirun: an early MPI_Finalize is not named"
+  timeout -k 5 60 "$mpirun" -n 2 "$build/bin/dsm_mpi_buffers_$mpi" forgotten > out 2>&1
+  [ "$(grep -c '^weir-dsm: node [01]: the program has called MPI_Init and ends without MPI_Finalize$' out)" != 0 ] ||
+    bad "$mpirun: a forgotten MPI_Finalize is not named"
+  timeout -k 5 60 "$mpirun" -n 2 "$build/bin/dsm_mpi_buffers_$mpi" threads-end > out 2>&1
+  [ $? != 124 ] && grep -q "^weir-dsm: node 1: the program's last thread ended (pthread_exit) before weir_dsm_finish" out ||
+    bad "$mpirun: the end of all threads, of a program that called MPI_Init, is not named"
 done
 
 # Of the other MPI: each process would be alone, and compute everything.

@@ -4,6 +4,7 @@
  * weir_dsm_start, "early" finalizes it before weir_dsm_finish. Ends with "mpi_buffers: well" of
  * node 0. */
 #include <mpi.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,10 +137,13 @@ static void file(int value) {
 }
 
 int main(int argc, char** argv) {
-  const int is_first = argc > 1 && !strcmp(argv[1], "first");
+  const int forgets = argc > 1 && !strcmp(argv[1], "forgotten"),
+            ends = argc > 1 && !strcmp(argv[1], "threads-end"),
+            is_first = forgets || ends || (argc > 1 && !strcmp(argv[1], "first"));
   if (is_first) MPI_Init(&argc, &argv);
   weir_dsm_start(&argc, &argv);
   me = (int)weir_dsm_node(), nodes = (int)weir_dsm_nodes();
+  if (ends && me == nodes - 1) pthread_exit(NULL);
   if (me == 0) {
     from = weir_dsm_alloc(kMost);
     to = weir_dsm_alloc((size_t)kMost * (size_t)nodes);
@@ -157,6 +161,6 @@ int main(int argc, char** argv) {
   if (me == 0 && all == nodes) puts("mpi_buffers: well");
   if (argc > 1 && !strcmp(argv[1], "early")) MPI_Finalize();
   weir_dsm_finish();
-  if (is_first) MPI_Finalize();
+  if (is_first && !forgets) MPI_Finalize();
   return all != nodes;
 }

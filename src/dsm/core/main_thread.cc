@@ -10,8 +10,9 @@
 //
 // Invariants:
 //   1. The process ends only if each other thread is the runtime's: named so, or started while
-//      weir_dsm_start ran, by MPI or UCX. Numbers of threads are used again; the time at which each
-//      was started tells them apart. (not checkable: nothing else knows whose a thread is)
+//      weir_dsm_start ran, by MPI or UCX, or by MPI before (mpi_threads.cc). Numbers of threads are
+//      used again; the time at which each was started tells them apart. (not checkable: nothing
+//      else knows whose a thread is)
 //   2. Threads that were there before weir_dsm_start may be the program's or its MPI's. Where only
 //      such ones are left, the process stays, and says so. (not checkable: see 1)
 //   3. The word for joiners has its value again before exit() runs the program's handlers, because
@@ -53,6 +54,7 @@ auto& g_own = *new Threads;     // Guarded by: g_mutex
 auto& g_before = *new Threads;  // Guarded by: g_mutex
 void (*g_on_end)() = nullptr;
 pid_t g_process = 0;
+std::atomic<bool> g_started{false};
 pthread_key_t g_key;
 int g_rounds = 0;
 
@@ -160,10 +162,13 @@ void note_threads_of_start(void (*on_end)()) {
     }
   }
   g_process = getpid();
+  g_started.store(true, std::memory_order_release);
   if (gettid() != g_process || pthread_key_create(&g_key, stay)) return;
   g_on_end = on_end;
   pthread_setspecific(g_key, &g_key);
 }
+
+bool is_started() { return g_started.load(std::memory_order_acquire); }
 
 void note_own_thread() {
   const uint64_t started = started_at(gettid());

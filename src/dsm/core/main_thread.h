@@ -8,7 +8,8 @@ namespace weir::dsm {
 // when it ends by pthread_exit, if it has made them.
 void note_threads_before();
 void note_threads_of_start(void (*on_end)());
-// The calling thread is the runtime's.
+bool is_started();  // both have been called
+// The calling thread is the runtime's, or MPI's.
 void note_own_thread();
 
 }  // namespace weir::dsm

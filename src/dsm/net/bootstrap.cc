@@ -24,6 +24,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@
 #include <string>
 
 #include "dsm/base/failure.h"
+#include "dsm/net/liveness.h"
 #include "dsm/net/mpi.h"
 
 namespace weir::dsm {
@@ -48,6 +50,26 @@ class Alone final : public Bootstrap {
   void abort(int status) override { _exit(status); }
   void finish() override {}
 };
+
+// Of a job that has finished: MPI may be the program's to finalize.
+struct Left {
+  const weir_dsm_mpi_functions* mpi;
+  NodeId node;
+  pid_t process;
+};
+Left g_left{};
+
+// Open MPI's launcher says it, and MPICH's does not: the job would end as if all were well.
+void say_left(int, void*) {
+  if (!g_left.mpi || getpid() != g_left.process || !g_left.mpi->is_left()) return;
+  char text[160];
+  snprintf(text, sizeof text,
+           "node %u: the program has called MPI_Init and ends without MPI_Finalize", g_left.node);
+  print_line(text);
+}
+
+// Before what the program registers, hence called after it.
+__attribute__((constructor)) void register_say_left() { on_exit(say_left, nullptr); }
 
 class Mpi final : public Bootstrap {
  public:
@@ -81,7 +103,10 @@ class Mpi final : public Bootstrap {
     mpi_.abort(status);
     _exit(status);
   }
-  void finish() override { check(mpi_.finish(), "MPI_Finalize"); }
+  void finish() override {
+    check(mpi_.finish(), "MPI_Finalize");
+    if (nodes_ > 1) g_left = {&mpi_, node_, getpid()};
+  }
   const char* name() const { return mpi_.name(); }
 
  private:

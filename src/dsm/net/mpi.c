@@ -107,6 +107,8 @@ static int finish(void) {
   return initialized_here ? MPI_Finalize() : MPI_SUCCESS;
 }
 
+static int is_left(void) { return !initialized_here && !is_finalized(); }
+
 static const char* name(void) {
   static char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
@@ -136,6 +138,7 @@ __attribute__((visibility("default"))) const struct weir_dsm_mpi_functions weir_
     .barrier = barrier,
     .abort = abort_all,
     .finish = finish,
+    .is_left = is_left,
     .name = name,
     .error = error,
 };

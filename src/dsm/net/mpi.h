@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define WEIR_DSM_MPI_VERSION 1u
+#define WEIR_DSM_MPI_VERSION 2u
 #define WEIR_DSM_MPI_TABLE "weir_dsm_mpi" /* name of the exported table */
 
 struct weir_dsm_mpi_functions {
@@ -22,6 +22,8 @@ struct weir_dsm_mpi_functions {
   void (*abort)(int status);
   /* Finalizes MPI where start initialized it. */
   int (*finish)(void);
+  /* Whether the program has initialized MPI, and has not finalized it. */
+  int (*is_left)(void);
   /* What the library calls itself, one line. */
   const char* (*name)(void);
   const char* (*error)(int code);
