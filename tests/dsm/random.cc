@@ -1,15 +1,18 @@
 // Random programs against a model, by the real library: threads of each node's own count under
 // locks while the main threads pass barriers, and everything that is read or written goes by one of
 // many ways, chosen by chance: plain code, `rep movs`, atomic instructions, read, write, their
-// lists of buffers, datagrams between threads, a copy by the kernel from the process itself, a
-// child that is forked and looks. What is under a lock lies in pages that other locks' data share,
-// and moves to another allocation now and then; arguments of reductions lie in shared memory.
+// lists of buffers, stdio, datagrams between threads, a copy by the kernel from the process itself,
+// a region of this node's that traps, a child that is forked and looks, or writes what it sees.
+// What is under a lock lies in pages that other locks' data share, and moves to another allocation
+// now and then; so does a list of small allocations that any node makes and frees. Threads are
+// cancelled, tapes are given advice, and arguments of reductions lie in shared memory.
 // usage: dsm_random FIRST_SEED SEEDS; src/dsm/protocol/own_threads_test.cc has more of collection.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -21,9 +24,11 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "weir/dsm.hpp"
+#include "weir/region.hpp"
 
 namespace {
 
@@ -82,11 +87,37 @@ std::vector<iovec> parts_of(void* memory, size_t size, Random& random) {
   return parts;
 }
 
+// Regions of this node's own: each access to one that is closed traps.
+void open_region(weir_region_trap* trap) {
+  weir_region_protect(trap->start, trap->access & PROT_WRITE ? PROT_READ | PROT_WRITE : PROT_READ);
+}
+
+void copy_by_region(void* to, const void* from, size_t size) {
+  std::vector<uint64_t, weir::region_allocator<uint64_t>> between(size / 8);
+  weir_region_protect(&between.front(), PROT_NONE);
+  memcpy(&between.front(), from, size);
+  weir_region_protect(&between.front(), PROT_NONE);
+  memcpy(to, &between.front(), size);
+}
+
+void copy_by_stdio(void* to, const void* from, size_t size, Ways& ways) {
+  FILE* const stream = fdopen(dup(ways.file), "r+");
+  rewind(stream);
+  const size_t part = ways.random() % size + 1;
+  const auto* const bytes = static_cast<const char*>(from);
+  must(fwrite(bytes, 1, part, stream) == part &&
+           fwrite(bytes + part, 1, size - part, stream) == size - part && fflush(stream) == 0,
+       "fwrite");
+  rewind(stream);
+  must(fread(to, 1, size, stream) == size, "fread");
+  fclose(stream);
+}
+
 // From `from` to `to`, of which one or both are shared; answers by which way.
 const char* copy(void* to, const void* from, size_t size, Ways& ways) {
   const auto bytes = static_cast<ssize_t>(size);
   auto* const source = const_cast<void*>(from);
-  switch (ways.random() % 9) {
+  switch (ways.random() % 11) {
     case 0: memcpy(to, from, size); return "memcpy";
     case 1: move_bytes(to, from, size); return "rep movs";
     case 2:
@@ -124,6 +155,8 @@ const char* copy(void* to, const void* from, size_t size, Ways& ways) {
       must(process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == bytes, "process_vm_readv");
       return "process_vm_readv";
     }
+    case 8: copy_by_stdio(to, from, size, ways); return "fwrite and fread";
+    case 9: copy_by_region(to, from, size); return "a region";
     default:
       for (size_t i = 0; i < size / 8; i++)
         static_cast<volatile uint64_t*>(to)[i] = static_cast<const volatile uint64_t*>(from)[i];
@@ -140,10 +173,19 @@ Words read_words(const uint64_t* from, size_t count, Ways& ways, const char** wa
 // What a child sees that is forked now, of what its parent has made accessible. Another thread of
 // the node, and other nodes under sc, may take that away before the fork; then the child ends with
 // 125 and says so.
-bool child_sees(const uint64_t* from, const Words& expected, bool may_lose) {
+bool child_sees(const uint64_t* from, const Words& expected, Ways& ways, bool may_lose) {
+  const auto size = static_cast<ssize_t>(expected.size() * 8);
+  const bool by_call = ways.random() % 2;
   weir_dsm_touch(from, expected.size() * 8, 0);
   const pid_t child = fork();
   must(child >= 0, "fork");
+  if (child == 0 && by_call) {
+    Words seen(expected.size());
+    if (pwrite(ways.file, from, expected.size() * 8, 0) != size ||
+        pread(ways.file, seen.data(), expected.size() * 8, 0) != size)
+      _exit(2);
+    _exit(seen == expected ? 0 : 1);
+  }
   if (child == 0) _exit(memcmp(from, expected.data(), expected.size() * 8) ? 1 : 0);
   int status = 0;
   must(waitpid(child, &status, 0) == child, "waitpid");
@@ -153,22 +195,66 @@ bool child_sees(const uint64_t* from, const Words& expected, bool may_lose) {
 
 bool may_lose() {
   const char* const protocol = getenv("WEIR_DSM_PROTOCOL");
-  return g_seed % 3 > 0 || (protocol && !strcmp(protocol, "sc"));
+  return g_seed % 3 > 0 || g_seed % 4 == 1 || (protocol && !strcmp(protocol, "sc"));
 }
+
+struct Link {  // a small allocation, of whichever node
+  Link* next;
+  uint64_t value, filler[20];
+};
 
 struct Shared {
   uint64_t head[3];  // so that nothing begins at a page
   uint64_t of_locks[kLocks * kPlaces];
   uint64_t* moved[kLocks];
   uint64_t sections[kLocks];
+  Link* list[kLocks];
+  uint64_t length[kLocks], sum[kLocks];
   uint64_t words[kWords];
   int64_t arguments[64][3];
 };
 
+// Under the lock: the list is as its length and sum say, and grows or shrinks.
+void change_list(Shared& shared, uint32_t lock, Ways& ways) {
+  uint64_t length = 0, sum = 0;
+  for (const Link* link = shared.list[lock]; link && length < 1000; link = link->next) {
+    length++, sum += link->value;
+    if (link->filler[19] != link->value) wrong("a link's end", "plain code");
+  }
+  if (length != shared.length[lock] || sum != shared.sum[lock]) wrong("a list", "plain code");
+  if (Link* const first = shared.list[lock]; first && ways.random() % 2) {
+    shared.list[lock] = first->next;
+    shared.length[lock]--, shared.sum[lock] -= first->value;
+    weir_dsm_free(first);
+    return;
+  }
+  auto* const link = weir::dsm::create<Link>();
+  for (const uint64_t word : link->filler)
+    if (word != 0) wrong("new memory", "plain code");
+  link->value = link->filler[19] = ways.random();
+  link->next = shared.list[lock];
+  shared.list[lock] = link;
+  shared.length[lock]++, shared.sum[lock] += link->value;
+}
+
+void take_lock(Shared& shared, uint32_t lock, Ways& ways) {
+  switch (ways.random() % 6) {
+    case 0:
+    case 1: return weir_dsm_lock_auto(kBase + lock);
+    case 2: return weir_dsm_lock_user(kBase + lock, &shared.of_locks[lock * kPlaces], kPlaces * 8);
+    case 3:
+      while (!weir_dsm_trylock(kBase + lock)) usleep(200);
+      return;
+    default: return weir_dsm_lock(kBase + lock);
+  }
+}
+
+// A thread that is asked to end ends nowhere in here.
 void count_under_lock(Shared& shared, Ways& ways) {
   const auto lock = static_cast<uint32_t>(ways.random() % kLocks);
-  if (ways.random() % 3 == 0) weir_dsm_lock_auto(kBase + lock);
-  else weir_dsm_lock(kBase + lock);
+  int before = 0;
+  take_lock(shared, lock, ways);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);  // system calls are points where it may
   uint64_t*& moved = shared.moved[lock];
   uint64_t* const places = moved ? moved : &shared.of_locks[lock * kPlaces];
   const char* way;
@@ -176,7 +262,7 @@ void count_under_lock(Shared& shared, Ways& ways) {
   const uint64_t count = shared.sections[lock];
   if (std::any_of(words.begin(), words.end(), [&](uint64_t one) { return one != count; }))
     wrong("under a lock", way);
-  if (ways.random() % 12 == 0 && !child_sees(places, Words(kPlaces, count), may_lose()))
+  if (ways.random() % 12 == 0 && !child_sees(places, Words(kPlaces, count), ways, may_lose()))
     wrong("under a lock", "a child");
   if (ways.random() % 4 == 0) {
     for (uint32_t i = 0; i < kPlaces; i++) __atomic_fetch_add(&places[i], 1, __ATOMIC_RELAXED);
@@ -185,6 +271,7 @@ void count_under_lock(Shared& shared, Ways& ways) {
     copy(places, words.data(), kPlaces * 8, ways);
   }
   shared.sections[lock]++;
+  if (ways.random() % 2) change_list(shared, lock, ways);
   if (ways.random() % 4 == 0) {  // from one allocation to another
     auto* const next = static_cast<uint64_t*>(
         weir_dsm_alloc(kPlaces * 8 + (ways.random() % 2 ? 0 : ways.random() % 9000)));
@@ -192,8 +279,26 @@ void count_under_lock(Shared& shared, Ways& ways) {
     if (moved) weir_dsm_free(moved);
     moved = next;
   }
+  pthread_setcancelstate(before, nullptr);
   weir_dsm_unlock(kBase + lock);
 }
+
+// Counts until it is asked to end.
+struct Cancelled {
+  Shared& shared;
+  std::atomic<uint32_t>& sections;
+  uint64_t seed;
+  static void* run(void* of) {
+    auto& its = *static_cast<Cancelled*>(of);
+    Ways ways(its.seed);
+    for (int i = 0; i < 200; i++) {
+      count_under_lock(its.shared, ways);
+      its.sections++;
+      pthread_testcancel();
+    }
+    return nullptr;
+  }
+};
 
 uint64_t value_of(uint32_t round, uint32_t word) { return (g_seed * 1000 + round) << 16 | word; }
 
@@ -205,12 +310,17 @@ unsigned writer_of(uint32_t round, uint32_t block) {
 void main_rounds(Shared& shared, Ways& ways, std::atomic<uint32_t>& sections) {
   constexpr uint32_t kBlock = 160;
   for (uint32_t round = 1; round <= kRounds; round++) {
+    const uint64_t advice = ways.random() % 4;
+    if (advice == 0) weir_dsm_produce_start();
+    if (advice == 1) weir_dsm_flush_start();
     for (uint32_t block = 0; block < kWords / kBlock; block++) {
       if (writer_of(round, block) != weir_dsm_node()) continue;
       Words words(kBlock);
       for (uint32_t i = 0; i < kBlock; i++) words[i] = value_of(round, block * kBlock + i);
       copy(&shared.words[block * kBlock], words.data(), kBlock * 8, ways);
     }
+    if (advice == 0) weir_dsm_produce_end();
+    if (advice == 1) weir_dsm_flush_end();
     if (g_seed % 2) weir_dsm_barrier_replay(1, WEIR_DSM_DYNAMIC);
     else weir_dsm_barrier(1);
     const uint32_t first = static_cast<uint32_t>(ways.random() % 2000),
@@ -220,7 +330,7 @@ void main_rounds(Shared& shared, Ways& ways, std::atomic<uint32_t>& sections) {
     const char* way;
     if (read_words(&shared.words[first], count, ways, &way) != expected)
       wrong("behind a barrier", way);
-    if (ways.random() % 4 == 0 && !child_sees(&shared.words[first], expected, may_lose()))
+    if (ways.random() % 4 == 0 && !child_sees(&shared.words[first], expected, ways, may_lose()))
       wrong("behind a barrier", "a child");
     int64_t* const mine = shared.arguments[weir_dsm_node()];
     for (int i = 0; i < 3; i++) mine[i] = static_cast<int64_t>(round) + i + weir_dsm_node();
@@ -251,8 +361,13 @@ void run_seed() {
       for (int i = 0; i < 8; i++) count_under_lock(*shared, ways), sections++;
     });
   }
+  Cancelled cancelled{*shared, sections, g_seed * 977 + weir_dsm_node() * 16 + 9};
+  const bool cancels = g_seed % 4 == 1;
+  pthread_t thread;
+  if (cancels) must(pthread_create(&thread, nullptr, Cancelled::run, &cancelled) == 0, "a thread");
   Ways ways(g_seed * 977 + weir_dsm_node() * 16);
   main_rounds(*shared, ways, sections);
+  if (cancels) pthread_cancel(thread), pthread_join(thread, nullptr);
   for (std::thread& thread : own) thread.join();
   auto all = static_cast<int64_t>(sections);
   weir_dsm_reduce_int64(&all, 1, WEIR_DSM_SUM);
@@ -262,6 +377,9 @@ void run_seed() {
   weir_dsm_barrier(2);
   if (weir_dsm_node() != 0) return;
   for (uint64_t* const moved : shared->moved) weir_dsm_free(moved);
+  for (Link* link : shared->list) {
+    while (link) weir_dsm_free(std::exchange(link, link->next));
+  }
   weir_dsm_free(shared);
 }
 
@@ -269,6 +387,7 @@ void run_seed() {
 
 int main(int argc, char** argv) {
   weir_dsm_start(&argc, &argv);
+  weir_region_handler(nullptr, open_region, nullptr);
   const uint64_t first = argc > 1 ? strtoul(argv[1], nullptr, 10) : 1,
                  count = argc > 2 ? strtoul(argv[2], nullptr, 10) : 1;
   for (g_seed = first; g_seed < first + count; g_seed++) run_seed();
