@@ -155,6 +155,14 @@ std::string points_words(const Entry& entry, const char* payload) {
 }
 
 std::string end_words(const Entry& entry, const char* payload) {
+  if (channel::is_death(entry)) {
+    const auto death = front_of<channel::Death>(payload, entry.size);
+    const std::string signal = signal_name(static_cast<int>(entry.result));
+    return entry.number == channel::kProgramFaults
+               ? fmt::format("the program dies of {} at {:#x}, address {:#x}", signal, death.rip,
+                             death.address)
+               : fmt::format("{} is sent to the program itself at {:#x}", signal, death.rip);
+  }
   const auto end = front_of<channel::End>(payload, entry.size);
   const std::string sums =
       fmt::format(", schedule {:016x}{}", end.schedule,

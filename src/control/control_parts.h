@@ -445,6 +445,7 @@ struct RecordingState {
     uint32_t ordinal;
   } children[kRecordedChildren];  // of a replay, the last ones; by the pid it is shown
   uint32_t child_count;
+  uint32_t is_dying;            // recording: a task's fault ends this process
   uint32_t ordinal;             // of this process among the program's
   uint32_t order_stream;        // slot + 1
   uint32_t streams[kMaxTasks];  // of the tasks' slots: slot + 1, 0 none yet

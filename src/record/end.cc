@@ -5,6 +5,7 @@
 #include "control/control.h"
 #include "control/process.h"
 #include "record/channel/wait.h"
+#include "record/divergence_stack.h"
 #include "record/input.h"
 #include "record/pause.h"
 #include "record/stream.h"
@@ -116,7 +117,7 @@ void let_others_arrive(const Task& task) {
 bool compares_end(Task& task) {
   if (!input::replaying()) return true;
   const Entry* recorded = peek(task);
-  return recorded && recorded->kind == Kind::kEnd &&
+  return recorded && recorded->kind == Kind::kEnd && !channel::is_death(*recorded) &&
          reinterpret_cast<const channel::End*>(payload(*recorded))->memory;
 }
 
@@ -129,7 +130,7 @@ void end_program(int code, uint64_t memory) {
     return;
   }
   const Entry& recorded = next(task);
-  if (recorded.kind != Kind::kEnd || recorded.result != code)
+  if (recorded.kind != Kind::kEnd || channel::is_death(recorded) || recorded.result != code)
     diverged(task, recorded, "the program ended with", code);
   const auto& was = *reinterpret_cast<const channel::End*>(payload(recorded));
   if (was.schedule != end.schedule)
@@ -142,6 +143,68 @@ void end_program(int code, uint64_t memory) {
       was.schedule == end.schedule && (!was.memory || !end.memory || was.memory == end.memory);
   take(task, recorded);
   if (!same) end_different();
+}
+
+namespace {
+
+// The program dies of the first task's fault alone. The others wait for that.
+bool is_first_to_die(const Task& task) {
+  if (task.identity.in_vfork) return true;  // it dies alone
+  return !__atomic_exchange_n(&shared().recording.is_dying, 1u, __ATOMIC_ACQ_REL);
+}
+
+[[noreturn]] void wait_for_death() {
+  uint32_t never = 0;
+  for (;;) {
+    sys::futex_wait(&never, 0, 1'000'000'000);
+    end_if_gone();
+  }
+}
+
+// Dies of another thing than is recorded, or elsewhere.
+[[noreturn]] void died_otherwise(const Task& task, const Entry& recorded, int signal,
+                                 const channel::Death& now) {
+  const auto& was = *reinterpret_cast<const channel::Death*>(payload(recorded));
+  report("the replay differs from the recording in process %u, task %u, event %u:",
+         uint64_t{task.recorded.ordinal}, uint64_t{task.id}, uint64_t{progress_of(task)});
+  report("  recorded: it dies of signal %d at %x, address %x", recorded.result, was.rip,
+         was.address);
+  report("  now: it dies of signal %d at %x, address %x", int64_t{signal}, now.rip, now.address);
+  note_place(task);
+  end_different();
+}
+
+// Replaying: the next entry has to be this death.
+void take_death(Task& task, uint16_t number, int signal, const channel::Death& now) {
+  const Entry& recorded = next(task);
+  if (!channel::is_death(recorded) || recorded.number != number)
+    diverged(task, recorded, "the program dies of signal", signal);
+  if (recorded.result != signal ||
+      !(*reinterpret_cast<const channel::Death*>(payload(recorded)) == now))
+    died_otherwise(task, recorded, signal, now);
+  take(task, recorded);
+}
+
+}  // namespace
+
+void end_by_fault(Task& task, int signal, const channel::Death& death) {
+  if (input::recording()) {
+    if (!is_first_to_die(task)) wait_for_death();
+    put(task, {Kind::kEnd, 0, channel::kProgramFaults, sizeof death, 0, 0, signal}, &death);
+    return;
+  }
+  if (g_tasks_active && !task.identity.in_vfork) let_others_arrive(task);
+  take_death(task, channel::kProgramFaults, signal, death);
+}
+
+void note_deadly(Task& task, int signal, const channel::Death& call) {
+  if (input::recording()) {
+    put(task, {Kind::kEnd, 0, channel::kProgramSends, sizeof call, 0, 0, signal}, &call);
+    return;
+  }
+  const Entry* recorded = peek(task);
+  if (recorded && channel::is_death(*recorded))
+    take_death(task, channel::kProgramSends, signal, call);
 }
 
 void look_round(const Task& task, uint64_t& since) {

@@ -223,7 +223,7 @@ void begin_process(uint32_t ordinal) {
   note_process(ordinal);
   s.recording.ordinal = task.recorded.ordinal = ordinal;
   s.recording.order_stream = task.recorded.stream = 0;
-  s.recording.compares_memory = 0;
+  s.recording.compares_memory = s.recording.is_dying = 0;
   s.order.decisions = 0;
   s.order.is_ended = 0;
   for (auto& stream : s.recording.streams) stream = 0;
@@ -324,13 +324,17 @@ void diverged(const Task& task, const Entry& recorded, const char* what, int64_t
                                        "a page that processes share",
                                        "points"};
   const auto kind = static_cast<uint32_t>(recorded.kind);
+  const char* const name = kind >= sizeof kNames / sizeof kNames[0] ? "?"
+                           : !channel::is_death(recorded)           ? kNames[kind]
+                           : recorded.number == channel::kProgramFaults
+                               ? "a fault that ends the program (result: the signal)"
+                               : "a signal that ends the program (result), sent by itself";
   report(
       "the replay differs from the recording in process %u, task %u, event %u (recorded at event "
       "%u):",
       uint64_t{task.recorded.ordinal}, uint64_t{task.id}, uint64_t{progress_of(task)},
       uint64_t{recorded.event});
-  report("  recorded: %s, number %u, result %d, check %x",
-         kind < sizeof kNames / sizeof kNames[0] ? kNames[kind] : "?", uint64_t{recorded.number},
+  report("  recorded: %s, number %u, result %d, check %x", name, uint64_t{recorded.number},
          recorded.result, uint64_t{recorded.check});
   report("  now: %s %d, called from %x", what, now, task.frame ? task.frame->rip : 0);
   note_place(task);

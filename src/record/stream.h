@@ -157,6 +157,12 @@ bool compares_end(Task& task);
 // The program ends in order: kEnd, with the hashes. `memory`: page::fingerprint(), 0 where it is
 // not compared.
 void end_program(int code, uint64_t memory);
+// The task ends the program, by an instruction that faults. Recording: returns when it may die of
+// it. Replaying: only where the same was recorded.
+void end_by_fault(Task& task, int signal, const channel::Death& death);
+// The task is about to send the program a signal, of which it dies unless it is blocked or ignored.
+// Replaying: where that is recorded, it is the same call.
+void note_deadly(Task& task, int signal, const channel::Death& call);
 
 // order/ keeps in the order stream what comes from outside, or takes it from there.
 void keep_order();

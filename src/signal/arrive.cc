@@ -25,6 +25,7 @@
 #include "record/input.h"
 #include "record/signals.h"
 #include "record/stop_point.h"
+#include "record/stream.h"
 #include "signal/context/refused_access.h"
 #include "signal/context/shown_registers.h"
 #include "signal/forward.h"
@@ -185,6 +186,11 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
   if (is_fault && g_tasks_active && has_short_turns() && !in_runtime(task, *context)) {
     task.in_runtime = 1;
     begin_turn(EventKind::kExit);  // it comes after the turns that were before it
+  }
+  if (is_fault && input::is_on()) {
+    recording::end_by_fault(task, signal,
+                            {static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]),
+                             reinterpret_cast<uint64_t>(info->si_addr)});
   }
   if (plan().is_serial()) {
     if (g_tasks_active) serial::come_in(task);
@@ -358,7 +364,8 @@ bool claim_unhandled(const Arrived& a) {
   if (handled(a.signal)) return false;
   const bool ignored =
       reinterpret_cast<uint64_t>(shared().signals.actions[a.signal].handler) == kIgnore;
-  if (is_ours(a.signal) && !ignored) program_fault(a.task, a.signal, a.info, a.context);
+  if ((is_ours(a.signal) && !ignored) || is_kept(a.signal))
+    program_fault(a.task, a.signal, a.info, a.context);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "control/control.h"
+#include "record/input.h"
 #include "signal/raised_again.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
@@ -42,6 +43,16 @@ inline bool is_of_instruction(int signal, const siginfo_t& info) {
 inline bool handled(int signal) {
   uint64_t handler = reinterpret_cast<uint64_t>(shared().signals.actions[signal].handler);
   return handler != kDefault && handler != kIgnore;
+}
+
+// The kernel hands it to on_signal though the program does not handle it: a recording keeps what an
+// instruction ends the program by.
+inline bool is_kept(int signal) {
+  return input::is_on() && (signal == SIGFPE || signal == SIGILL) &&
+         reinterpret_cast<uint64_t>(shared().signals.actions[signal].handler) == kDefault;
+}
+inline bool reaches_runtime(int signal) {
+  return is_ours(signal) || handled(signal) || is_kept(signal);
 }
 
 }  // namespace weir::trap

@@ -162,7 +162,7 @@ void leave_signal_stack() {
 Birth::Birth() {
   uint64_t held = 0;
   for (int signal = 1; signal <= sys::kSignals; signal++) {
-    if (is_ours(signal) || handled(signal)) held |= signal_bit(signal);
+    if (reaches_runtime(signal)) held |= signal_bit(signal);
   }
   sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&held),
            reinterpret_cast<long>(&mask_), 8);
@@ -201,7 +201,7 @@ void install(int signal) {
   action.restorer = reinterpret_cast<void*>(weir_sigreturn);
   action.flags = sys::kSaRestorer;
   if (plan().checks_races() && handled(signal)) hazards::note_handler_of(signal);
-  if (is_ours(signal) || handled(signal)) {
+  if (reaches_runtime(signal)) {
     action.handler = reinterpret_cast<void*>(&on_signal);
     action.flags |=
         SA_SIGINFO | SA_ONSTACK | (wanted.flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT));
@@ -220,7 +220,7 @@ void take_over() {
   Shared& s = shared();
   for (int signal = 1; signal <= sys::kSignals; signal++) {
     kernel_sigaction(signal, nullptr, &s.signals.actions[signal]);
-    if (is_ours(signal) || handled(signal)) install(signal);
+    if (reaches_runtime(signal)) install(signal);
   }
   uint64_t mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&mask), 8);

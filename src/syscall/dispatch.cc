@@ -370,8 +370,8 @@ long make_untold(Call& call) {
              is_same_anywhere(static_cast<uint64_t>(call.number)));
   long result;
   if (is_of_static_program(call.number) && on_static_program(call, result)) return result;
+  note_deadly(call);
   if (plan().is_serial()) {
-    note_deadly(call);
     drain_stores(call);
     note_code_mapped(call);
   }

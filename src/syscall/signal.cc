@@ -11,6 +11,7 @@
 #include "order/serial/serial.h"
 #include "order/waiting.h"
 #include "record/input.h"
+#include "record/stream.h"
 #include "signal/arrive.h"
 #include "signal/forward.h"
 #include "signal/queue.h"
@@ -296,14 +297,18 @@ long on_signal_call(Call& call) {
 
 namespace {
 
-bool is_deadly(int signal) {
+bool ends_unless_blocked(int signal) {
   if (signal <= 0 || signal > sys::kSignals || trap::handled(signal)) return false;
   if (shared().signals.actions[signal].handler != nullptr) return signal == SIGKILL;
   constexpr uint64_t kHarmless = sys::signal_bit(SIGCHLD) | sys::signal_bit(SIGCONT) |
                                  sys::signal_bit(SIGURG) | sys::signal_bit(SIGWINCH) |
                                  sys::signal_bit(SIGSTOP) | sys::signal_bit(SIGTSTP) |
                                  sys::signal_bit(SIGTTIN) | sys::signal_bit(SIGTTOU);
-  if (sys::signal_bit(signal) & kHarmless) return false;
+  return !(sys::signal_bit(signal) & kHarmless);
+}
+
+bool is_deadly(int signal) {
+  if (!ends_unless_blocked(signal)) return false;
   uint64_t mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&mask), 8);
   return !(mask & sys::signal_bit(signal));
@@ -322,13 +327,20 @@ bool sends_signal(long number) {
 }
 
 void note_deadly(const Call& call) {
-  if (!sends_signal(call.number) || self().identity.in_vfork) return;
+  Task& task = self();
+  if (!sends_signal(call.number) || task.identity.in_vfork) return;
   const bool to_process = call.number == SYS_kill || call.number == SYS_rt_sigqueueinfo;
   const bool has_group = call.number == SYS_tgkill || call.number == SYS_rt_tgsigqueueinfo;
   const int signal = static_cast<int>(has_group ? call.c : call.b);
-  if (to_process ? call.a != sys::raw(SYS_getpid) : !is_own_task(has_group ? call.b : call.a))
-    return;
-  if (is_deadly(signal)) order::serial::end(order::End::kSignal, signal);
+  const bool recorded = input::is_on();
+  const long pid = recorded ? shared().program.shown_pid : sys::raw(SYS_getpid);
+  const bool is_own = call.a == pid || (recorded && call.a == 0);
+  if (to_process ? !is_own : !is_own_task(has_group ? call.b : call.a)) return;
+  if (recorded && ends_unless_blocked(signal)) {
+    recording::note_deadly(task, signal,
+                           {task.frame ? task.frame->rip : 0, static_cast<uint64_t>(call.number)});
+  }
+  if (plan().is_serial() && is_deadly(signal)) order::serial::end(order::End::kSignal, signal);
 }
 
 namespace {

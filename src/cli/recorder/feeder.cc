@@ -58,7 +58,13 @@ void Feeder::put_into(uint32_t index, Source& source) {
   channel::Ring ring = memory_.ring(index);
   bool moved = false;
   while (const channel::Entry* entry = source.reader.peek()) {
+    const uint64_t before = ring.slot->head;
     if (!ring.put(*entry, entry + 1, entry->size)) break;
+    source.death_at.reset();
+    if (channel::is_death(*entry)) {
+      source.death_at = before;
+      source.death_signal = static_cast<int>(entry->result);
+    }
     source.reader.take();
     moved = true;
   }
@@ -103,6 +109,20 @@ bool Feeder::is_used_up(std::string* stream) const {
     return false;
   }
   return true;
+}
+
+bool Feeder::awaits_death(std::string* stream, int* signal) const {
+  for (uint32_t i = 0; i < sources_.size(); i++) {
+    const Source& source = sources_[i];
+    const channel::Ring ring = memory_.ring(i);
+    const uint64_t taken = __atomic_load_n(&ring.slot->tail, __ATOMIC_ACQUIRE);
+    if (!source.closed || !source.death_at || taken < *source.death_at || ring.used() == 0)
+      continue;
+    *stream = source.reader.key().name();
+    *signal = source.death_signal;
+    return true;
+  }
+  return false;
 }
 
 }  // namespace weir::cli

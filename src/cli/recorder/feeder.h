@@ -1,6 +1,7 @@
 // Puts the entries of a recording into the rings, ahead of the program that is replayed.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ class Feeder {
   uint64_t taken() const;
   // Whether the program has taken everything; else the first stream of which it has not.
   bool is_used_up(std::string* stream) const;
+  // Whether the program was to die of what it does itself, which is all that is left of a stream.
+  bool awaits_death(std::string* stream, int* signal) const;
 
  private:
   struct Source {
@@ -30,6 +33,9 @@ class Feeder {
     // As the recording's end says; UINT64_MAX: it does not, or the damage is known.
     uint64_t entries = 0;
     bool closed = false;
+    // Of the last entry that was put, if it is a death: bytes that were put before it.
+    std::optional<uint64_t> death_at = {};
+    int death_signal = 0;
   };
 
   void put_into(uint32_t slot, Source& source);

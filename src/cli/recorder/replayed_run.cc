@@ -113,25 +113,46 @@ std::string difference(const recording::Recording& recording, const ChannelMemor
   return end.empty() && has_differed(memory) ? "the replay ended where it differed" : end;
 }
 
+// The program was to die by itself, or to ask for something, and computes.
+std::string what_is_missing(const Feeder& feeder) {
+  std::string stream;
+  int signal = 0;
+  if (!feeder.awaits_death(&stream, &signal)) {
+    feeder.is_used_up(&stream);
+    return fmt::format(
+        "the replay differs from the recording: the program computes for much "
+        "longer than it was recorded, and stream {} goes on",
+        stream);
+  }
+  return fmt::format(
+      "the replay differs from the recording: task {} was to end the program by {} "
+      "here, and does not",
+      stream, recording::signal_name(signal));
+}
+
 // Sees that the replay goes on no more though no process ends.
 class Standing {
  public:
-  enum class State { kGoesOn, kAtEnd, kStuck };
+  // kLives: it has not died as it was to, or computes for much longer than it was recorded.
+  enum class State { kGoesOn, kAtEnd, kStuck, kLives };
 
-  explicit Standing(const std::optional<recording::End>& end) : end_(end) {}
+  Standing(const std::optional<recording::End>& end, bool is_checked)
+      : end_(end), slower_(is_checked ? 10 : 1) {}
 
   State look(const ChannelMemory& memory, const Feeder& feeder, const Child& child) {
     // A process whose last entry says that it ends is about to.
     constexpr auto kGrace = std::chrono::milliseconds(100);
     constexpr auto kToShow = std::chrono::seconds(1);  // what it has taken may be output
-    constexpr auto kMaxWait = std::chrono::seconds(3);
+    constexpr auto kMaxWait = std::chrono::seconds(3), kGap = kMaxWait;
     const auto now = std::chrono::steady_clock::now();
     const uint64_t taken = feeder.taken();
     if (taken != taken_) {
       taken_ = taken;
-      since_ = now;
-      time_ = child.processor_time();
+      taken_since_ = since_ = now;
+      taken_time_ = time_ = child.processor_time();
     }
+    if (now - looked_ > kGap) taken_since_ = since_ = now;  // this command was stopped meanwhile
+    looked_ = now;
     const bool waits = __atomic_load_n(&memory.header().at_end, __ATOMIC_ACQUIRE) != 0;
     std::string stream;
     if (feeder.is_used_up(&stream)) {
@@ -140,16 +161,30 @@ class Standing {
                                                                        : kToShow;
       return now - since_ > grace ? State::kAtEnd : State::kGoesOn;
     }
+    int signal;
+    const std::chrono::duration<double> idle = now - taken_since_;
+    if (idle > slower_ * longest_end() &&
+        (feeder.awaits_death(&stream, &signal) || computes_too_long(child)))
+      return State::kLives;
     if (!waits || now - since_ < kMaxWait) return State::kGoesOn;
     constexpr uint64_t kIdle = 30;  // ticks: looking whether there is anything to do
     const uint64_t time = child.processor_time();
-    if (time - time_ < kIdle) return State::kStuck;
+    if (time - time_ < kIdle)
+      return feeder.awaits_death(&stream, &signal) ? State::kLives : State::kStuck;
     time_ = time;  // somebody computes
     since_ = now;
     return State::kGoesOn;
   }
 
  private:
+  // It has gone another way, and asks for nothing more: by its own time, which neither load nor a
+  // stop adds to.
+  bool computes_too_long(const Child& child) const {
+    constexpr double kTicks = 100, kAtLeast = 60, kTimes = 100;
+    if (!end_) return false;
+    const double limit = kTicks * slower_ * (kAtLeast + kTimes * end_->seconds);
+    return static_cast<double>(child.processor_time()) > static_cast<double>(taken_time_) + limit;
+  }
   // With all that was recorded used up, and none who wants more: whether the program may still have
   // to come to its end by itself.
   bool computes_on(const Child& child) const {
@@ -162,9 +197,10 @@ class Standing {
   }
 
   const std::optional<recording::End>& end_;
-  uint64_t taken_ = ~uint64_t{0};
+  const int slower_;  // so many times
+  uint64_t taken_ = ~uint64_t{0}, taken_time_ = 0;
   uint64_t time_ = 0;
-  std::chrono::steady_clock::time_point since_;
+  std::chrono::steady_clock::time_point since_, taken_since_, looked_;
 };
 
 // As a wait status; 125 where the recording does not say.
@@ -256,8 +292,8 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
                 manifest.user);
       },
       Child::Signals::kEnd);
-  Standing stands(recording.end);
-  bool stuck = false, looked = false;
+  Standing stands(recording.end, this_run.findings != nullptr);
+  bool stuck = false, lives = false, looked = false;
   std::optional<Progress> progress(std::in_place, recording.end ? recording.end->raw : 0,
                                    recording.end ? recording.end->seconds : 0);
   for (;;) {
@@ -280,6 +316,10 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
     switch (stands.look(memory, feeder, child)) {
       case Standing::State::kGoesOn: break;
       case Standing::State::kAtEnd: child.end_here(how_recorded(recording)); break;
+      case Standing::State::kLives:
+        lives = damages.empty();
+        child.end_here(kWeirFailed << 8);
+        break;
       case Standing::State::kStuck:
         stuck = recording.end && recording.end->reason != recording::kKilled && damages.empty();
         child.end_here(stuck || !damages.empty() ? kWeirFailed << 8 : how_recorded(recording));
@@ -295,6 +335,7 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
     say(log, fmt::format("{}: {}; replayed up to there", recording.directory, damages[i]));
   const std::string different =
       child.is_interrupted() ? "the replay was interrupted"
+      : lives                ? what_is_missing(feeder)
       : stuck ? "the replay differs from the recording: a task has come to the end of what is "
                 "recorded of it, and the others wait for it"
               : difference(recording, memory, child, feeder, !damages.empty());

@@ -25,7 +25,8 @@ enum class Kind : uint8_t {
   kTask = 5,    // a task begins in this slot: `result` its number of creation
   kFile = 7,    // the call before it maps a file: `result` its number among the recording's files,
                 // payload a MappedFile and its path
-  kEnd = 8,     // the program's end, by itself: `number` 2, `result` the status, payload End
+  kEnd = 8,     // the program's end, by itself: `number` 2, `result` the status, payload End; or
+                // what it dies of by itself: `number` 3 or 4, `result` the signal, payload Death
   // A number that the runtime made of what the machine did: `number` says which, `result`.
   kValue = 9,
   // A program begins (exec): `number` its files, of which a kFile entry each follows, `result` the
@@ -56,7 +57,9 @@ enum class PageKind : uint16_t {
   kGivenAtAccess = 5,  // while it waited for the page that it is given next
   kGivenAtSpin = 6,    // where it came back to the same state again and again
 };
-inline constexpr uint16_t kProgramExits = 2;  // Entry::number of a kEnd entry
+// Entry::number of a kEnd entry. kProgramFaults: an instruction of this task ends the program.
+// kProgramSends: its next call sends the program a signal that nobody handles.
+inline constexpr uint16_t kProgramExits = 2, kProgramFaults = 3, kProgramSends = 4;
 
 struct Entry {
   Kind kind;
@@ -158,6 +161,18 @@ struct End {
   uint64_t schedule;  // hash over all turns
   uint64_t memory;    // fingerprint; 0: not taken
 };
+
+// Of a fault: where, and what it could not have. Of a call: the call itself, and its number.
+struct Death {
+  uint64_t rip;
+  uint64_t address;
+
+  bool operator==(const Death&) const = default;
+};
+static_assert(sizeof(Death) == 16);
+constexpr bool is_death(const Entry& entry) {
+  return entry.kind == Kind::kEnd && entry.number != kProgramExits && entry.size == sizeof(Death);
+}
 
 // Entry::number of a kFile entry: the file was mapped before, and has this number already.
 inline constexpr uint16_t kMappedBefore = 1;
