@@ -77,9 +77,11 @@ bool names_any(const Instruction& instruction, uint16_t registers) {
 // What the instructions read that come next, over branches where these are known. Not what they
 // name by registers that one of them has changed before: what is there now may be anything, such as
 // an object of pthreads, which changes in others' turns.
-void note_operands(const Task& task, const Registers& registers, ExecutionPoint& point) {
+// `unknown`: registers of which the values here are not known.
+void note_operands(const Task& task, const Registers& registers, uint16_t unknown,
+                   ExecutionPoint& point) {
   uint64_t next[kInstructionsLooked + 2] = {registers.rip};
-  uint16_t changed_at[kInstructionsLooked + 2] = {};
+  uint16_t changed_at[kInstructionsLooked + 2] = {unknown};
   unsigned ends = 1;
   uint64_t seen[kInstructionsLooked];
   const auto is_seen = [&](uint64_t rip, unsigned count) {
@@ -117,6 +119,93 @@ void note_operands(const Task& task, const Registers& registers, ExecutionPoint&
   }
 }
 
+// The registers as they will be in a function's caller, where it returns in a straight line.
+class WayOut {
+ public:
+  WayOut(const Task& task, const Registers& registers) : at(registers), task_(task) {}
+
+  // False: it is not known how it returns.
+  bool step_to_caller() {
+    Instruction instruction;
+    for (unsigned i = 0; i < kInstructionsLooked; i++) {
+      if (translate::code_at(at.rip).empty() || !decode(at.rip, instruction)) return false;
+      const auto* code = reinterpret_cast<const uint8_t*>(at.rip);
+      at.rip += instruction.length;
+      if (instruction.is_return)
+        return instruction.length <= 2 && pop(at.rip) && !translate::code_at(at.rip).empty();
+      if (instruction.is_branch || instruction.is_syscall || !step(code, instruction)) return false;
+    }
+    return false;
+  }
+
+  Registers at;
+  uint16_t unknown = 0;  // those of which the values are not
+
+ private:
+  static constexpr unsigned kPushed = 8;
+
+  static uint16_t bit(unsigned number) { return static_cast<uint16_t>(1u << number); }
+
+  bool pop(uint64_t& to) {
+    uint64_t& top = at.general[kRsp];
+    const uint64_t address = top;
+    top += 8;
+    if (count_ && pushed_[count_ - 1].address <= address) {
+      const bool is_it = pushed_[--count_].address == address;
+      to = pushed_[count_].value;
+      return is_it && pushed_[count_].is_known;
+    }
+    const uint64_t from = look_at(task_, address);
+    return from && from_program(to, static_cast<long>(from)) == 0;
+  }
+
+  // False: what becomes of the stack pointer is not known.
+  bool step(const uint8_t* code, const Instruction& instruction) {
+    const unsigned prefix = code[0] == 0x41;  // REX.B
+    const unsigned number = (code[prefix] & 7u) + 8 * prefix;
+    const bool is_alone = instruction.length == prefix + 1;
+    const bool is_wide = code[0] == 0x48;
+    if (is_alone && (code[prefix] & 0xf8) == 0x50) {  // push
+      if (count_ == kPushed || number == kRsp) return false;
+      const uint64_t top = at.general[kRsp] -= 8;
+      pushed_[count_++] = {top, at.general[number], !(unknown & bit(number))};
+    } else if (is_alone && (code[prefix] & 0xf8) == 0x58) {  // pop
+      if (number == kRsp) return false;
+      if (pop(at.general[number])) unknown &= static_cast<uint16_t>(~bit(number));
+      else unknown |= bit(number);
+    } else if (is_alone && code[0] == 0xc9) {  // leave
+      if (unknown & bit(kRbp)) return false;
+      at.general[kRsp] = at.general[kRbp];
+      if (!pop(at.general[kRbp])) unknown |= bit(kRbp);
+    } else if (is_wide && code[1] == 0x89 && code[2] == 0xe5) {  // mov rbp, rsp
+      at.general[kRbp] = at.general[kRsp];
+      unknown &= static_cast<uint16_t>(~bit(kRbp));
+    } else if (is_wide && code[1] == 0x83 && (code[2] == 0xc4 || code[2] == 0xec)) {
+      const auto size = static_cast<uint64_t>(int64_t{static_cast<int8_t>(code[3])});
+      at.general[kRsp] += code[2] == 0xc4 ? size : -size;  // add, or sub
+    } else {
+      unknown |= instruction.changed;
+    }
+    return !(unknown & bit(kRsp));
+  }
+
+  const Task& task_;
+  struct {
+    uint64_t address, value;
+    bool is_known;
+  } pushed_[kPushed] = {};
+  unsigned count_ = 0;
+};
+
+// A loop may count in memory that it reads itself, and be stopped in a function that it calls: what
+// comes after that has returned tells its rounds apart as well.
+void note_operands_of_callers(const Task& task, const Registers& registers, ExecutionPoint& point) {
+  constexpr unsigned kCallers = 3;
+  WayOut way(task, registers);
+  for (unsigned i = 0; i < kCallers && way.step_to_caller(); i++)
+    note_operands(task, way.at, way.unknown, point);
+}
+
 // What of an execution point follows from the task alone.
 constexpr size_t kOwnLooks = offsetof(ExecutionPoint, stack);
 
@@ -127,7 +216,8 @@ ExecutionPoint point_at_registers(const Task& task, const Registers& registers,
   copy_bytes(point.general, registers.general, sizeof point.general);
   point.vectors = hash_words(0, low.word[0], sizeof low / sizeof low.word[0][0]);
   for (unsigned i = 0; i < 16; i++) point.vector[i] = low.word[i][0];
-  note_operands(task, registers, point);
+  note_operands(task, registers, 0, point);
+  note_operands_of_callers(task, registers, point);
   return point;
 }
 
