@@ -1,8 +1,10 @@
 #include "order/serial/conflicts.h"
 
+#include "base/hash.h"
 #include "base/sort.h"
 #include "code/decode/decoder.h"
 #include "order/serial/run.h"
+#include "sys/memory.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::order::serial {
@@ -12,6 +14,9 @@ constexpr uint32_t kMost = 1u << 16;  // accesses; the first ones
 Accessed g_accessed[kMost];
 uint32_t g_count = 0;
 uint64_t g_looked = 0;
+constexpr uint32_t kMostStates = 256;  // the first ones
+State g_states[kMostStates];
+uint32_t g_state_count = 0, g_listed = 0;
 
 void note(const Position& at, uint64_t address, uint64_t size, bool is_write) {
   constexpr uint64_t kMostWords = 16;  // of one access
@@ -22,6 +27,28 @@ void note(const Position& at, uint64_t address, uint64_t size, bool is_write) {
 }
 
 }  // namespace
+
+void note_state(bool is_listed) {
+  constexpr uint64_t kLargest = 512;
+  const Schedule& schedule = g_run.schedule;
+  if (!schedule.state) return;
+  g_listed += is_listed;
+  if (!is_listed || g_state_count == kMostStates) return;
+  unsigned char bytes[kLargest];
+  const uint64_t size = schedule.size < kLargest ? schedule.size : kLargest;
+  if (sys::read_safely(bytes, schedule.state, size) != static_cast<long>(size)) return;
+  uint64_t hash = 0;
+  for (uint64_t i = 0; i < size; i++) hash = mix(hash ^ (hash >> 29) ^ bytes[i]);
+  if (g_state_count && g_states[g_state_count - 1].hash == hash) return;
+  g_states[g_state_count++] = {hash, g_listed};
+}
+
+const State* states(uint32_t& count) {
+  count = g_state_count;
+  return g_states;
+}
+
+void clear_states() { g_state_count = g_listed = 0; }
 
 bool looks_at_steps() { return g_looked < g_run.schedule.look && g_run.tasks > 1; }
 

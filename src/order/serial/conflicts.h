@@ -11,6 +11,16 @@
 
 namespace weir::order::serial {
 
+// The schedule's key `state`: what that memory holds where the turn goes to another, as a number,
+// and how many of the listed switches were made by then.
+struct State {
+  uint64_t hash;
+  uint32_t listed;
+};
+void note_state(bool is_listed);  // at a change of the turn; cheap if there is no such key
+const State* states(uint32_t& count);
+void clear_states();
+
 struct Accessed {
   Position at;    // right before it
   uint64_t word;  // address / 8; of an event, of the object that it is about

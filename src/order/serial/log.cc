@@ -94,6 +94,13 @@ void put_shared(Text& text) {
   }
 }
 
+void put_states(Text& text) {
+  uint32_t count = 0;
+  const State* const found = states(count);
+  for (uint32_t i = 0; i < count; i++)
+    text.put("state ").put(uint64_t{found[i].listed}).put(" ").hex(found[i].hash).put("\n");
+}
+
 const char* name_of(stores::Cause cause) {
   switch (cause) {
     case stores::Cause::kFence: return "fence";
@@ -291,6 +298,7 @@ void write_log(End how, int value) {
     put_counts(text.put("\ntask-steps"), g_run.contested_of);
     put_counts(text.put("task-events"), g_run.events_of);
     put_shared(text);
+    put_states(text);
     text.put("not-followed ").put(not_followed()).put("\n");
     if (guard::g_is_on) {
       const guard::Counts& counts = guard::counts();

@@ -87,7 +87,7 @@ const char* read_key(Reader& reader, Schedule& schedule) {
   static constexpr Key kKeys[] = {{"seed", &Schedule::seed},     {"depth", &Schedule::depth},
                                   {"length", &Schedule::length}, {"bound", &Schedule::bound},
                                   {"fair", &Schedule::fair},     {"look", &Schedule::look},
-                                  {"delays", &Schedule::delays}};
+                                  {"delays", &Schedule::delays}, {"size", &Schedule::size}};
   if (reader.take("points")) {
     if (!reader.take('=')) return "a key is followed by =";
     if (reader.take("all")) schedule.has_all_points = true;
@@ -111,6 +111,10 @@ const char* read_key(Reader& reader, Schedule& schedule) {
     schedule.has_location = true;
     return reader.address(schedule.location) ? nullptr : "at is an address, such as 0x404040";
   }
+  if (reader.take("state")) {
+    if (!reader.take('=')) return "a key is followed by =";
+    return reader.address(schedule.state) ? nullptr : "state is an address, such as 0x404040";
+  }
   if (reader.take("counts")) {
     if (!reader.take('=')) return "a key is followed by =";
     return read_counts(reader, schedule);
@@ -121,7 +125,7 @@ const char* read_key(Reader& reader, Schedule& schedule) {
     return reader.number(schedule.*key.value) ? nullptr : "a number is expected";
   }
   return "there is no such key: seed, depth, length, bound, p, fair, look, points, at, counts, "
-         "memory, delays";
+         "memory, delays, state, size";
 }
 
 const char* read_switch(Reader& reader, Switch& one) {

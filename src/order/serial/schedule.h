@@ -37,6 +37,8 @@ struct Schedule {
   uint64_t per_million = 0;     // random: of a switch at a step; 0: follows from the seed
   uint64_t fair = 20'000;       // steps that a task makes in a row while others could
   uint64_t look = 0;            // steps of which the log tells what conflicts; it changes nothing
+  uint64_t state = 0;           // log what the memory at this address holds at each switch, and
+  uint64_t size = 0;            // of how many bytes; it changes nothing
   bool has_all_points = false;  // points=all: accesses relative to the stack pointer count, too
   bool is_tso = false;          // memory=tso: stores may be delayed
   uint64_t delays = 2;          // tso: delays that are drawn, at most; of a list none is

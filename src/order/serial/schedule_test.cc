@@ -82,6 +82,15 @@ TEST(Schedule, PartsDelaysFromSwitches) {
   EXPECT_EQ(Parsed("w1:pct:memory=pso").why(), "memory is sc or tso");
 }
 
+TEST(Schedule, NamesMemoryOfWhichTheLogTells) {
+  const Parsed parsed("w1:random:seed=7,p=0.5,state=0x555555558010,size=96:1.2.3>0");
+  EXPECT_EQ(parsed.why(), "");
+  EXPECT_EQ(parsed.schedule.state, 0x555555558010u);
+  EXPECT_EQ(parsed.schedule.size, 96u);
+  EXPECT_EQ(parsed.schedule.switch_count, 1u);
+  EXPECT_EQ(Parsed("w1:random:state=12").why(), "state is an address, such as 0x404040");
+}
+
 TEST(Schedule, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(Parsed("random").why(), "a schedule begins with w1:");
   EXPECT_EQ(Parsed("w7:random").why(), "this version of Weir knows w1 only");

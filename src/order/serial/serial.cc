@@ -72,6 +72,7 @@ void note_change(const Moment& moment, const Task& from, TaskId chosen, uint64_t
   serial::changes()[g_run.changes] = {moment.at, address, g_run.tracks[chosen].number,
                                       moment.reason, is_listed};
   serial::keep_switch(g_run.changes, from, address);
+  serial::note_state(is_listed);
   g_run.changes++;
 }
 
@@ -193,6 +194,7 @@ void Serial::start(Task& task) {
   g_run.steps = g_run.contested = g_run.events = g_run.switches = g_run.tasks = 0;
   for (uint32_t i = 0; i < kMaxCounts; i++) g_run.contested_of[i] = g_run.events_of[i] = 0;
   serial::clear_tallies();
+  serial::clear_states();
   serial::stores::start(g_run.schedule);
   g_run.ready = 1;
   g_run.jumped = 0;

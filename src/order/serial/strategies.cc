@@ -86,6 +86,9 @@ class List final : public Strategy {
 // is found with a probability of at least (p/n)^d (1-p)^(k-d); so p follows from the seed where
 // none is given, and long runs are tried with few switches, short ones with many. To yield is a
 // hint, which the kernel may not take: with half of the seeds each second one is not taken.
+//
+// If the schedule lists switches, they come first, as in a list, and the walk begins behind them: a
+// state that an earlier run came to is where many walks begin, each with steps of its own.
 class RandomWalk final : public Strategy {
  public:
   void start(const Schedule& schedule) override {
@@ -99,8 +102,12 @@ class RandomWalk final : public Strategy {
     if (per_million_ < 10'000) at_event_ = 200'000;
     halves_ = !schedule.per_million;
     stops_ = 0;
+    prefix_.start(schedule);
   }
-  uint64_t steps_before_stop(TaskId, const Position&, uint64_t) override {
+  void begin(TaskId id, uint32_t number) override { prefix_.begin(id, number); }
+  uint64_t not_followed() const override { return prefix_.not_followed(); }
+  uint64_t steps_before_stop(TaskId id, const Position& at, uint64_t made) override {
+    if (prefix_.not_followed()) return prefix_.steps_before_stop(id, at, made);
     // Long runs would take minutes: a switch costs as much as thousands of steps.
     if (halves_ && ++stops_ % kStops == 0 && per_million_ > 1) per_million_ /= 2;
     uint64_t steps = 1;
@@ -108,6 +115,7 @@ class RandomWalk final : public Strategy {
     return steps;
   }
   TaskId choose(const Moment& moment) override {
+    if (prefix_.not_followed()) return prefix_.choose(moment);
     // Right after an event is right before a step.
     if (moment.reason == Reason::kAfter && !random_.happens(per_million_)) return moment.current;
     if (moment.reason == Reason::kEvent && !random_.happens(at_event_)) return moment.current;
@@ -123,6 +131,7 @@ class RandomWalk final : public Strategy {
   static constexpr uint64_t kFarthest = 4096;  // that many draws at once
   static constexpr uint64_t kSeldom = 4;       // a sleeper is chosen
   static constexpr uint64_t kStops = 10'000;
+  List prefix_;
   bool halves_ = false, leaves_hints_ = false;
   uint64_t stops_ = 0;
   Random random_;

@@ -70,6 +70,21 @@ TEST(Strategies, ListSwitchesWhereItSays) {
   EXPECT_EQ(run("w1:list:0.0.1>2+2.0.2>1", 3, 3), "022111002");
 }
 
+TEST(Strategies, ARandomWalkBeginsBehindItsList) {
+  std::set<std::string> orders;
+  for (int seed = 0; seed < 50; seed++) {
+    const std::string order =
+        run("w1:random:seed=" + std::to_string(seed) + ",p=0.5:0.0.1>2+2.0.2>1", 3, 6);
+    EXPECT_EQ(order.substr(0, 4), "0221");
+    orders.insert(order);
+  }
+  EXPECT_GT(orders.size(), 40u);
+}
+
+TEST(Strategies, ARandomWalkWhosePrefixDoesNotFitIsTheDefault) {
+  EXPECT_EQ(run("w1:random:seed=3,p=0.5:0.0.1>2+2.0.9>1", 3, 3), run("w1:list:0.0.1>2", 3, 3));
+}
+
 TEST(Strategies, ListCountsWhatIsNotFollowed) {
   std::vector<Switch> room;
   EXPECT_EQ(run("w1:list:0.0.1>7+5.0.0>1", 2, 2), "0011");

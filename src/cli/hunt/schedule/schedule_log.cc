@@ -280,6 +280,10 @@ ScheduleLog parsed_log(std::string_view text) {
       words >> log.task_steps;
     } else if (word == "task-events") {
       words >> log.task_events;
+    } else if (word == "state") {
+      size_t switches = 0;
+      words >> switches >> word;
+      log.states.emplace_back(switches, strtoull(word.c_str(), nullptr, 0));
     } else if (word == "shared") {
       SharedMemory memory;
       words >> word >> memory.counts;

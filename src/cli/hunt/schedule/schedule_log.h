@@ -110,6 +110,8 @@ struct ScheduleLog {
   std::vector<Wait> waits;
   std::string task_steps, task_events;  // of each task by number, as a schedule's `counts`
   std::vector<SharedMemory> shared;
+  // What memory held after so many of the listed switches, as a number (the key `state`).
+  std::vector<std::pair<size_t, uint64_t>> states;
   // --heap guard: blocks that had pages of their own, and all others.
   uint64_t guarded = 0, marked = 0;
   bool looked_at_heap = false;

@@ -32,6 +32,7 @@ uint64_t Behaviours::add(const Outcome& run) {
            .add("end")
            .add(static_cast<uint64_t>(run.log.end))
            .add(static_cast<uint64_t>(run.log.status)));
+  for (const auto& [switches, state] : run.log.states) note(Hash().add("state").add(state));
   const LoggedSwitch* before = nullptr;
   for (const LoggedSwitch& one : run.log.switches) {
     if (before) {

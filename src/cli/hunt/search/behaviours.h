@@ -13,8 +13,8 @@ namespace weir::cli::hunt {
 
 class Behaviours {
  public:
-  // Counts what is new in this run: an output, an end, and each pair of places at which two
-  // switches followed each other (who stood where when who went on).
+  // Counts what is new in this run: an output, an end, contents of shared memory, and each pair of
+  // places at which two switches followed each other (who stood where when who went on).
   uint64_t add(const Outcome& run);
   uint64_t count() const { return seen_.size(); }
 

@@ -95,6 +95,39 @@ TEST(Search, OneSeedIsOneSearch) {
   EXPECT_EQ(runs[0], runs[1]);
 }
 
+// A walk goes on from where one came that changed what the memory holds.
+TEST(Strategies, WalksGoOnFromNewStates) {
+  Outcome first;
+  first.log.has_begun = true;
+  first.log.steps = 100;
+  first.log.accesses = {{{1, 0, 4, 0}, true, 0x404040},
+                        {{2, 0, 4, 0}, false, 0x404040},
+                        {{1, 0, 5, 0}, true, 0x404058},
+                        {{2, 0, 5, 0}, true, 0x7fff'f7a0'0000}};
+  StrategyOptions options;
+  options.strategy = "states";
+  Strategies strategies(options, first);
+  Strategies::Proposal proposal = strategies.next();
+  EXPECT_NE(proposal.schedule.find("state=0x404040,size=32"), std::string::npos)
+      << proposal.schedule;
+  EXPECT_TRUE(parsed_schedule(proposal.schedule).switches.empty());
+  Outcome run;
+  run.log.list = "w1:list:1.0.4>2+2.0.5>1";
+  run.log.states = {{1, 17}};
+  strategies.learn(proposal, run, 1, false);
+  size_t longest = 0, fresh = 0;
+  for (int i = 0; i < 100; i++) {
+    const Switches switches = parsed_schedule(strategies.next().schedule).switches;
+    longest = std::max(longest, switches.size());
+    fresh += switches.empty();
+    if (switches.empty()) continue;
+    EXPECT_EQ(switches[0].text(), "1.0.4>2");
+  }
+  EXPECT_EQ(longest, 2u);
+  EXPECT_GT(fresh, 0u);
+  EXPECT_LT(fresh, 70u);
+}
+
 TEST(Search, WhatIsKnownIsPassedOver) {
   FakeRunner runner(has_one_switch);
   StrategyOptions strategies;

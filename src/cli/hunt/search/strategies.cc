@@ -77,6 +77,8 @@ Strategies::Strategies(const StrategyOptions& options, const Outcome& first)
       add_arm(fmt::format("pb, bound {}", bound), "pb", fmt::format("bound={}", bound));
   }
   if (wants("mutate")) add_arm("mutate", "mutate");
+  choose_memory(first.log);
+  if (wants("states") && memory_ && !is_tso()) add_arm("states", "states");
 }
 
 void Strategies::add_lanes(const Outcome& first) {
@@ -131,6 +133,13 @@ size_t Strategies::chosen() {
   if (is_directed && number_ % 4 < 2 && tried_ < conflicts_.places().size()) return 0;
   const uint64_t turn = number_ % arms_.size();
   if (number_ < kFirstTurns * arms_.size() && !arms_[turn].is_done) return turn;
+  // What this many have not shown takes several rare steps.
+  constexpr uint64_t kUsual = 1000;
+  if (number_ >= kUsual && number_ % 2 != 0 && !reached_.empty()) {
+    for (size_t i = 0; i < arms_.size(); i++) {
+      if (arms_[i].kind == "states" && !arms_[i].is_done) return i;
+    }
+  }
   double sum = 0;
   for (const Arm& arm : arms_) sum += arm.is_done ? 0 : arm.worth;
   double at = random_.unit() * sum;
@@ -196,6 +205,66 @@ std::string Strategies::counted() {
   const bool by_event = what % 2;
   const std::string& counts = by_event ? task_events_ : task_steps_;
   return (by_event ? ",at=0x0" : "") + (counts.empty() ? "" : ",counts=" + counts);
+}
+
+// Where most of the words lie that tasks share: of variables and heap blocks, not of stacks and
+// libraries.
+void Strategies::choose_memory(const ScheduleLog& first) {
+  constexpr uint64_t kMostBytes = 512, kLibraries = uint64_t{0x6000} << 32;
+  std::vector<uint64_t> words;  // by address
+  for (const LoggedAccess& one : first.accesses) {
+    if (one.address < kLibraries && (words.empty() || words.back() != one.address))
+      words.push_back(one.address);
+  }
+  size_t best = 0;
+  for (size_t i = 0, end = 0; i < words.size(); i++) {
+    while (end < words.size() && words[end] + 8 <= words[i] + kMostBytes) end++;
+    if (end - i <= best) continue;
+    best = end - i;
+    memory_ = words[i];
+    memory_size_ = words[end - 1] + 8 - words[i];
+  }
+}
+
+// With what the memory held for the first time in this run the walk may go on another time.
+void Strategies::note_states(const Outcome& run) {
+  constexpr size_t kMostSwitches = 400;
+  bool is_new = false;
+  for (const auto& [switches, hash] : run.log.states) is_new |= states_.insert(hash).second;
+  if (!is_new || run.log.list.empty()) return;
+  Kept kept{parsed_schedule(run.log.list).switches};
+  if (kept.switches.empty() || kept.switches.size() > kMostSwitches) return;
+  if (reached_.size() < kMaxKept) reached_.push_back(std::move(kept));
+  else reached_[random_.below(kMaxKept)] = std::move(kept);
+}
+
+Strategies::Kept& Strategies::seldom_used() {
+  constexpr int kOf = 4;
+  size_t chosen = random_.below(reached_.size());
+  for (int i = 1; i < kOf; i++) {
+    const size_t other = random_.below(reached_.size());
+    if (reached_[other].uses < reached_[chosen].uses) chosen = other;
+  }
+  return reached_[chosen];
+}
+
+std::string Strategies::continued(uint64_t seed) {
+  static constexpr const char* kOften[] = {"0.5", "0.25", "0.1", "0.06"};
+  Schedule schedule;
+  schedule.name = "random";
+  schedule.keys = {{"seed", std::to_string(seed)},
+                   {"p", kOften[random_.below(4)]},
+                   {"state", fmt::format("{:#x}", memory_)},
+                   {"size", std::to_string(memory_size_)}};
+  constexpr uint64_t kFromStart = 5;  // each fifth
+  if (!reached_.empty() && random_.below(kFromStart)) {
+    Kept& base = seldom_used();
+    base.uses++;
+    const size_t all = base.switches.size();
+    const size_t kept = random_.below(2) ? all : random_.below(all + 1);
+    schedule.switches = {base.switches.begin(), base.switches.begin() + static_cast<long>(kept)};
+  }
+  return schedule.text();
 }
 
 uint32_t Strategies::some_task() { return numbers_[random_.below(numbers_.size())]; }
@@ -311,6 +380,8 @@ Strategies::Proposal Strategies::next() {
     proposal.schedule = prioritized(seed);
   } else if (arm.kind == "sweep") {
     proposal.schedule = swept(arm, proposal.lane);
+  } else if (arm.kind == "states") {
+    proposal.schedule = continued(seed);
   } else if (arm.kind == "mutate") {
     proposal.schedule = mutated();
   } else {
@@ -329,6 +400,7 @@ void Strategies::learn(const Proposal& proposal, const Outcome& run, uint64_t ne
   Arm& arm = arms_[proposal.arm];
   note_places(run);
   note_counts(run.log);
+  note_states(run);
   constexpr double kShare = 0.05;
   mean_length_ += kShare * (static_cast<double>(run.log.steps) - mean_length_);
   if (arm.kind == "sweep" && run.log.not_followed > 0) {

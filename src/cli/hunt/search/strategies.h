@@ -11,6 +11,11 @@
 //            where steps are few; first those at events, then those a step behind, and so on.
 //   delay    with tso: the default schedule, in which stores are delayed, and the turn goes to
 //            another task right behind a load that follows.
+//   states   random walks from places that earlier ones came to: the switches of a run that gave
+//            the memory that tasks share contents not seen before, all of them or the first ones,
+//            and a walk from there on. A bug that takes several rare steps is found one after the
+//            other (as Go-Explore, Ecoffet and others, Nature 2021, explores: first return, then
+//            explore).
 //   mutate   the switches of a run that did something new, one of them dropped, moved, doubled or
 //            given to another task (as RFF and other fuzzers do; ASPLOS 2024).
 #pragma once
@@ -18,6 +23,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "cli/hunt/run/runner.h"
@@ -33,8 +39,9 @@ struct StrategyOptions {
   uint64_t seed = 1;
   std::string memory = "sc";  // or tso: runs have delays of stores, too
 };
-inline const std::vector<std::string> kStrategies = {
-    "auto", "directed", "random", "pct", "pos", "pb", "race", "surw", "sweep", "mutate", "delay"};
+inline const std::vector<std::string> kStrategies = {"auto",  "directed", "random", "pct",
+                                                     "pos",   "pb",       "race",   "surw",
+                                                     "sweep", "mutate",   "states", "delay"};
 
 class Strategies {
  public:
@@ -93,6 +100,10 @@ class Strategies {
   void close(size_t lane);
   void note_places(const Outcome& run);
   void note_counts(const ScheduleLog& log);
+  void note_states(const Outcome& run);
+  void choose_memory(const ScheduleLog& first);
+  Kept& seldom_used();
+  std::string continued(uint64_t seed);
   std::string counted();
   std::string mutated();
   std::string directed();
@@ -116,7 +127,10 @@ class Strategies {
   std::vector<Lane> lanes_;  // of sweep
   size_t lane_ = 0, open_ = 0;
   std::vector<Gap> gaps_;
-  std::vector<Kept> kept_;  // what mutate begins with
+  std::vector<Kept> kept_;                 // what mutate begins with
+  uint64_t memory_ = 0, memory_size_ = 0;  // of states: what is looked at; 0: there is none
+  std::unordered_set<uint64_t> states_;
+  std::vector<Kept> reached_;  // what states begins with
   // Of surw, from the latest run that tells: how often each task does what may count.
   std::string task_steps_, task_events_;
   std::map<uint64_t, std::string> locations_;
