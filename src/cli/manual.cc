@@ -33,6 +33,7 @@ std::string escaped(const std::string& text) {
     else if (c == '^') result += "\\(ha";
     else if (c == '`') result += "\\(ga";
     else if (c == '\'') result += "\\(aq";
+    else if (c == '|') result += "|\\:";  // of choices a line may end there
     else result += c;
     starts_line = c == '\n';
   }
@@ -89,6 +90,7 @@ std::string positional_name(const OptionModel& option) {
 std::string head(const std::string& page, const std::string& purpose) {
   // No date: the same source gives the same page.
   std::string text = fmt::format(".TH {} 1 \"\" \"weir {}\" \"Weir\"\n", upper(page), WEIR_VERSION);
+  text += ".ad l\n";  // a line of one long name cannot be stretched
   return text + fmt::format(".SH NAME\n{} \\- {}\n", escaped(page), escaped(purpose));
 }
 
