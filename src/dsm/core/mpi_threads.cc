@@ -1,8 +1,9 @@
 // Problem: a program may call MPI_Init before weir_dsm_start. The threads that MPI starts in there
 // never end, so where all of the program's threads end by pthread_exit, its process stays, and the
 // job with it. Mechanism: a function of libc's name. Whoever starts a thread while a function of
-// the library that defines MPI_Init is on the stack is MPI, whichever of its plug-ins calls. Such a
-// thread is noted as the runtime's (main_thread.h).
+// MPI's library is on the stack is MPI, whichever of its plug-ins calls. Such a thread is noted as
+// the runtime's (main_thread.h). MPI's library is the one that defines PMPI_Init: MPI_Init may be a
+// tool's, or the program's own. If MPI is linked into the program, none is noted.
 //
 // Invariant: only what MPI starts is noted; a thread of the program's that is not seen is taken for
 // the program's, and the process waits for it. (not checkable: nothing else knows whose a thread
@@ -11,6 +12,7 @@
 #include <execinfo.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 
 #include "dsm/core/main_thread.h"
 
@@ -25,8 +27,9 @@ const void* object_of(const void* address) {
 }
 
 bool is_called_by_mpi() {
-  const void* const mpi = object_of(dlsym(RTLD_DEFAULT, "MPI_Init"));
-  if (!mpi) return false;
+  const void* const mpi = object_of(dlsym(RTLD_DEFAULT, "PMPI_Init"));
+  const void* const program = object_of(reinterpret_cast<const void*>(getauxval(AT_PHDR)));
+  if (!mpi || mpi == program) return false;
   void* frames[kFrames];
   const int count = backtrace(frames, kFrames);
   for (int i = 0; i < count; i++) {
