@@ -136,6 +136,16 @@ bool is_librarys(const std::string& variable) {
   return variable.find('@') != std::string::npos || variable.starts_with("guard variable for ");
 }
 
+// Of the C library's own, which a static program contains and which has no debug information. In a
+// program's names these beginnings are reserved.
+bool is_c_librarys(const ReportedObject& object) {
+  if (!object.has_variable || object.variable.has_type) return false;
+  constexpr const char* kReserved[] = {"__", "_dl_", "_nl_", "_IO_"};
+  return std::ranges::any_of(kReserved, [&](const char* beginning) {
+    return object.variable.name.starts_with(beginning);
+  });
+}
+
 // By its declared type: bits, or another size than what is declared there has.
 bool is_of_other_size(const ReportedSide& side, const ReportedObject& object) {
   const Variable& variable = object.variable;
@@ -213,6 +223,7 @@ Judgement AtomicProof::judge(const ReportedRace& race) {
     return is_atomic("the variable is a library's, or the compiler's");
   if (race.why == Why::kPolicy || race.why == Why::kMisuse || race.why == Why::kHazard)
     return kProven;  // what is declared holds for atomic operations, too
+  if (is_c_librarys(race.object)) return is_atomic("the variable is the C library's");
   if (is_inside_library(race.sides[0]) && is_inside_library(race.sides[1]))
     return is_atomic("both are inside a library");
   const Judgement first = judge(race.sides[0], race.object);
