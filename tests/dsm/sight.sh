@@ -76,7 +76,11 @@ END
     has "node $node writes bytes $((node * 128)) to .*, at sight.cc:$(line_of FALSELY) in count" "$launcher, node $node"
   done
   has "advice: the nodes' parts meet inside of units" "$launcher"
-  WEIR_DSM_TIMELINE=/no/such/folder/x timeout 60 "$launcher" -n 2 "$program" shared >out 2>&1 && bad "$launcher: a file that cannot be written"
+  for try in 1 2 3; do  # MPICH's launcher may fail itself when a process ends so early, and lose what it said
+    WEIR_DSM_TIMELINE=/no/such/folder/x timeout 60 "$launcher" -n 2 "$program" shared >out 2>&1 && bad "$launcher: a file that cannot be written"
+    grep -q 'assert (!closed) failed' out || break
+    [ "$try" -lt 3 ] && echo "$launcher has failed, as MPICH's does at times"
+  done
   has 'WEIR_DSM_TIMELINE=/no/such/folder/x: No such file' "$launcher"
 done
 
