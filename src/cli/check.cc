@@ -105,7 +105,7 @@ Command add_check(CLI::App& app) {
   command
       ->add_option("--hazards", options->hazards,
                    "What is reported beside races: lock-order, lifetime, deadlock, descriptor, "
-                   "signal-unsafe, thread-leak, default (the first four), all, none")
+                   "thread-unsafe, signal-unsafe, thread-leak, default (the first five), all, none")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("KIND[,KIND]")

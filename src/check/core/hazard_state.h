@@ -79,6 +79,13 @@ struct UnsafeUses {
   UnsafeUse interrupted[kMost], in_handler[kMost];
 };
 
+// What the C library keeps for all threads, and who called a function that changes it last.
+struct SharedStateUse {
+  SpinLock lock;
+  uint32_t call;  // findings::SharingNumber
+  Use last;
+};
+
 struct HazardState {
   SpinLock edge_lock;
   uint32_t edge_count;
@@ -88,6 +95,7 @@ struct HazardState {
   UsedDescriptor descriptors[UsedDescriptor::kMost];
   uint32_t has_other_tables;  // a task has a table of descriptors of its own: none is looked at
   KnownThread threads[findings::kMaxTasks];
+  SharedStateUse shared_states[findings::kSharedStates];
   uint64_t handled;  // signals for which the program has had a handler
   UnsafeUses unsafe[kMaxTasks];
   uint8_t pages[kLockPages];  // 1: a page of that hash has something that is known here

@@ -49,6 +49,9 @@ void before_send(long number, const long* arguments);
 inline bool has_handlers() { return view::checked::state().hazards.handled != 0; }
 void before_unsafe(findings::UnsafeCall what, uint64_t object, const Caller& caller);
 
+// The task is about to call a function that changes what the C library keeps for all threads.
+void before_sharing(findings::SharingNumber call, const Caller& caller);
+
 // No task can go on: reports it, with what each waits for and holds. Returns false if that cannot
 // be said for sure, or is not asked for.
 bool report_deadlock();

@@ -39,6 +39,10 @@ constexpr Words kWords[] = {
     {Hazard::kDescriptor, "descriptor", "descriptor", "close against use", "closes against use",
      "nothing orders the two: in another schedule the number is used when it is closed, or stands "
      "for another file"},
+    {Hazard::kThreadUnsafe, "thread-unsafe", "thread-unsafe-call", "thread-unsafe call",
+     "thread-unsafe calls",
+     "both change what the C library keeps for all threads, and nothing orders the two: what one "
+     "thread has got there the other overwrites"},
     {Hazard::kThreadLeak, "thread-leak", "thread-leak", "thread leak", "thread leaks",
      "the thread has ended, and nobody has joined or detached it: what it had is never given back"},
     {Hazard::kUnsafeCall, "signal-unsafe", "signal-unsafe-call", "unsafe call in a signal handler",
@@ -50,7 +54,8 @@ constexpr Words kWords[] = {
 // What the user gets who names none.
 constexpr uint32_t kDefault =
     findings::bit_of(Hazard::kLockOrder) | findings::bit_of(Hazard::kLifetime) |
-    findings::bit_of(Hazard::kDeadlock) | findings::bit_of(Hazard::kDescriptor);
+    findings::bit_of(Hazard::kDeadlock) | findings::bit_of(Hazard::kDescriptor) |
+    findings::bit_of(Hazard::kThreadUnsafe);
 
 // Of what a thread does with an object of synchronization.
 const char* words_of(findings::Action action) {
@@ -65,6 +70,7 @@ const char* words_of(findings::Action action) {
     case findings::Action::kJoins: return "wait for a thread or a futex";
     case findings::Action::kInterrupted:
     case findings::Action::kInHandler:
+    case findings::Action::kCalls:
     case findings::Action::kNone: break;
   }
   return "call";
@@ -171,6 +177,10 @@ ReportedRace RaceReader::read_hazard(const findings::Race& race) {
       result.is_of_library |= is_of_library(made.frames);
     } else if (hazard == Hazard::kUnsafeCall) {
       made.wanted.words = words_of_unsafe(action, noted.address);
+      made.address = 0;
+    } else if (hazard == Hazard::kThreadUnsafe) {
+      const auto call = std::min<uint64_t>(noted.address, findings::kSharingCalls - 1);
+      made.wanted.words = fmt::format("call of {}", findings::kSharing[call].name);
       made.address = 0;
     } else if (hazard == Hazard::kThreadLeak) {
       made.wanted.words = "creation of " + task_words(task(static_cast<uint32_t>(noted.address)));

@@ -111,7 +111,8 @@ void Suppressions::add_text(const std::string& text, const std::string& path) {
                                                      {"mutex", Type::kMutex},
                                                      {"deadlock", Type::kDeadlock},
                                                      {"descriptor", Type::kDescriptor},
-                                                     {"signal", Type::kSignal}};
+                                                     {"signal", Type::kSignal},
+                                                     {"unsafe", Type::kUnsafe}};
   std::istringstream stream(text);
   int number = 0;
   for (std::string line; std::getline(stream, line);) {
@@ -160,7 +161,8 @@ bool Suppressions::matches_hazard(const Line& line, const ReportedRace& race) {
   constexpr std::pair<const char*, Type> kOwn[] = {{"lifetime", Type::kMutex},
                                                    {"descriptor", Type::kDescriptor},
                                                    {"thread-leak", Type::kThread},
-                                                   {"signal-unsafe-call", Type::kSignal}};
+                                                   {"signal-unsafe-call", Type::kSignal},
+                                                   {"thread-unsafe-call", Type::kUnsafe}};
   Type own = Type::kDeadlock;
   for (const auto& [rule, type] : kOwn) {
     if (race.rule == rule) own = type;
@@ -231,7 +233,8 @@ bool Suppressions::matches(const Line& line, const ReportedRace& race) {
       case Type::kPolicy:
       case Type::kDeadlock:
       case Type::kDescriptor:
-      case Type::kSignal: break;
+      case Type::kSignal:
+      case Type::kUnsafe: break;
     }
   }
   return false;

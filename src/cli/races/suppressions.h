@@ -51,7 +51,8 @@ class Suppressions {
     kMutex,
     kDeadlock,
     kDescriptor,
-    kSignal
+    kSignal,
+    kUnsafe
   };
   struct Line {
     Type type;

@@ -2,6 +2,7 @@
 // (interpose/libc/library.h).
 
 #include "interpose/libc/library.h"
+#include "interpose/libc/sharing_calls.h"
 
 namespace weir::interpose::library::checked {
 
@@ -167,6 +168,7 @@ char* __strtok_r(char* text, const char* between, char** place) {
 // Where the rest begins only the C library knows: of a later token what was found, without what
 // separates it.
 char* strtok(char* text, const char* between) {
+  note_sharing(findings::kCall_strtok, WEIR_CALLER);
   Call call(WEIR_CALLER);
   if (text) {
     const Text t = call.text(text), b = call.text(between);

@@ -1,0 +1,58 @@
+// Functions of the C library that keep something for all threads between calls (localtime,
+// getpwnam, lrand48). In a checked program two calls that nothing orders are reported
+// (check/hazards/thread_unsafe.cc). In others each is the library's own.
+//
+// The exported functions have names of their own here, as in library.cc.
+#include "interpose/libc/sharing_calls.h"
+
+#include "check/core/hazards.h"
+#include "interpose/event_call.h"
+#include "sys/libc.h"
+
+namespace weir::interpose::library {
+
+void note_sharing(findings::SharingNumber call, const Caller& caller) {
+  if (!happens::g_checked) return;
+  const SignalsWait signals;
+  if (signals.is_on()) hazards::before_sharing(call, caller);
+}
+
+// X(result, name, parameters, arguments)
+// drand48's result is in a vector register, which nothing here touches.
+#define WEIR_SHARING_FUNCTIONS(X)                        \
+  X(struct tm*, localtime, (const time_t* time), (time)) \
+  X(struct tm*, gmtime, (const time_t* time), (time))    \
+  X(char*, ctime, (const time_t* time), (time))          \
+  X(char*, asctime, (const struct tm* time), (time))     \
+  X(void, drand48, (), ())                               \
+  X(long, lrand48, (), ())                               \
+  X(long, mrand48, (), ())                               \
+  X(void, srand48, (long seed), (seed))                  \
+  X(void*, getpwnam, (const char* name), (name))         \
+  X(void*, getpwuid, (unsigned user), (user))            \
+  X(void*, getgrnam, (const char* name), (name))         \
+  X(void*, getgrgid, (unsigned group), (group))          \
+  X(void*, gethostbyname, (const char* name), (name))    \
+  X(void*, gethostbyaddr, (const void* address, unsigned size, int type), (address, size, type))
+
+namespace {
+
+// In each process: found when it is called first, which may be before any constructor.
+template <typename Function>
+Function* library_function(Function*& known, const char* name) {
+  if (__builtin_expect(!known, 0)) known = reinterpret_cast<Function*>(libc::find(name));
+  return known;
+}
+
+}  // namespace
+
+#define WEIR_SHARING_DOOR(result, name, parameters, arguments)                                   \
+  extern "C" [[gnu::visibility("default")]] result weir_shares_##name parameters __asm__(#name); \
+  result weir_shares_##name parameters {                                                         \
+    static result(*known) parameters;                                                            \
+    note_sharing(findings::kCall_##name, WEIR_CALLER);                                           \
+    return library_function(known, #name) arguments;                                             \
+  }
+WEIR_SHARING_FUNCTIONS(WEIR_SHARING_DOOR)
+
+}  // namespace weir::interpose::library
