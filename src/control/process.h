@@ -15,9 +15,8 @@ namespace weir {
 // True once the program has made its first task; in a forked child false again. Read by malloc and
 // every interposer.
 extern bool g_tasks_active;
-// As g_tasks_active, of a program whose tasks are processes (Plan::has_processes): a monitor is the
-// parent of all.
-inline bool g_has_monitor = false;
+// There are tasks, and each is a process: a monitor is the parent of all.
+inline bool has_monitor() { return g_tasks_active && plan().has_processes(); }
 
 namespace runtime {
 

@@ -114,7 +114,7 @@ void share(const timespec& all, rusage* usage) {
 }
 
 long usage_of(long who, rusage* usage) {
-  const bool processes = g_has_monitor && !self().identity.in_vfork;
+  const bool processes = has_monitor() && !self().identity.in_vfork;
   if (who == RUSAGE_CHILDREN && processes) {  // the kernel takes them for the monitor's
     *usage = shared().processes.children_usage;
     return 0;
@@ -164,7 +164,7 @@ extern "C" __attribute__((visibility("default"))) int getrusage(__rusage_who_t w
 }
 
 extern "C" __attribute__((visibility("default"))) clock_t times(tms* buffer) noexcept {
-  if (!buffer || !g_has_monitor || constant::has_time()) return syscall(SYS_times, buffer);
+  if (!buffer || !has_monitor() || constant::has_time()) return syscall(SYS_times, buffer);
   tms times;
   const long result = kept<tms, times_of>(0, &times);
   *buffer = times;

@@ -237,7 +237,7 @@ void await_child(int pid, int signal) {
     uint64_t since = 0;
     for (int now; (now = __atomic_load_n(&real, __ATOMIC_ACQUIRE)) >= 0;) {
       if (now > 0) {
-        if (!g_has_monitor)
+        if (!has_monitor())
           sys::raw(SYS_wait4, now, 0, WNOHANG | __WALL, 0);  // else the monitor does
         if (sys::raw(SYS_kill, now, 0) != 0) return;
         if (!is_used_up(child.ordinal)) since = 0;

@@ -222,7 +222,7 @@ long place_for(long opened, bool two_digits) {
 
 // Where there are tasks the monitor does, when they are gone.
 int who_executes() {
-  const bool monitored = g_has_monitor && !self().identity.in_vfork;
+  const bool monitored = has_monitor() && !self().identity.in_vfork;
   return monitored ? shared().program.monitor : static_cast<int>(sys::raw(SYS_getpid));
 }
 

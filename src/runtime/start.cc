@@ -177,7 +177,6 @@ void go_multi() {
   s.mapping_log.sequence = 0;
   s.processes.entries[g_process].mapping_sequence = 0;
   g_tasks_active = true;
-  g_has_monitor = plan().has_processes();
   choose_fast_path();
   order::start(self());
   if (plan().checks_races()) view::checked::start(self());

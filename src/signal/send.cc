@@ -47,7 +47,7 @@ Task* signalfd_reader() {
 bool come_to_signalfd(long descriptor, bool is_epoll) {
   Shared& s = shared();
   Task& task = self();
-  if (!s.signals.signalfd_mask || !g_has_monitor) return false;
+  if (!s.signals.signalfd_mask || !has_monitor()) return false;
   const auto ask = [&] {
     if (!is_epoll) return sys::is_signalfd(descriptor);
     // What it watches is not known: the maker does, or who comes while none has come.

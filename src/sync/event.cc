@@ -69,7 +69,7 @@ constexpr uint32_t kWorthMaking = 12;
 // Where the backing shows the byte, however deep the task is in events: at the beginning of a turn
 // it holds everything.
 void* in_backing(uint64_t address) {
-  return reinterpret_cast<void*>(g_has_monitor ? page::shared_view_of(address) : address);
+  return reinterpret_cast<void*>(has_monitor() ? page::shared_view_of(address) : address);
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ long on_call_of_one_thread(Call& call) {
 // process, or, of a child that asks to be traced, the monitor; the program waits for ever.
 long on_trace(Call& call) {
   const bool asks = call.a == PTRACE_TRACEME && shared().program.forked_beside_tasks;
-  if (input::is_on() || !(g_has_monitor || asks)) return call_kernel(call);
+  if (input::is_on() || !(has_monitor() || asks)) return call_kernel(call);
   report(
       "a debugger with threads does not work under Weir but with --view direct: ptrace() returns "
       "EPERM. Start it without Weir; gdb looks at a recording by weir replay --gdb");

@@ -423,7 +423,7 @@ long make_untold(Call& call) {
 }
 
 long make_call(Call& call) {
-  if (!g_has_monitor || !tasks::tells_ids(call.number)) return make_untold(call);
+  if (!has_monitor() || !tasks::tells_ids(call.number)) return make_untold(call);
   const Call c = call;  // as the program made it
   return tasks::tell_ids(c.number, c.a, c.b, c.c, c.d, make_untold(call));
 }
@@ -471,7 +471,7 @@ void on_syscall(Frame& frame, const Site& site) {
     result = constant::is_on() ? call_constant(call, make_call) : make_call(call);
     task.pages.holds_call = 0;
   }
-  if (call.number == SYS_write && result == -EINVAL && g_has_monitor && !task.identity.in_vfork)
+  if (call.number == SYS_write && result == -EINVAL && has_monitor() && !task.identity.in_vfork)
     result = trap::name_other(call.a, call.b, call.c);
   if (guard::g_is_on && result == -EFAULT && !task.identity.in_vfork) {
     const long arguments[] = {call.a, call.b, call.c, call.d, call.e, call.f};

@@ -153,7 +153,7 @@ long execute_here(Call& call) {
 // execve, execveat.
 long on_execute(Call& call) {
   const bool at = call.number == SYS_execveat,
-             monitored = g_has_monitor && !self().identity.in_vfork;
+             monitored = has_monitor() && !self().identity.in_vfork;
   tasks::Hosted hosted;
   bool is_outside = false;
   const bool is_hosted =
@@ -261,7 +261,7 @@ void let_stack_grow(Call call, long wanted) {
   rlimit limit{};
   Shared& s = shared();
   const uint64_t top = s.program.stack_limit;
-  if (!g_has_monitor || !top || trap::from_program(limit, wanted) != 0) return;
+  if (!has_monitor() || !top || trap::from_program(limit, wanted) != 0) return;
   const uint64_t size = page_up(page::stack_size(limit.rlim_cur));
   uint64_t start = top;
   for (uint32_t i = s.memory.segment_count; i-- > 0;) {
@@ -297,7 +297,7 @@ long on_limits(Call& call) {
     }
     let_stack_grow(call, wanted);
   }
-  if (!g_has_monitor || input::replaying()) return result;
+  if (!has_monitor() || input::replaying()) return result;
   Shared& s = shared();
   for (uint32_t p = 0; p < s.processes.high; p++) {
     if (s.processes.entries[p].pid > 0)
@@ -482,7 +482,7 @@ bool is_process(long number) {
 
 long on_process(Call& call) {
   if (!g_tasks_active) return on_process_alone(call);
-  return g_has_monitor ? on_monitored_process(call) : on_process_of_task(call);
+  return has_monitor() ? on_monitored_process(call) : on_process_of_task(call);
 }
 
 }  // namespace weir::syscalls

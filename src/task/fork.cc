@@ -121,7 +121,7 @@ void become_single_after_fork() {
   task.flags = 0;
   s.processes.entries[task.identity.process].pid = task.identity.tid;
   s.processes.entries[task.identity.process].taken = 1;
-  g_tasks_active = g_has_monitor = false;
+  g_tasks_active = false;
   forget_in_place_process();
 }
 
@@ -239,7 +239,7 @@ void end_making(long pid) {
 }  // namespace
 
 long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
-  const bool multi = g_has_monitor;
+  const bool multi = has_monitor();
   while (multi && shared().heap.user) wait_for_page(kHeapKey);
   leave_meeting();
   const uint32_t ordinal = input::is_on()
@@ -296,7 +296,7 @@ long fork_program(const Frame& frame, const ForkRequest& request, int& pidfd) {
 }
 
 long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
-  const bool multi = g_has_monitor;
+  const bool multi = has_monitor();
   Task& me = self();
   leave_meeting();
   // The child has a record and a runtime stack of its own in the lower half of this task's, which

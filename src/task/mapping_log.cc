@@ -263,7 +263,7 @@ bool is_seen_at_once(MappingKind kind) {
 }  // namespace
 
 void record_mapping(const MappingRecord& record) {
-  if (!g_has_monitor) return;
+  if (!has_monitor()) return;
   publish(record);
   if (is_seen_at_once(record.kind)) let_all_catch_up();
 }

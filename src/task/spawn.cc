@@ -486,7 +486,7 @@ void exit_program(int code) {
   if (plan().is_serial()) order::serial::end(order::End::kExit, code & 0xff);
   runtime::prints_at_exit(code);  // before the monitor is told: it would end this task when
                                   // anything else of the program ends
-  if (g_has_monitor) {
+  if (has_monitor()) {
     if (__atomic_load_n(&s.program.exiting, __ATOMIC_ACQUIRE) == 0) s.program.exit_code = code;
     if (__atomic_compare_exchange_n(&s.program.exiting, &none, 1u, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED))

@@ -68,7 +68,7 @@ int told(int real) {
 
 int shown_process(int real) {
   const Shared& s = shared();
-  if (real <= 0 || !g_has_monitor) return real;  // 0 is nobody
+  if (real <= 0 || !has_monitor()) return real;  // 0 is nobody
   for (uint32_t p = 0; p < s.processes.high; p++) {
     if (s.processes.entries[p].pid == real) return s.program.shown_pid;
   }

@@ -133,7 +133,7 @@ bool may_change_file(long number) {
 }
 
 void note_private_file(const Call& call, long result) {
-  if (!g_has_monitor || input::replaying()) return;
+  if (!has_monitor() || input::replaying()) return;
   if (!shared().memory.file_range_count || sys::failed(result)) return;
   Change change;
   if (!changes(call, result, change)) return;

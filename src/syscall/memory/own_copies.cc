@@ -21,7 +21,7 @@ namespace weir::syscalls {
 namespace {
 
 bool is_own(long id) {
-  if (!g_has_monitor)
+  if (!has_monitor())
     return input::log_value(input::What::kFlags, [=] { return id == sys::raw(SYS_getpid); });
   return id == shared().program.shown_pid || tasks::find_by_virtual_tid(static_cast<int>(id));
 }
@@ -66,7 +66,7 @@ void touch(const iovec& piece, bool writes) {
 
 bool copies_own(const Call& call) {
   if (call.number != SYS_process_vm_readv && call.number != SYS_process_vm_writev) return false;
-  if (!input::is_on() && !g_has_monitor) return false;
+  if (!input::is_on() && !has_monitor()) return false;
   return !self().identity.in_vfork && is_own(call.a);
 }
 

@@ -30,7 +30,7 @@ namespace {
 
 // A range of that many pages, as the program had it, is now `to`.
 long moved(uint64_t start, uint64_t old_size, long to, uint64_t size) {
-  if (sys::failed(to) || !g_has_monitor) return to;
+  if (sys::failed(to) || !has_monitor()) return to;
   page::closed::note_mapped(address(to), size);
   const auto pages = static_cast<int32_t>(old_size / kPageSize);
   const SharedMapping* shared = page::twice::find(start);
