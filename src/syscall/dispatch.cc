@@ -64,7 +64,7 @@ constexpr long kFutexWake = 454, kFutexWait = 455, kFutexRequeue = 456;
 // By these the kernel goes on working in the process's memory while its tasks run: in no order, and
 // in one task's process only.
 bool is_left_out(long number) {
-  const bool in_one_process = plan().has_processes();
+  const bool has_processes = plan().has_processes();
   switch (number) {
     case SYS_io_uring_setup:
     case SYS_io_uring_enter:
@@ -72,7 +72,7 @@ bool is_left_out(long number) {
     case SYS_futex_waitv:
     case kFutexWake:
     case kFutexWait:
-    case kFutexRequeue: return in_one_process || plan().is_deterministic();
+    case kFutexRequeue: return has_processes || plan().is_deterministic();
     case SYS_io_setup:
     case SYS_io_destroy:
     case SYS_io_getevents:
@@ -80,7 +80,7 @@ bool is_left_out(long number) {
     case SYS_io_cancel:
     case SYS_io_pgetevents:
     case SYS_userfaultfd:
-    case kMseal: return in_one_process;
+    case kMseal: return has_processes;
     default: return false;
   }
 }
@@ -370,7 +370,7 @@ long make_untold(Call& call) {
              is_same_anywhere(static_cast<uint64_t>(call.number)));
   long result;
   if (is_of_static_program(call.number) && on_static_program(call, result)) return result;
-  note_deadly(call);
+  if (plan().is_serial() || input::is_on()) note_deadly(call);
   if (plan().is_serial()) {
     drain_stores(call);
     note_code_mapped(call);
