@@ -14,13 +14,6 @@ namespace weir::interpose {
 
 namespace {
 
-// In this process; found when it is called first, which may be before any constructor.
-template <typename Function>
-Function* library(Function*& known, const char* name) {
-  if (__builtin_expect(!known, 0)) known = reinterpret_cast<Function*>(libc::find(name));
-  return known;
-}
-
 using Routine = void (*)(void*);
 
 // aio_read and its kin return before the work is done.
@@ -41,13 +34,12 @@ constexpr bool is_only_asked(const char* name) {
 using weir::happens::by_library;
 using weir::interpose::acquire_in_program;
 using weir::interpose::is_only_asked;
-using weir::interpose::library;
 using weir::interpose::release_in_program;
 using weir::interpose::Routine;
 
-#define WEIR_LIBRARY(name, ...)                   \
-  static decltype(name)* known_##name;            \
-  const auto real = library(known_##name, #name); \
+#define WEIR_LIBRARY(name, ...)                             \
+  static decltype(name)* known_##name;                      \
+  const auto real = weir::libc::found(known_##name, #name); \
   if (!real) return __VA_ARGS__
 
 WEIR_EXPORT int __cxa_atexit(Routine routine, void* argument, void* library_of) {

@@ -39,6 +39,13 @@ inline constexpr uint64_t kScopeFlag = 0x1c;
 // What a program without libweir.so would find by that name, also of that version; null: nothing.
 void* find(const char* name);
 void* find(const char* name, const char* version);
+// The first of them, kept in `known`: in each process found when it is asked for first, which may
+// be before any constructor.
+template <typename Function>
+Function* found(Function*& known, const char* name) {
+  if (__builtin_expect(!known, 0)) known = reinterpret_cast<Function*>(find(name));
+  return known;
+}
 // The same in one library, if it is loaded.
 void* find_in(const char* library, const char* name);
 

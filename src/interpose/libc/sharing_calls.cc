@@ -35,23 +35,12 @@ void note_sharing(findings::SharingNumber call, const Caller& caller) {
   X(void*, gethostbyname, (const char* name), (name))    \
   X(void*, gethostbyaddr, (const void* address, unsigned size, int type), (address, size, type))
 
-namespace {
-
-// In each process: found when it is called first, which may be before any constructor.
-template <typename Function>
-Function* library_function(Function*& known, const char* name) {
-  if (__builtin_expect(!known, 0)) known = reinterpret_cast<Function*>(libc::find(name));
-  return known;
-}
-
-}  // namespace
-
 #define WEIR_SHARING_DOOR(result, name, parameters, arguments)                                   \
   extern "C" [[gnu::visibility("default")]] result weir_shares_##name parameters __asm__(#name); \
   result weir_shares_##name parameters {                                                         \
     static result(*known) parameters;                                                            \
     note_sharing(findings::kCall_##name, WEIR_CALLER);                                           \
-    return library_function(known, #name) arguments;                                             \
+    return libc::found(known, #name) arguments;                                                  \
   }
 WEIR_SHARING_FUNCTIONS(WEIR_SHARING_DOOR)
 
