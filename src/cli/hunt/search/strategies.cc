@@ -231,21 +231,7 @@ void Strategies::note_states(const Outcome& run) {
   constexpr size_t kMostSwitches = 400;
   bool is_new = false;
   for (const auto& [switches, hash] : run.log.states) is_new |= states_.insert(hash).second;
-  if (!is_new || run.log.list.empty()) return;
-  Kept kept{parsed_schedule(run.log.list).switches};
-  if (kept.switches.empty() || kept.switches.size() > kMostSwitches) return;
-  if (reached_.size() < kMaxKept) reached_.push_back(std::move(kept));
-  else reached_[random_.below(kMaxKept)] = std::move(kept);
-}
-
-Strategies::Kept& Strategies::seldom_used() {
-  constexpr int kOf = 4;
-  size_t chosen = random_.below(reached_.size());
-  for (int i = 1; i < kOf; i++) {
-    const size_t other = random_.below(reached_.size());
-    if (reached_[other].uses < reached_[chosen].uses) chosen = other;
-  }
-  return reached_[chosen];
+  if (is_new) keep(reached_, run, kMostSwitches);
 }
 
 std::string Strategies::continued(uint64_t seed) {
@@ -258,11 +244,10 @@ std::string Strategies::continued(uint64_t seed) {
                    {"size", std::to_string(memory_size_)}};
   constexpr uint64_t kFromStart = 5;  // each fifth
   if (!reached_.empty() && random_.below(kFromStart)) {
-    Kept& base = seldom_used();
-    base.uses++;
-    const size_t all = base.switches.size();
+    const Switches& base = seldom_used(reached_, 4);
+    const size_t all = base.size();
     const size_t kept = random_.below(2) ? all : random_.below(all + 1);
-    schedule.switches = {base.switches.begin(), base.switches.begin() + static_cast<long>(kept)};
+    schedule.switches = {base.begin(), base.begin() + static_cast<long>(kept)};
   }
   return schedule.text();
 }
@@ -334,14 +319,7 @@ Schedule Strategies::of_memory() const {
 
 std::string Strategies::mutated() {
   Switches switches;
-  if (!kept_.empty()) {
-    // The seldom used before the others: of two, the one that was used less.
-    Kept& a = kept_[random_.below(kept_.size())];
-    Kept& b = kept_[random_.below(kept_.size())];
-    Kept& base = a.uses <= b.uses ? a : b;
-    base.uses++;
-    switches = base.switches;
-  }
+  if (!kept_.empty()) switches = seldom_used(kept_, 2);
   for (uint64_t changes = 1 + random_.below(3); changes; changes--) {
     const size_t at = random_.below(switches.size());
     switch (switches.empty() ? 0 : random_.below(5)) {
@@ -412,11 +390,26 @@ void Strategies::learn(const Proposal& proposal, const Outcome& run, uint64_t ne
   arm.worth = std::max(arm.worth * kMemory +
                            (1 - kMemory) * std::min<double>(static_cast<double>(new_behaviours), 5),
                        kLeastWorth);
-  if (new_behaviours == 0 || run.log.list.empty()) return;
-  Kept kept{parsed_schedule(run.log.list).switches};
-  if (kept.switches.empty()) return;
-  if (kept_.size() < kMaxKept) kept_.push_back(std::move(kept));
-  else kept_[random_.below(kMaxKept)] = std::move(kept);
+  if (new_behaviours) keep(kept_, run, SIZE_MAX);
+}
+
+// The run's switches, unless there are none or more than `most`; of many runs, random ones.
+void Strategies::keep(std::vector<Kept>& all, const Outcome& run, size_t most) {
+  Kept kept{run.log.list.empty() ? Switches() : parsed_schedule(run.log.list).switches};
+  if (kept.switches.empty() || kept.switches.size() > most) return;
+  if (all.size() < kMaxKept) all.push_back(std::move(kept));
+  else all[random_.below(kMaxKept)] = std::move(kept);
+}
+
+// The switches of a run that was seldom used: the one that was used least of `of` random ones.
+const Switches& Strategies::seldom_used(std::vector<Kept>& all, int of) {
+  size_t chosen = random_.below(all.size());
+  for (int i = 1; i < of; i++) {
+    const size_t other = random_.below(all.size());
+    if (all[other].uses < all[chosen].uses) chosen = other;
+  }
+  all[chosen].uses++;
+  return all[chosen].switches;
 }
 
 }  // namespace weir::cli::hunt

@@ -102,7 +102,8 @@ class Strategies {
   void note_counts(const ScheduleLog& log);
   void note_states(const Outcome& run);
   void choose_memory(const ScheduleLog& first);
-  Kept& seldom_used();
+  void keep(std::vector<Kept>& all, const Outcome& run, size_t most);
+  const Switches& seldom_used(std::vector<Kept>& all, int of);
   std::string continued(uint64_t seed);
   std::string counted();
   std::string mutated();
