@@ -6,7 +6,8 @@ list(FILTER dsm_sources EXCLUDE REGEX "_test\\.cc$|/dsm/api/library\\.cc$|/dsm/(
 list(APPEND dsm_sources ${CMAKE_CURRENT_SOURCE_DIR}/region/diff.cc ${CMAKE_CURRENT_SOURCE_DIR}/region/diff_vector_x86_64.cc)
 file(GLOB effect_sources CONFIGURE_DEPENDS syscall/effects/*.cc)  # what system calls read and write
 list(FILTER effect_sources EXCLUDE REGEX "_test\\.cc$")
-list(APPEND dsm_sources ${effect_sources} ${CMAKE_CURRENT_SOURCE_DIR}/base/bytes.cc)
+list(APPEND dsm_sources ${effect_sources} ${CMAKE_CURRENT_SOURCE_DIR}/base/bytes.cc
+  ${CMAKE_CURRENT_SOURCE_DIR}/sys/maps.cc)  # what a forked child may write
 add_library(weir_dsm_objects STATIC ${dsm_sources})
 set_target_properties(weir_dsm_objects PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 # A folder at a time takes 20 s, file by file 45. Those left out have local names that others have
