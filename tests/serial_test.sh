@@ -137,6 +137,10 @@ grep -q '^touch [0-9]* [12] w 4 ' log || fail "no accesses: $(grep -v place log)
 timeout 20 "$weir" run --order serial --schedule-log log -- /bin/true || fail "true"
 [ "$(value tasks)" = 1 ] && [ "$(tail -n 1 log)" = "end exit 0" ] || fail "one task: $(cat log)"
 
+# --- what --stat says of it: all is one serial phase
+run spin w1:default --stat
+grep -q '^weir: serial phases 100.0 %' err || fail "--stat: $(cat err)"
+
 # --- what does not fit
 refused() {  # WORDS OPTION...
   local words=$1

@@ -446,6 +446,7 @@ void note_entry(Task& task) { track_of(task).spin.note_entry(); }
 void note_event(Task& task, EventKind kind) {
   SpinWatch& spin = track_of(task).spin;
   spin.wake();
+  spin.end_postponing(track_of(task).in_row);
   track_of(task).may_wake = may_wake_sleepers(kind);
   if (spin.is_on() && task.frame) spin.note_event(*task.frame, kind);
 }

@@ -105,6 +105,7 @@ void SpinWatch::restart() {
   has_yielded_ = false;
   if (is_same_loop && is_on_) return;
   is_on_ = false;
+  postponed_ = 0;
   next_look_ = is_same_loop && vain_ < kFew ? 0 : kFirstLook << vain_;
 }
 
@@ -112,7 +113,12 @@ void SpinWatch::give_up(uint64_t in_row) {
   is_on_ = has_entered_ = is_suspect_ = false;
   moves_ = 0;
   if (vain_ < kMaxVain) vain_++;
-  postpone(in_row);
+  look_later(in_row);
+}
+
+void SpinWatch::postpone(uint64_t in_row) {
+  if (postponed_ < kMaxPostponed && vain_ + postponed_ < kMaxVain) postponed_++;
+  look_later(in_row);
 }
 
 void SpinWatch::look_at_entry(uint64_t in_row) {

@@ -36,8 +36,15 @@ class SpinWatch {
   bool is_on() const { return is_on_; }
   // Begins to look, at a task that stands here.
   void start(const Frame& frame);
-  // It is no time for that; later.
-  void postpone(uint64_t in_row) { next_look_ = in_row + (kFirstLook << vain_); }
+  // It is no time for that: no other task could go on. Later, each time twice as late, until the
+  // next event, which may be what wakes another.
+  void postpone(uint64_t in_row);
+  // The task comes to an event.
+  void end_postponing(uint64_t in_row) {
+    if (postponed_ == 0) return;
+    postponed_ = 0;
+    look_later(in_row);
+  }
 
   // The task is about to make the next step, or the event (REQUIRES: is_on()).
   void note_step(const Frame& frame);
@@ -57,8 +64,8 @@ class SpinWatch {
   void wake() { waits_ = false; }
 
  private:
-  static constexpr uint32_t kMaxWords = 24, kMaxSteps = 64, kMaxVain = 12, kMaxMutexes = 4,
-                            kMaxMoves = 8;
+  static constexpr uint32_t kMaxWords = 24, kMaxSteps = 64, kMaxVain = 12, kMaxPostponed = 10,
+                            kMaxMutexes = 4, kMaxMoves = 8;
 
   struct Word {
     uint64_t address = 0, value = 0;
@@ -77,11 +84,12 @@ class SpinWatch {
   };
 
   void give_up(uint64_t in_row);
+  void look_later(uint64_t in_row) { next_look_ = in_row + (kFirstLook << (vain_ + postponed_)); }
   bool holds_mutex(int32_t me) const;
 
   bool is_on_ = false, waits_ = false, has_yielded_ = false, has_entered_ = false;
   bool is_suspect_ = false;  // it has waited, and nothing else has been seen of it since
-  uint32_t vain_ = 0, steps_ = 0;
+  uint32_t vain_ = 0, postponed_ = 0, steps_ = 0;
   uint64_t next_look_ = 0;
   uint64_t state_[17] = {}, stack_ = 0, vectors_ = 0;
   uint64_t mutexes_[kMaxMutexes] = {};

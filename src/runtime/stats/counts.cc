@@ -164,6 +164,8 @@ uint64_t nanoseconds(uint64_t cycles) {
 }
 
 uint64_t value(const Column& column, const TaskCounters& counters) {
+  // Under Order serial every phase is serial, and none is counted.
+  if (plan().is_serial() && column.offset == offsetof(TaskCounters, serial_cycles)) return 0;
   return column.unit == Unit::kCycles ? nanoseconds(column.of(counters)) : column.of(counters);
 }
 
@@ -210,8 +212,10 @@ Summary summary(const TaskCounters& total) {
   const uint64_t now_on = s.order.serial && s.order.serial_since < g_end_cycles
                               ? g_end_cycles - s.order.serial_since
                               : 0;
-  made.serial_ns =
-      nanoseconds(plan().has_processes() ? s.order.serial_cycles + now_on : total.serial_cycles);
+  made.serial_ns = plan().is_serial()
+                       ? made.threads_ns
+                       : nanoseconds(plan().has_processes() ? s.order.serial_cycles + now_on
+                                                            : total.serial_cycles);
   made.processor_ns = processor_time_of_all();
   made.program_ns = nanoseconds(total.phase_cycles[static_cast<uint32_t>(Phase::kProgram)] +
                                 total.phase_cycles[static_cast<uint32_t>(Phase::kSection)]);
