@@ -17,7 +17,7 @@ int check(const Words& words, const CheckOptions& options) {
   if (options.halt && options.keep_going)
     throw Failure(kWeirFailed, "check: --halt and --keep-going exclude each other");
   const Program program = locate_program(words);
-  if (!program.static_program.empty() && is_from_go(program.static_program)) {
+  if (is_from_go(program.static_program.empty() ? program.path : program.static_program)) {
     throw Failure(kCannotRun,
                   fmt::format("{} is a Go program: its goroutines change threads in ways that weir "
                               "check does not see, and it would report what is no race: build it "

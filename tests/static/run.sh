@@ -140,6 +140,26 @@ case $part in
     same 10 "--virtual time,random,pid" ./main
     "$weir" check -- ./main >out 2>&1
     [ $? = 126 ] && grep -q 'Go' out || fail "check of a Go program: $(cat out)"
+    # What the linker notes of each build, in a program with a race: executed, it counts as one that was not checked.
+    cat >noted.c <<'END'
+#include <pthread.h>
+static const struct { int name_size, size, type; char name[4], id[4]; } note
+    __attribute__((used, section(".note.go.buildid"), aligned(4))) = {4, 4, 4, "Go", "abc"};
+static int racy;
+static void* add(void* unused) { for (int i = 0; i < 1000; i++) racy++; return unused; }
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, add, 0);
+  add(0);
+  return pthread_join(thread, 0);
+}
+END
+    gcc -g -pthread noted.c -o noted || fail "cannot compile"
+    "$weir" check -- ./noted >out 2>&1
+    [ $? = 126 ] && grep -q 'is a Go program' out || fail "check of a Go program with a loader: $(cat out)"
+    timeout 60 "$weir" check -- sh -c './noted; true' >out 2>&1
+    [ $? = 125 ] && grep -q 'noted was not checked: it is a Go program' out && ! grep -q 'data race' out ||
+      fail "check of a program that executes one of Go: $(cat out)"
     # What the linker notes of a build with -race, which itself takes a minute.
     printf 'const char info[] __attribute__((section(".go.buildinfo"))) = "\\nbuild\\t-race=true\\n";\nint main(void) { return 0; }\n' >raced.c
     gcc raced.c -o raced && strip raced || fail "cannot compile"

@@ -269,6 +269,7 @@ ProgramKind check_program(const std::string& path) { return check_file(path, 0);
 
 bool is_from_go(const std::string& path) {
   const File file(path);
+  if (!file.readable() || file.read(SELFMAG, 0) != ELFMAG) return false;
   const auto header = file.read_struct<Elf64_Ehdr>(0);
   for (unsigned i = 0; i < header.e_phnum; i++) {
     const auto segment =

@@ -10,11 +10,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "cli/command_line/terminal.h"
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
+#include "cli/launch/program.h"
 #include "cli/races/suggestions.h"
 #include "recording/bytes.h"
 
@@ -112,8 +114,25 @@ void Checker::note_met(Reported& one, uint32_t index) {
   one.last_run = run;
 }
 
+bool Checker::is_of_go(const ReportedRace& race) {
+  for (const ReportedSide& side : race.sides) {
+    if (side.frames.empty() || side.frames.front().module.empty()) continue;
+    const std::string& module = side.frames.front().module;
+    const auto [known, is_new] = from_go_.try_emplace(module, false);
+    if (is_new) known->second = is_from_go(module);
+    if (!known->second) continue;
+    const UncheckedProgram unchecked{std::filesystem::path(module).filename(),
+                                     "it is a Go program, whose goroutines change threads in ways "
+                                     "that weir check does not see: go build -race does"};
+    if (std::ranges::find(totals_.unchecked, unchecked) == totals_.unchecked.end())
+      totals_.unchecked.push_back(unchecked);
+    return true;
+  }
+  return false;
+}
+
 bool Checker::take_part(uint32_t index, ReportedRace race) {
-  if (race.is_of_library) return false;
+  if (race.is_of_library || is_of_go(race)) return false;
   const std::string places = places_of(race);
   if (is_of_instrumentation(race)) {
     instrumentation_.insert(places);

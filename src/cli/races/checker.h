@@ -82,6 +82,9 @@ class Checker {
 
   bool take_one(uint32_t index, const findings::Race& race);
   bool take_part(uint32_t index, ReportedRace race);
+  // A side is code that Go's compiler made. Its goroutines go from thread to thread in ways that
+  // are not seen, so it may be no race: the program counts as one that was not checked.
+  bool is_of_go(const ReportedRace& race);
   void note_met(Reported& one, uint32_t index);
   Judgement judge(const ReportedRace& race);
   void print(const ReportedRace& race);
@@ -104,6 +107,7 @@ class Checker {
   std::vector<Reported> reported_;
   std::map<std::string, size_t> by_places_;  // into reported_
   std::set<std::string> suppressed_;         // by places
+  std::map<std::string, bool> from_go_;      // by path of a module
   std::set<std::string> instrumentation_;    // by places: sanitizers' and counters of coverage
   Unproven unproven_;
   Totals totals_;
