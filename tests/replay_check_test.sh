@@ -95,6 +95,39 @@ for view in direct isolated; do
   ends 0 '' "$weir" record --view $view -o by.$view -- ./clean
   ends 125 "recorded with --view $view" "$weir" replay --check by.$view
 done
+
+# --- where the recording's copies of libraries are mapped, as they are other ones now, they are known by their own names
+cat >library.c <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+static void* work(void* unused) {
+  pthread_attr_t attributes;
+  pthread_getattr_np(pthread_self(), &attributes);
+  pthread_attr_destroy(&attributes);
+  time_t none = 0;
+  struct tm made;
+  localtime_r(&none, &made);
+  fprintf(stderr, "%d", made.tm_mday);
+  return unused;
+}
+int main(void) {
+  for (int i = 0; i < 10; i++) {
+    pthread_t one, two;
+    pthread_create(&one, 0, work, 0);
+    pthread_create(&two, 0, work, 0);
+    pthread_detach(one);
+    pthread_join(two, 0);
+  }
+  return 0;
+}
+END
+gcc -g -O1 -pthread library.c -o library
+ends 0 '' "$weir" record -o upgraded -- ./library
+echo >>library
+ends 0 'no race found' "$weir" replay --check upgraded
+
 ends 125 '' "$weir" replay --check --goto 5 raced
 ends 125 '' "$weir" replay --check --gdb raced
 ends 125 '' "$weir" replay --format json raced

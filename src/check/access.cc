@@ -14,6 +14,7 @@
 #include "control/options.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
+#include "sys/loaded_files.h"
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 
@@ -61,6 +62,22 @@ bool is_openmp_library(const char* name) {
 
 }  // namespace
 
+// A replay maps copies that the recording has kept of files, which have other names.
+static uint64_t g_first_file;  // sys::first_loaded_file()
+
+void note_loader() { g_first_file = reinterpret_cast<uint64_t>(sys::first_loaded_file()); }
+
+// Where the loader's lists are in the backing, they may be closed to the task.
+static bool peek(void* to, uint64_t from, uint64_t size) {
+  while (size) {
+    const uint64_t here = page::backing_bytes_at(from);
+    const uint64_t piece = here && here < size ? here : size;
+    copy_bytes(to, reinterpret_cast<const void*>(here ? page::shared_view_of(from) : from), piece);
+    to = static_cast<char*>(to) + piece, from += piece, size -= piece;
+  }
+  return true;
+}
+
 // The end of a library's memory, by its first page.
 static uint64_t image_limit(const Range& first) {
   const auto* header = reinterpret_cast<const Elf64_Ehdr*>(first.start);
@@ -82,10 +99,12 @@ static void find_cxx_state() {
   g_cxx_states = 0;
   if (sys::read_maps(&cursor) < 0) return;
   sys::MapLine line;
+  sys::LoadedNames names(g_first_file, peek);
   uint64_t library_limit = 0, data_limit = 0;
   while ((cursor = sys::next_map_line(cursor, &line))) {
     const bool has_file = line.name[0] && !starts_with(line.name, "/memfd:");
-    if (has_file ? !contains_text(line.name, "/libstdc++.so") : line.range.start != library_limit)
+    if (has_file ? !contains_text(names.of(line), "/libstdc++.so")
+                 : line.range.start != library_limit)
       continue;
     if (has_file && !line.offset) data_limit = image_limit(line.range);
     if (!has_file && line.range.limit > data_limit) line.range.limit = data_limit;
@@ -111,19 +130,21 @@ void find_system_libraries(bool knows_backing) {
   g_gnu_openmp_text = {};
   if (sys::read_maps(&cursor) < 0) return;
   sys::MapLine line;
+  sys::LoadedNames names(g_first_file, peek);
   uint64_t library_limit = 0, data_limit = 0;
   while ((cursor = sys::next_map_line(cursor, &line))) {
     const bool has_file = line.name[0] && !(knows_backing && starts_with(line.name, "/memfd:"));
+    const char* const name = has_file ? names.of(line) : line.name;
     const bool is_library =
         has_file
-            ? is_system_library(line.name)
+            ? is_system_library(name)
             : line.range.start == library_limit;  // its bss, or data that is in the backing now
     if (has_file && is_library && !line.offset) data_limit = image_limit(line.range);
     if (!has_file && is_library && line.range.limit > data_limit)
       line.range.limit = data_limit > line.range.start ? data_limit : line.range.start;
-    if (has_file && line.executable && is_openmp_library(line.name) && g_openmp < 4)
+    if (has_file && line.executable && is_openmp_library(name) && g_openmp < 4)
       g_openmp_text[g_openmp++] = line.range;
-    if (has_file && line.executable && contains_text(line.name, "/libgomp.so"))
+    if (has_file && line.executable && contains_text(name, "/libgomp.so"))
       g_gnu_openmp_text = line.range;
     if (!is_library) continue;
     library_limit = line.range.limit;

@@ -5,6 +5,7 @@
 #include <link.h>
 #include <stdint.h>
 
+#include "sys/maps.h"
 #include "sys/program_segments.h"
 
 namespace weir::sys {
@@ -35,5 +36,43 @@ inline const link_map* first_loaded_file() {
         return true;
       }));
 }
+
+// By which name the loader has loaded what lines of /proc/self/maps show. That is another one where
+// a copy of the file is mapped, as in a replay of a recording that has kept it. `Read`: as above.
+template <typename Read>
+class LoadedNames {
+ public:
+  // `first`: first_loaded_file(); 0: a file has the name that its lines have.
+  LoadedNames(uint64_t first, Read read) : first_(first), read_(read) {}
+
+  // REQUIRES: lines come in their order. Borrowed: until the next call, or the line's own.
+  const char* of(const MapLine& line) {
+    if (line.offset == 0) find(line);
+    return name_[0] && line.inode == inode_ ? name_ : line.name;
+  }
+
+ private:
+  void find(const MapLine& line) {
+    constexpr uint32_t kMaxFiles = 1024;
+    name_[0] = 0;
+    inode_ = line.inode;
+    link_map file;
+    uint64_t at = first_;
+    for (uint32_t i = 0; i < kMaxFiles && at && read_(&file, at, sizeof file); i++) {
+      at = reinterpret_cast<uint64_t>(file.l_next);
+      if (file.l_addr != line.range.start) continue;
+      const uint64_t name = reinterpret_cast<uint64_t>(file.l_name);
+      uint32_t size = 0;
+      while (size < sizeof name_ - 1 && read_(name_ + size, name + size, 1) && name_[size]) size++;
+      name_[size] = 0;
+      return;
+    }
+  }
+
+  uint64_t first_;
+  Read read_;
+  uint64_t inode_ = 0;
+  char name_[512] = {};
+};
 
 }  // namespace weir::sys

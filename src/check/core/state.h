@@ -388,6 +388,8 @@ bool is_trusted(uint64_t address);
 bool is_cxx_state(uint64_t address);  // data of libstdc++.so
 // `knows_backing`: where their data are in the backing, they are those libraries' all the same.
 void find_system_libraries(bool knows_backing);
+// Libraries have the names by which the loader knows them. Called before the first thread.
+void note_loader();
 // What an OpenMP runtime stores may tell others something.
 void order_openmp(const AccessSite& site, Access* accesses, uint32_t count);
 // A system call's memory is the program's.

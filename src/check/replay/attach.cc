@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "check/core/attach.h"
+#include "check/core/state.h"
 #include "check/findings/findings.h"
 #include "control/address_map.h"
 #include "record/input.h"
@@ -15,6 +16,7 @@ namespace weir::view::checked::replay {
 
 bool attach() {
   if (!input::replaying() || !recording::header().findings) return false;
+  note_loader();
   const channel::Header& header = recording::header();
   char name[64], digits[24];
   const auto add = [&](const char* text, size_t& length) {

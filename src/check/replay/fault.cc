@@ -136,13 +136,30 @@ void check_accesses(const InstructionAccesses& accesses) {
   }
 }
 
+// How often a page was touched by instructions that do not count, each of which is a step of its
+// own. Where they are many, the page is opened: then it counts as the task's, which costs the
+// second pass something, and nothing else.
+bool is_touched_often(uint64_t page) {
+  constexpr uint32_t kPages = 64, kOften = 128;
+  static struct {
+    uint64_t page;
+    uint32_t count;
+  } table[kPages];
+  auto& entry = table[page / kPageSize % kPages];
+  if (entry.page != page) entry = {page, 0};
+  return ++entry.count > kOften;
+}
+
 // The instruction counts, or it has been tried often enough not to: notes it and opens its pages.
 bool notes(Task& task, const InstructionAccesses& accesses) {
   constexpr uint32_t kMaxForeign = 4096;
   const bool counts = !view::checked::is_ignored(accesses.site.rip) || replay::orders() ||
                       replay::call_at(accesses.site.general[4]);
   g_foreign = counts ? 0 : g_foreign + 1;
-  if (!counts && g_foreign < kMaxForeign) return false;
+  bool is_often = g_foreign >= kMaxForeign;
+  if (!counts)
+    each_page(accesses, [&](uint64_t at, const Access&) { is_often |= is_touched_often(at); });
+  if (!counts && !is_often) return false;
   each_page(accesses, [&](uint64_t at, const Access& access) {
     replay::note(task, at, 1, writes(access));
     replay::open(at, writes(access));

@@ -22,6 +22,7 @@
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "sys/libc.h"
+#include "sys/loaded_files.h"
 #include "sys/maps.h"
 #include "sys/page_map.h"
 #include "sys/report.h"
@@ -213,6 +214,10 @@ void patch_all(PatchKinds kinds) {
   Range object{};
   uint64_t file_limit = 0;  // where the last text ends in its file
   const char* name = "";
+  const auto read = [](void* to, uint64_t from, uint64_t size) {
+    return trap::from_program(to, static_cast<long>(from), size) == 0;
+  };
+  sys::LoadedNames names(plan().is_serial() ? sys::first_loaded_file(read) : 0, read);
   bool is_gone = false;  // another task has unmapped it, and this process has yet to repeat that
   // Where it is being loaded, its texts wait for that loader's own call.
   const auto finish = [&] {
@@ -234,6 +239,7 @@ void patch_all(PatchKinds kinds) {
       translate::note_text(line.range);
     if (line.executable && equal_strings(line.name, "[stack]")) shared().memory.has_made_code = 1;
     if (line.name[0] != '/') continue;
+    const char* const loaded_as = names.of(line);
     const bool is_data = line.readable && line.range.start == object.limit &&
                          starts_with(line.name, "/memfd:weir-store");
     if (line.offset == 0 && !is_data && !equal_strings(name, line.name)) {
@@ -253,7 +259,7 @@ void patch_all(PatchKinds kinds) {
     if (line.executable && line.range.contains(libc::threads_code())) g_libc_threads = line.range;
     if (line.executable && !line.writable && line.range.overlaps(page::own_image()))
       translate::note_text(line.range);
-    if (line.executable && plan().is_serial() && is_of_system(line.name))
+    if (line.executable && plan().is_serial() && is_of_system(loaded_as))
       translate::note_quiet_text(line.range);
     if (!is_data && line.executable && !line.shared && !line.range.overlaps(page::own_image()) &&
         count < sizeof found / sizeof found[0]) {
