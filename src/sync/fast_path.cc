@@ -33,8 +33,14 @@ FastPath* g_fast_path = &g_none;
 
 void choose_fast_path() { g_fast_path = &chosen(); }
 
+// A turn that is kept for the next pthread_create is the only one of which nobody knows how long
+// program code goes on with it: if no other comes, the others have their turns after so many.
 bool FastPath::is_sole(Task& task, uint64_t) {
+  constexpr uint32_t kMostBetweenCreations = 1000;
   if (!task.turn.depth) return false;
+  if (task.turn.state == TurnState::kHoldForCreate &&
+      ++task.turn.coalesced_events > kMostBetweenCreations)
+    return false;
   note_written();
   return true;
 }

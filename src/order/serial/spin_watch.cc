@@ -128,7 +128,7 @@ void SpinWatch::look_at_entry(uint64_t in_row) {
 void SpinWatch::start(const Frame& frame) {
   is_on_ = true;
   has_entered_ = moves_on_ = is_to_move_ = false;
-  mutex_count_ = 0;
+  lock_count_ = 0;
   steps_ = 0;
   read_.clear();
   written_.clear();
@@ -162,26 +162,38 @@ void SpinWatch::note_event(const Frame& frame, EventKind kind) {
   steps_++;
   const bool is_lock = kind == EventKind::kMutex || kind == EventKind::kRwlock ||
                        kind == EventKind::kSemaphore || kind == EventKind::kCondition;
-  // A mutex that it takes it gives back, or holds_mutex() knows.
+  // A mutex that it takes it gives back, or holds_lock() knows.
   const bool is_known = frame.site == kUpcall
                             ? is_lock && read_.add(frame.rsi, kObject) &&
                                   (kind == EventKind::kMutex || written_.add(frame.rsi, kObject))
                             : frame.rax == SYS_sched_yield;
   has_entered_ = !is_known;
   is_to_move_ = moves_on_;
-  if (kind != EventKind::kMutex || !is_known) return;
-  for (uint32_t i = 0; i < mutex_count_; i++)
-    if (mutexes_[i] == frame.rsi) return;
-  if (mutex_count_ == kMaxMutexes) has_entered_ = true;
-  else mutexes_[mutex_count_++] = frame.rsi;
+  if ((kind != EventKind::kMutex && kind != EventKind::kRwlock) || !is_known) return;
+  for (uint32_t i = 0; i < lock_count_; i++)
+    if (locks_[i].address == frame.rsi) return;
+  if (lock_count_ == kMaxLocks) has_entered_ = true;
+  else locks_[lock_count_++] = {frame.rsi, kind};
 }
 
-bool SpinWatch::holds_mutex(int32_t me) const {
-  for (uint32_t i = 0; i < mutex_count_; i++) {
+// A lock that others read may be taken for one of this task's: then it is looked at a few times
+// more (kMaxMoves).
+bool SpinWatch::holds_lock(int32_t me) const {
+  constexpr unsigned kWritten = 3, kWritePhase = 1, kReader = 8;  // of __readers, in glibc's words
+  const auto is_held = [=](auto& lock, const Lock& held) {
+    if (trap::from_program(lock, static_cast<long>(held.address)) != 0) return false;
+    if constexpr (requires { lock.__cur_writer; }) {
+      if ((lock.__readers & kWritten) == kWritten) return lock.__cur_writer == me;
+      return !(lock.__readers & kWritePhase) && lock.__readers >= kReader;
+    } else {
+      return lock.__lock && lock.__owner == me;
+    }
+  };
+  for (uint32_t i = 0; i < lock_count_; i++) {
     decltype(pthread_mutex_t{}.__data) mutex;
-    if (trap::from_program(mutex, static_cast<long>(mutexes_[i])) == 0 && mutex.__lock &&
-        mutex.__owner == me)
-      return true;
+    decltype(pthread_rwlock_t{}.__data) rwlock;
+    const bool reads = locks_[i].kind == EventKind::kRwlock;
+    if (reads ? is_held(rwlock, locks_[i]) : is_held(mutex, locks_[i])) return true;
   }
   return false;
 }
@@ -196,7 +208,7 @@ bool SpinWatch::has_come_back(const Frame& frame, uint64_t in_row, int32_t me) {
   keep_state(frame, state);
   bool is_same = true;
   for (unsigned i = 0; i < 17; i++) is_same = is_same && state[i] == state_[i];
-  if (is_same && moves_ < kMaxMoves && holds_mutex(me)) {
+  if (is_same && moves_ < kMaxMoves && holds_lock(me)) {
     moves_++;
     moves_on_ = true;
     return false;

@@ -53,7 +53,7 @@ class SpinWatch {
   void note_entry() { has_entered_ = is_on_; }
   // Ends the look where it can find nothing any more.
   void look_at_entry(uint64_t in_row);
-  // Whether it has come back: it waits. Not while it holds a mutex that it takes and gives back in
+  // Whether it has come back: it waits. Not while it holds a lock that it takes and gives back in
   // its loop: then no other could change what it waits for. `in_row` as above, `me` as in
   // pthread_mutex_t. REQUIRES: is_on().
   bool has_come_back(const Frame& frame, uint64_t in_row, int32_t me);
@@ -65,7 +65,7 @@ class SpinWatch {
 
  private:
   static constexpr uint32_t kMaxWords = 24, kMaxSteps = 64, kMaxVain = 12, kMaxPostponed = 10,
-                            kMaxMutexes = 4, kMaxMoves = 8;
+                            kMaxLocks = 4, kMaxMoves = 8;
 
   struct Word {
     uint64_t address = 0, value = 0;
@@ -85,16 +85,20 @@ class SpinWatch {
 
   void give_up(uint64_t in_row);
   void look_later(uint64_t in_row) { next_look_ = in_row + (kFirstLook << (vain_ + postponed_)); }
-  bool holds_mutex(int32_t me) const;
+  bool holds_lock(int32_t me) const;
 
   bool is_on_ = false, waits_ = false, has_yielded_ = false, has_entered_ = false;
   bool is_suspect_ = false;  // it has waited, and nothing else has been seen of it since
   uint32_t vain_ = 0, postponed_ = 0, steps_ = 0;
   uint64_t next_look_ = 0;
   uint64_t state_[17] = {}, stack_ = 0, vectors_ = 0;
-  uint64_t mutexes_[kMaxMutexes] = {};
-  uint32_t mutex_count_ = 0;
-  // It has come back with a mutex: its loop is to be looked at from its next event on.
+  struct Lock {
+    uint64_t address = 0;
+    EventKind kind = EventKind::kMutex;
+  };
+  Lock locks_[kMaxLocks] = {};
+  uint32_t lock_count_ = 0;
+  // It has come back with a lock: its loop is to be looked at from its next event on.
   bool moves_on_ = false, is_to_move_ = false;
   uint32_t moves_ = 0;
   Words read_, written_;  // written: with what was there before
