@@ -368,6 +368,18 @@ struct ProcessTable {
 };
 
 // Signals and timers, as the program believes them.
+// A timer of the monitor's (signal/timers.h).
+struct ProgramTimer {
+  int32_t id;
+  int32_t target;     // the one task that it tells, by its virtual id; 0: the program
+  uint32_t used;      // the entry: free, being taken, used
+  uint32_t waits;     // a signal of it is on its way to a task
+  int32_t process;    // where that waits; 0: for the program
+  int32_t missed;     // what has gone off since
+  int32_t overruns;   // of the last signal that a task has got
+  uint32_t has_told;  // there was one
+};
+
 struct SignalState {
   SpinLock lock;
   sys::KernelSigaction actions[sys::kSignals + 1];
@@ -378,13 +390,9 @@ struct SignalState {
   uint64_t program_pending;  // signals to the program as a whole that no task could take yet: what
                              // program_signals has
   SignalList program_signals;
+  uint64_t program_raising;  // numbers of those that somebody hands on to a task at the moment
   uint32_t free_signal_node, signal_nodes_made, signals_queued;
-  // Timers that tell one task, by its virtual id; all are the monitor's. Guarded by: the turn,
-  // where tasks are processes.
-  struct {
-    int32_t id;
-    int32_t target;
-  } timers[kMaxTimers];  // target 0: free
+  ProgramTimer timers[kMaxTimers];
   // By ITIMER_VIRTUAL and ITIMER_PROF, microseconds (task/profile.h). `armed`: some process has had
   // it. Guarded by: the turn
   struct {

@@ -35,6 +35,7 @@
 #include "signal/queue.h"
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
+#include "signal/timers.h"
 #include "sync/event.h"
 #include "sync/serial_code.h"
 #include "sys/libc.h"
@@ -387,12 +388,14 @@ void give_to_program(const Arrived& a) {
     // The handlers of all others begin so; sigreturn takes it back.
     if (is_ours(a.signal)) block_all();
     if (input::is_on()) fix_sender(a.info);
+    take_timer_overruns(a.info);
     note_pending(task, a.signal, a.info);
     if (is_in) redirect(task, *a.context);
     else if (!stop_at_point(task, *a.context, true)) input::note_waiting_signal(task, a.signal);
     return;
   }
   if (!is_ready) fix_sender(a.info);
+  if (!is_ready) take_timer_overruns(a.info);
   forget_started(*a.context);
   end_cancelled_call(a.signal, *a.context);
   enter_handler(task, a.signal, a.info, a.context);
@@ -450,6 +453,14 @@ void fix_sender(siginfo_t* info) {
       info->si_pid = s.program.shown_pid;
   }
   if (constant::has_pid()) info->si_pid = constant::shown_id(info->si_pid);
+}
+
+void take_timer_overruns(siginfo_t* info) {
+  if (input::replaying()) return;
+  const int code = info->si_code;
+  info->si_code = original_code(code);
+  take_overruns(*info);
+  info->si_code = code;
 }
 
 void on_signal(int signal, siginfo_t* info, void* context_pointer) {

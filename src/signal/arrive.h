@@ -18,6 +18,9 @@ void on_signal(int signal, siginfo_t* info, void* context);
 
 // The siginfo of a signal that has arrived becomes what the program is to see of its sender.
 void fix_sender(siginfo_t* info);
+// It has been taken from the kernel's queue: if it is a timer's, what has gone off since it was put
+// there counts as its overruns.
+void take_timer_overruns(siginfo_t* info);
 
 // --- what the program has asked for, and what the kernel knows
 

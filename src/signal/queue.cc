@@ -76,10 +76,11 @@ bool take_signal(SignalList& list, PendingSignal& out) {
   return true;
 }
 
-bool keep_program_signal(int signal, const void* info) {
+namespace {
+
+// REQUIRES: SignalState::lock.
+bool keep(int signal, const void* info, uint64_t most) {
   Shared& s = shared();
-  const uint64_t most = most_for(info);
-  SpinGuard guard(s.signals.lock);
   if (signal < sys::kFirstRealTime && (s.signals.program_pending & sys::signal_bit(signal)))
     return true;  // standard signals do not queue
   if (!append(s.signals.program_signals, signal, info, most)) return false;
@@ -88,10 +89,9 @@ bool keep_program_signal(int signal, const void* info) {
   return true;
 }
 
-int take_program_signal(uint64_t set, void* info) {
+// REQUIRES: SignalState::lock.
+int take(uint64_t set, void* info) {
   Shared& s = shared();
-  if (!(__atomic_load_n(&s.signals.program_pending, __ATOMIC_ACQUIRE) & set)) return 0;
-  SpinGuard guard(s.signals.lock);
   if (!(s.signals.program_pending & set)) return 0;
   const int signal = __builtin_ctzll(s.signals.program_pending & set) + 1;
   uint32_t before = 0, at = s.signals.program_signals.first;
@@ -109,10 +109,53 @@ int take_program_signal(uint64_t set, void* info) {
   return signal;
 }
 
+bool are_there(uint64_t set) {
+  return __atomic_load_n(&shared().signals.program_pending, __ATOMIC_ACQUIRE) & set;
+}
+
+}  // namespace
+
+bool keep_program_signal(int signal, const void* info) {
+  const uint64_t most = most_for(info);
+  SpinGuard guard(shared().signals.lock);
+  return keep(signal, info, most);
+}
+
+int take_program_signal(uint64_t set, void* info) {
+  if (!are_there(set)) return 0;
+  SpinGuard guard(shared().signals.lock);
+  return take(set, info);
+}
+
+int begin_raising(uint64_t set, void* info) {
+  if (!are_there(set)) return 0;
+  Shared& s = shared();
+  SpinGuard guard(s.signals.lock);
+  const int signal = take(set & ~s.signals.program_raising, info);
+  if (signal) s.signals.program_raising |= sys::signal_bit(signal);
+  return signal;
+}
+
+void end_raising(int signal) {
+  Shared& s = shared();
+  SpinGuard guard(s.signals.lock);
+  s.signals.program_raising &= ~sys::signal_bit(signal);
+}
+
+bool keep_behind(int signal, const void* info, bool waits) {
+  Shared& s = shared();
+  const uint64_t most = most_for(info);
+  SpinGuard guard(s.signals.lock);
+  const uint64_t before = s.signals.program_raising | (waits ? s.signals.program_pending : 0);
+  if (!(before & sys::signal_bit(signal))) return false;
+  keep(signal, info, most);
+  return true;
+}
+
 void forget_signals() {
   Shared& s = shared();
   s.signals.program_signals = SignalList{};
-  s.signals.program_pending = 0;
+  s.signals.program_pending = s.signals.program_raising = 0;
   s.signals.free_signal_node = s.signals.signal_nodes_made = s.signals.signals_queued = 0;
 }
 
@@ -135,6 +178,7 @@ void take_queued(Task& task, uint64_t blocked) {
                                  reinterpret_cast<long>(info), reinterpret_cast<long>(&none), 8);
     if (signal <= 0) break;
     if (input::is_on()) fix_sender(reinterpret_cast<siginfo_t*>(info));
+    take_timer_overruns(reinterpret_cast<siginfo_t*>(info));
     note_pending(task, static_cast<int>(signal), reinterpret_cast<siginfo_t*>(info));
   }
 }

@@ -20,6 +20,17 @@ bool keep_program_signal(int signal, const void* info);
 // Takes the oldest signal of the lowest number in `set`. Returns that number, and the siginfo in
 // `info` (128 bytes); 0 if there is none.
 int take_program_signal(uint64_t set, void* info);
+// What was sent to the program as a whole goes to the process of a task, and not to the task: the
+// kernel has a queue for each, and takes those to the task first, as it does natively.
+//
+// Takes one as take_program_signal() does, for who hands it on to a task. Until end_raising() no
+// other does that with this number, and one that comes is kept behind it. So signals of one number
+// come in the order in which they were sent. 0 if another hands on what there is.
+int begin_raising(uint64_t set, void* info);
+void end_raising(int signal);
+// Keeps a signal behind those of its number that are handed on at the moment or, if `waits`, that
+// wait. Returns false if there are none.
+bool keep_behind(int signal, const void* info, bool waits);
 // A forked child inherits no signal.
 void forget_signals();
 

@@ -61,9 +61,9 @@ bool come_to_signalfd(long descriptor, bool is_epoll) {
   __atomic_store_n(&s.signals.signalfd_reader, task.id + 1, __ATOMIC_RELEASE);
   alignas(8) uint8_t info[128];
   const int tid = task.identity.tid;
-  while (const int signal =
-             take_program_signal(s.signals.signalfd_mask & task.signals.mask, info)) {
-    sys::raw(SYS_rt_tgsigqueueinfo, tid, tid, signal, reinterpret_cast<long>(info));
+  while (const int signal = begin_raising(s.signals.signalfd_mask & task.signals.mask, info)) {
+    sys::raw(SYS_rt_sigqueueinfo, tid, signal, reinterpret_cast<long>(info));
+    end_raising(signal);
   }
   return true;
 }
@@ -71,9 +71,9 @@ bool come_to_signalfd(long descriptor, bool is_epoll) {
 void raise_program_signals(uint64_t open_set) {
   alignas(8) uint8_t info[128];
   if (input::replaying()) return;
-  while (const int signal = take_program_signal(open_set, info)) {
-    sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal,
-             reinterpret_cast<long>(info));
+  while (const int signal = begin_raising(open_set, info)) {
+    sys::raw(SYS_rt_sigqueueinfo, sys::raw(SYS_getpid), signal, reinterpret_cast<long>(info));
+    end_raising(signal);
   }
 }
 
@@ -146,8 +146,8 @@ long send_to_program(int signal, const void* info) {
   // A handler's return will let it through: the kernel keeps it until then.
   if (!waiting && opens_by_return(self(), signal)) waiting = &self();
   if (!waiting) return keep_program_signal(signal, info) ? 1 : -EAGAIN;
-  const long result = sys::raw(SYS_rt_tgsigqueueinfo, waiting->identity.tid, waiting->identity.tid,
-                               signal, reinterpret_cast<long>(Forwarded(info).bytes));
+  const long result = sys::raw(SYS_rt_sigqueueinfo, waiting->identity.tid, signal,
+                               reinterpret_cast<long>(Forwarded(info).bytes));
   return result == 0 ? 1 : result;
 }
 

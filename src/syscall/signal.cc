@@ -16,6 +16,7 @@
 #include "signal/forward.h"
 #include "signal/queue.h"
 #include "signal/signals.h"
+#include "signal/timers.h"
 #include "sync/event.h"
 #include "sys/futex.h"
 #include "sys/maps.h"
@@ -100,13 +101,18 @@ long on_sigaltstack(const Call& call) {
   return result == 0 && call.b ? trap::to_program(call.b, old, sizeof old) : result;
 }
 
+uint64_t pending_in_kernel() {
+  uint64_t set = 0;
+  sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&set), 8);
+  return set;
+}
+
 // What waits for the task in the kernel, and what waits for any task.
 long on_sigpending(const Call& call) {
-  uint64_t set = 0;
   if (call.b > 8) return -EINVAL;
   if (g_tasks_active && trap::mask_after_handlers(self()))
     trap::raise_program_signals(~self().signals.mask);
-  sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&set), 8);
+  uint64_t set = pending_in_kernel();
   set |= __atomic_load_n(&shared().signals.program_pending, __ATOMIC_ACQUIRE) & self().signals.mask;
   input::bytes(&set, sizeof set);
   return trap::to_program(call.a, &set, static_cast<uint64_t>(call.b));
@@ -117,6 +123,12 @@ long on_sigpending(const Call& call) {
 long give_info(long to, uint8_t* bytes, long signal) {
   auto* info = reinterpret_cast<siginfo_t*>(bytes);
   info->si_code = trap::original_code(info->si_code);
+  if (info->si_code == SI_TIMER) {
+    info->si_overrun = static_cast<int>(input::log_value(input::What::kReady, [=]() -> long {
+      trap::take_overruns(*info);
+      return info->si_overrun;
+    }));
+  }
   if (trap::has_sender(info->si_code)) info->si_pid = tasks::told(info->si_pid);
   return trap::to_program(to, bytes, 128) != 0 ? -EFAULT : signal;
 }
@@ -145,8 +157,11 @@ long on_signal_sleep(Call& call) {
       SpinGuard guard(shared().signals.lock);
       task.signals.wait_set = mask;
     }
-    if (long signal = input::log_value(input::What::kReady,
-                                       [&] { return trap::take_program_signal(mask, info); })) {
+    // Those to the task itself come first; they wait in the kernel.
+    const auto take = [&]() -> long {
+      return pending_in_kernel() & mask ? 0 : trap::take_program_signal(mask, info);
+    };
+    if (long signal = input::log_value(input::What::kReady, take)) {
       input::bytes(info, sizeof info);
       task.signals.wait_set = 0;
       if (call.b) signal = give_info(call.b, info, signal);
@@ -172,11 +187,16 @@ long on_signal_sleep(Call& call) {
   return result;
 }
 
+// As the program knows it.
+int program_id() {
+  const bool is_other = plan().has_processes() || input::is_on();
+  return static_cast<int>(is_other ? shared().program.shown_pid : sys::raw(SYS_getpid));
+}
+
 void fill_info(siginfo_t* info, int signal, int code) {
   info->si_signo = signal;
   info->si_code = code;
-  info->si_pid =
-      static_cast<int>(plan().has_processes() ? shared().program.shown_pid : sys::raw(SYS_getpid));
+  info->si_pid = program_id();
   info->si_uid = static_cast<uint32_t>(sys::raw(SYS_getuid));
 }
 
@@ -216,8 +236,9 @@ long send_to_process(Call& call) {
   return result;
 }
 
-// tkill, tgkill, rt_tgsigqueueinfo. The thread group of a task that is a process is that process.
-long send_to_task(Call& call, int tid, int signal, long queued) {
+// tkill, tgkill, rt_tgsigqueueinfo. The thread group of a task that is a process is that process;
+// the program knows one group only, which it may name (0: it does not).
+long send_to_task(Call& call, int group_named, int tid, int signal, long queued) {
   alignas(8) uint8_t bytes[128] = {};
   if (queued && trap::from_program(bytes, queued, sizeof bytes) != 0) return -EFAULT;
   begin_turn(EventKind::kSyscall);
@@ -227,6 +248,8 @@ long send_to_task(Call& call, int tid, int signal, long queued) {
     result = plan().has_processes() && tid >= tasks::kVirtualTidBase ? -ESRCH : call_kernel(call);
   } else if (signal < 0 || signal > sys::kSignals) {
     result = -EINVAL;
+  } else if (group_named && group_named != program_id() && !self().identity.in_vfork) {
+    result = group_named < 0 ? -EINVAL : -ESRCH;
   } else if (signal != 0) {
     auto* info = reinterpret_cast<siginfo_t*>(bytes);
     if (!queued) fill_info(info, signal, SI_TKILL);
@@ -283,11 +306,13 @@ long on_signal_call(Call& call) {
     case SYS_rt_sigqueueinfo: return send_to_process(call);
     case SYS_rt_sigpending: return on_sigpending(call);
     case SYS_tkill:
-      return send_to_task(call, static_cast<int>(call.a), static_cast<int>(call.b), 0);
-    case SYS_tgkill:
-      return send_to_task(call, static_cast<int>(call.b), static_cast<int>(call.c), 0);
-    default: return send_to_task(call, static_cast<int>(call.b), static_cast<int>(call.c), call.d);
+      return send_to_task(call, 0, static_cast<int>(call.a), static_cast<int>(call.b), 0);
+    default: break;
   }
+  // The kernel refuses group 0, too.
+  const int group = static_cast<int>(call.a), tid = static_cast<int>(call.b);
+  return send_to_task(call, group ? group : -1, tid, static_cast<int>(call.c),
+                      call.number == SYS_tgkill ? 0 : call.d);
 }
 
 // --- Order serial: signals that the program sends itself. A schedule log is written before one

@@ -20,6 +20,7 @@
 #include "control/process.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
+#include "signal/timers.h"
 #include "sync/event.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
@@ -69,7 +70,6 @@ bool is_program_time(clockid_t clock) {
 long create_in_monitor(const Call& call) {
   Shared& s = shared();
   if (is_program_time(static_cast<clockid_t>(call.a))) say_watched("the thread that makes it");
-  auto* target = s.signals.timers;
   int thread = 0;
   if (call.b) {
     if (trap::from_program(s.monitor_call.given, call.b, kEvent) != 0) return -EFAULT;
@@ -78,8 +78,6 @@ long create_in_monitor(const Call& call) {
       thread = words[4];
       if (!tasks::find_by_virtual_tid(thread)) return -EINVAL;
       words[3] = SIGEV_SIGNAL;
-      while (target < s.signals.timers + kMaxTimers && target->target) target++;
-      if (target == s.signals.timers + kMaxTimers) return -EAGAIN;
     }
   }
   const long clock = watched_clock(static_cast<clockid_t>(call.a));
@@ -89,12 +87,11 @@ long create_in_monitor(const Call& call) {
       reinterpret_cast<long>(s.monitor_call.answer));
   if (result != 0) return result;
   const int id = *reinterpret_cast<int*>(s.monitor_call.answer);
-  if (trap::to_program(call.c, id) != 0) {
-    tasks::call_in_monitor(SYS_timer_delete, id);
-    return -EFAULT;
-  }
-  if (thread) *target = {id, thread};
-  return 0;
+  const long error = trap::to_program(call.c, id) != 0        ? -EFAULT
+                     : thread && !trap::add_timer(id, thread) ? -EAGAIN
+                                                              : 0;
+  if (error) tasks::call_in_monitor(SYS_timer_delete, id);
+  return error;
 }
 
 // The last two arguments of the call are the new times and where the old ones go; either may be
@@ -116,10 +113,14 @@ long exchange_in_monitor(long number, long a, long b, long given, long answer) {
 long delete_in_monitor(int id) {
   const long result = tasks::call_in_monitor(SYS_timer_delete, id);
   if (result != 0) return result;
-  for (auto& timer : shared().signals.timers) {
-    if (timer.id == id) timer.target = 0;
-  }
+  trap::forget_timer(id);
   return 0;
+}
+
+long overruns_in_monitor(int id) {
+  const long result = tasks::call_in_monitor(SYS_timer_getoverrun, id);
+  if (result < 0) return result;
+  return input::log_value(input::What::kReady, [=] { return trap::overruns_of(id, result); });
 }
 
 long in_monitor(const Call& call) {
@@ -128,6 +129,7 @@ long in_monitor(const Call& call) {
     case SYS_timer_settime: return exchange_in_monitor(call.number, call.a, call.b, call.c, call.d);
     case SYS_timer_delete: return delete_in_monitor(static_cast<int>(call.a));
     case SYS_setitimer: return exchange_in_monitor(call.number, call.a, 0, call.b, call.c);
+    case SYS_timer_getoverrun: return overruns_in_monitor(static_cast<int>(call.a));
     case SYS_timer_gettime:
     case SYS_getitimer: return exchange_in_monitor(call.number, call.a, 0, 0, call.b);
     default: return tasks::call_in_monitor(call.number, call.a);

@@ -30,6 +30,7 @@
 #include "runtime/stats/exit_report.h"
 #include "signal/queue.h"
 #include "signal/signals.h"
+#include "signal/timers.h"
 #include "sync/event.h"
 #include "sys/futex.h"
 #include "sys/maps.h"
@@ -108,7 +109,7 @@ void become_single_after_fork() {
   s.processes.child_high = 0;
   s.processes.making_signal = -1;
   forget_profiles();
-  for (auto& timer : s.signals.timers) timer.target = 0;
+  trap::forget_timers();
   s.program.exiting = 0;
   s.exec.requested = 0;
   s.heap.user = 0;

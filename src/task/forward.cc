@@ -17,6 +17,7 @@
 #include "signal/forward.h"
 #include "signal/queue.h"
 #include "signal/signals.h"
+#include "signal/timers.h"
 #include "sys/futex.h"
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
@@ -64,15 +65,6 @@ bool blocks(int tid, int signal) {
     return mask & sys::signal_bit(signal);
   }
   return false;
-}
-
-// The virtual id of the one task that a timer tells, 0 where it tells the program.
-int timer_target(const siginfo_t* info) {
-  if (info->si_code != SI_TIMER) return 0;
-  for (const auto& timer : shared().signals.timers) {
-    if (timer.target && timer.id == info->si_timerid) return timer.target;
-  }
-  return 0;
 }
 
 // A task that sleeps has not yet told the kernel what others have installed meanwhile, and by what
@@ -136,10 +128,14 @@ int tid_soon(const Task& task) {
   }
 }
 
-bool send_to(const Task& target, int signal, const void* info) {
+// To the task's process, as it was to the program, unless it is for the one task only.
+bool send_to(const Task& target, int signal, const void* info, bool to_task = false) {
   const int tid = tid_soon(target);
   bring_up_to_date(target, tid);
-  return sys::raw(SYS_rt_tgsigqueueinfo, tid, tid, signal, reinterpret_cast<long>(info)) == 0;
+  const long result =
+      to_task ? sys::raw(SYS_rt_tgsigqueueinfo, tid, tid, signal, reinterpret_cast<long>(info))
+              : sys::raw(SYS_rt_sigqueueinfo, tid, signal, reinterpret_cast<long>(info));
+  return result == 0;
 }
 
 bool ends_by_default(int signal) {
@@ -156,11 +152,15 @@ void pass_on_kept(int signal) {
   }
   alignas(8) uint8_t info[128];
   Task* const target = who_takes(signal);
-  while (target && trap::take_program_signal(bit, info)) {
+  while (target && trap::begin_raising(bit, info)) {
     const trap::Forwarded forwarded(info);
-    if (send_to(*target, signal, forwarded.bytes)) continue;
-    trap::keep_program_signal(signal, forwarded.bytes);  // the target has ended
-    return;
+    auto passed = *reinterpret_cast<const siginfo_t*>(info);
+    passed.si_code = trap::original_code(passed.si_code);
+    trap::note_passed_on(passed, tid_soon(*target));
+    const bool is_sent = send_to(*target, signal, forwarded.bytes);
+    if (!is_sent) trap::keep_program_signal(signal, forwarded.bytes);  // the target has ended
+    trap::end_raising(signal);
+    if (!is_sent) return;
   }
 }
 
@@ -212,20 +212,27 @@ void pass_on(int signal, const siginfo_t* info) {
     }
     if (!ends_by_default(signal)) return;
   }
+  if (trap::is_overrun(*info)) return;
   trap::Forwarded forwarded(info);
   show_sender(*reinterpret_cast<siginfo_t*>(forwarded.bytes), info->si_code);
   if (g_kept & sys::signal_bit(signal)) pass_on_kept(signal);  // they came before
   Task* target = nullptr;
-  if (const int tid = timer_target(info)) {
+  const int tid = trap::timer_target(*info);
+  const bool is_for_task = tid != 0;
+  if (is_for_task) {
     target = find_by_virtual_tid(tid);
     if (!target) return;
   }
-  if (!target) target = who_takes(signal);
-  if (!target) {  // waits until a task lets it through or waits for it
-    g_kept |= sys::signal_bit(signal);
+  const uint64_t bit = sys::signal_bit(signal);
+  trap::note_passed_on(*info, 0);  // before a task can have it
+  if (!target && trap::keep_behind(signal, forwarded.bytes, g_kept & bit)) {
+    g_kept |= bit;
+  } else if (!target && !(target = who_takes(signal))) {
+    g_kept |= bit;  // waits until a task lets it through or waits for it
     trap::keep_program_signal(signal, forwarded.bytes);
   } else {
-    send_to(*target, signal, forwarded.bytes);
+    trap::note_passed_on(*info, tid_soon(*target));
+    send_to(*target, signal, forwarded.bytes, is_for_task);
   }
   if (signal == SIGCONT) continue_tasks(target);
 }
@@ -248,12 +255,29 @@ void start_ticks() {
   sys::raw(SYS_timer_settime, g_tick_timer, 0, reinterpret_cast<long>(every), 0);
 }
 
+// A timer that is stopped or deleted sends nothing more; what it has sent is on its way before the
+// task that asks goes on. The kernel hands over the lowest number first, which the monitor call
+// has.
+void pass_on_of_timers() {
+  const uint64_t set = ~(sys::signal_bit(sys::kFirstRealTime) - 1);
+  const sys::Timespec none{0, 0};
+  siginfo_t info;
+  for (;;) {
+    const long signal = sys::raw(SYS_rt_sigtimedwait, reinterpret_cast<long>(&set),
+                                 reinterpret_cast<long>(&info), reinterpret_cast<long>(&none), 8);
+    if (signal <= 0) break;
+    pass_on(static_cast<int>(signal), &info);
+  }
+}
+
 void on_monitor_signal(int signal, siginfo_t* info, void* context) {
   if (info->si_code > 0 && sys::is_own_end(signal))  // the monitor's own fault
     return trap::on_signal(signal, info, context);
   const bool ours = signal == sys::g_probe_signal;
   // One pending signal may stand for a monitor call and a tick: a monitor call is looked for first,
   // whatever the signal says.
+  const long asked = ours ? asked_of_monitor() : -1;
+  if (asked == SYS_timer_settime || asked == SYS_timer_delete) pass_on_of_timers();
   if (ours && make_monitor_call()) return;
   if (ours && info->si_code == SI_TIMER) {
     order::tick();

@@ -43,6 +43,12 @@ long call_in_monitor(long number, long a, long b, long c, long d) {
   return result;
 }
 
+long asked_of_monitor() {
+  const auto& monitor_call = shared().monitor_call;
+  return __atomic_load_n(&monitor_call.state, __ATOMIC_ACQUIRE) == kAsked ? monitor_call.number
+                                                                          : -1;
+}
+
 bool make_monitor_call() {
   auto& monitor_call = shared().monitor_call;
   if (__atomic_load_n(&monitor_call.state, __ATOMIC_ACQUIRE) != kAsked) return false;

@@ -9,5 +9,7 @@ namespace weir::tasks {
 long call_in_monitor(long number, long a, long b = 0, long c = 0, long d = 0);
 // In the monitor, when it is signalled: makes the call that was asked for, if one was. Signal-safe.
 bool make_monitor_call();
+// In the monitor: the number of the call that is asked for; -1: none is.
+long asked_of_monitor();
 
 }  // namespace weir::tasks
