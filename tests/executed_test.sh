@@ -282,7 +282,12 @@ int main(int count, char** arguments) {
     return 0;
   }
   usleep(200000);
-  if (count > 1) return puts("left") < 0;
+  if (count > 1) {
+    puts("left");
+    fflush(stdout);
+    if (count > 2) pause();
+    return 0;
+  }
   // At View direct this is the end. At the others it is a thread after a file that is mapped shared
   // over memory in use.
   syscall(SYS_shmat, 0, 1, 0);
@@ -301,15 +306,21 @@ for view in coherent isolated direct; do
   timeout -k 1 20 "$weir" record --quiet --view $view -o left-recorded -- ./left >left.out 2>&1
   status=$?
   [ $status = 125 ] || fail "$view, a refused call while children wait: status $status, $(cat left.out)"
-  rm -rf left-recorded
-  "$weir" record --quiet --view $view -o left-recorded -- ./left behind >left.out 2>&1 &
-  command=$!
-  for _ in $(seq 100); do grep -q left left.out && break; sleep 0.1; done
-  sleep 0.3
-  kill -TERM $command
-  for _ in $(seq 100); do kill -0 $command 2>/dev/null || break; sleep 0.1; done
-  kill -KILL $command 2>/dev/null && fail "$view, SIGTERM does not reach what the program has left"
-  wait $command 2>/dev/null
+  for how in behind "behind stays"; do  # the second time it is ended by the signal itself
+    rm -rf left-recorded
+    "$weir" record --quiet --view $view -o left-recorded -- ./left $how >left.out 2>&1 &
+    command=$!
+    for _ in $(seq 100); do grep -q left left.out && break; sleep 0.1; done
+    sleep 0.3
+    kill -TERM $command
+    for _ in $(seq 100); do kill -0 $command 2>/dev/null || break; sleep 0.1; done
+    kill -KILL $command 2>/dev/null && fail "$view, $how: SIGTERM does not reach what it has left"
+    wait $command 2>/dev/null
+    want=$([ "$how" = behind ] && echo 0 || echo 143)
+    timeout -k 1 20 "$weir" replay left-recorded >left.out 2>&1
+    status=$?
+    [ $status = "$want" ] || fail "$view, $how: replay's status $status, $(cat left.out)"
+  done
 done
 
 echo "executed: $failed failures"

@@ -4,7 +4,9 @@
 // twice: nothing tells the two apart.
 //
 // 1. The program dies with the command, even by SIGKILL (PR_SET_PDEATHSIG).
-// 2. Orphans come to the command (PR_SET_CHILD_SUBREAPER): it ends after the last of them.
+// 2. Orphans come to the command (PR_SET_CHILD_SUBREAPER): it ends after the last of them. A signal
+//    that was sent to the command and has ended the program is sent to them, too: else nobody could
+//    end this command by it who knows of one process only.
 // 3. When the terminal stops the program, the command stops after it, so that the shell sees it;
 //    both are continued together.
 #include "cli/launch/child.h"
@@ -148,6 +150,10 @@ void Child::kill_all() const {
   }
 }
 
+void Child::kill_left_behind(int signal) const {
+  for (const pid_t pid : processes()) kill(pid, signal);
+}
+
 // Only by what has come to the command, too: somebody who stops the program alone continues it
 // alone.
 void Child::stop_with_program() {
@@ -173,8 +179,9 @@ bool Child::attend() {
       if (signal != SIGUSR1 && signal != SIGUSR2) interrupt_ = signal;
     } else if (sent && pid_ != 0) {
       kill(pid_, signal);
+      passed_ = signal;
     } else if (sent) {  // the program has left others behind, for which this command waits
-      for (const pid_t pid : processes()) kill(pid, signal);
+      kill_left_behind(signal);
     }
   }
   if (interrupt_ || ended_here_) kill_all();
@@ -192,6 +199,7 @@ bool Child::attend() {
     } else {
       if (!ended_here_) how_ = how;
       pid_ = 0;
+      if (passed_ && WIFSIGNALED(how) && WTERMSIG(how) == passed_) kill_left_behind(passed_);
     }
   }
 }

@@ -62,6 +62,7 @@ class Child {
  private:
   void stop_with_program();
   void kill_all() const;
+  void kill_left_behind(int signal) const;
 
   pid_t pid_ = 0;  // 0: the program itself has ended
   // Children that this process had before: a shell that became the command by exec.
@@ -72,6 +73,7 @@ class Child {
   bool is_stopped_ = false;
   int interrupt_ = 0;  // the signal that ends a replay
   int asked_ = 0;      // passed on
+  int passed_ = 0;     // the last one that was sent to the command and passed on to the program
 };
 
 }  // namespace weir::cli
