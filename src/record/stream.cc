@@ -292,6 +292,9 @@ void end_if_gone() {
 const Entry& next(Task& task) {
   const Entry* entry = peek(task);
   if (!entry) ended(task);
+  if (entry->event != progress_of(task) &&
+      (entry->kind == Kind::kImage || entry->kind == Kind::kTask))
+    let_other_execute(task);
   if (entry->event != progress_of(task))
     diverged(task, *entry, "it asks here, at", progress_of(task));
   return *entry;

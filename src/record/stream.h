@@ -151,6 +151,10 @@ channel::MappedFile facts_of(const struct stat& status, long descriptor);
 // come further than their last event in order, and what they were told until then (the time, say)
 // is taken. Not waited for where none takes any more.
 void let_others_arrive(const Task& task);
+// Replaying, where the task's next entry is of the program that another task executes in this one's
+// place: it waits for that, in the call in which it was then, and does not return. It does if
+// nothing goes on any more: then the replay differs.
+void let_other_execute(const Task& task);
 // Replaying, where the program ends: what is recorded of that has a hash of its memory. Recording:
 // true.
 bool compares_end(Task& task);

@@ -311,6 +311,20 @@ bool claim_trap_site(const Arrived& a) {
   return a.is(SIGTRAP) && on_trap(a.task, a.info, *a.context);
 }
 
+// The program has set the trap flag itself. In its handler's frame the flag is clear
+// (hide_probe), as a probe's is; what comes after in the runtime is none of the program's.
+bool claim_own_step(const Arrived& a) {
+  if (!a.is(SIGTRAP) || a.info->si_code != TRAP_TRACE) return false;
+  if (!__atomic_exchange_n(&shared().program.step_told, 1u, __ATOMIC_RELAXED)) {
+    report(
+        "the program steps itself (the trap flag): under Weir its handler gets the first step "
+        "only, and in a recording none");
+  }
+  if (!in_runtime(a.task, *a.context) && !on_signal_stack(a.task, *a.context)) return false;
+  a.context->uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
+  return true;
+}
+
 // This process runs code of tasks that have processes of their own: what concerns the task alone it
 // is to meet there.
 bool claim_for_own_process(const Arrived& a) {
@@ -420,6 +434,7 @@ constexpr Claim kClaims[] = {
     claim_heap_misuse,   // after copies, which may fail; before the program's handlers
     claim_late_mapping,  // before what the program has done wrong
     claim_trap_site,
+    claim_own_step,         // after what a probe or a stop steps
     claim_for_own_process,  // after what any process can do for the task
     claim_probe,
     claim_overtaker,  // from here on signals are the program's

@@ -267,12 +267,18 @@ long sigaltstack(const uint64_t* stack, uint64_t* old) {
     if (on) return -EPERM;
     const uint32_t flags = static_cast<uint32_t>(stack[1]);
     if (flags & ~(SS_DISABLE | SS_ONSTACK | kAutoDisarm)) return -EINVAL;
+    if ((flags & kAutoDisarm) && !(flags & SS_DISABLE)) {
+      // It would have to be taken away at a handler's begin, and given back by its sigreturn.
+      if (!__atomic_exchange_n(&shared().program.disarm_told, 1u, __ATOMIC_RELAXED))
+        report("sigaltstack(SS_AUTODISARM) is not supported under Weir: it returns EINVAL");
+      return -EINVAL;
+    }
     if (flags & SS_DISABLE) {
       task.signals.altstack[0] = task.signals.altstack[1] = task.signals.altstack[2] = 0;
     } else {
       if (stack[2] < 2048) return -ENOMEM;
       task.signals.altstack[0] = stack[0];
-      task.signals.altstack[1] = flags & kAutoDisarm;
+      task.signals.altstack[1] = 0;
       task.signals.altstack[2] = stack[2];
     }
   }
