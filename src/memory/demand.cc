@@ -84,9 +84,8 @@ void map_closed(uint64_t start, uint64_t size, bool to_write, bool fills) {
       most = kPageSize;
       continue;
     }
-    if (result == -EFAULT && fills) {  // somebody has emptied it meanwhile
-      volatile uint8_t byte = *reinterpret_cast<volatile uint8_t*>(shared_view_of(start));
-      (void)byte;
+    if (result == -EFAULT && fills) {  // the backing has no such page: yet, or somebody emptied it
+      fill_backing(start, limit - start);
       continue;
     }
     if (result != -EEXIST && result != -EFAULT && result != -ENOENT)
@@ -98,12 +97,9 @@ void map_closed(uint64_t start, uint64_t size, bool to_write, bool fills) {
 
 void fill_backing(uint64_t start, uint64_t size) {
   const uint64_t at = shared_view_of(start);
-  if (size > kPageSize) {
-    sys::expect_writes(at, size);
-  } else {
-    volatile uint8_t byte = *reinterpret_cast<volatile uint8_t*>(at);
-    (void)byte;
-  }
+  if (size > kPageSize) sys::expect_writes(at, size);  // which may fail
+  volatile uint8_t byte = *reinterpret_cast<volatile uint8_t*>(at);
+  (void)byte;
 }
 
 namespace {

@@ -176,7 +176,6 @@ uint64_t take_stretch(Task& task, uint64_t page, bool to_write) {
 }
 
 void map_with_right(Task& task, uint64_t page, uint64_t count) {
-  fill_backing(page, count * kPageSize);
   for (uint64_t i = 0; i < count;) {  // stretches of one right
     const bool to_write = writes_it(entry_at(index_of(page + i * kPageSize)), task);
     uint64_t same = 1;

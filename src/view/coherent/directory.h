@@ -105,7 +105,6 @@ void note_use_in_section(const Task& task, uint64_t page, bool writes);
 
 using page::demand::drop;
 using page::demand::fail;
-using page::demand::fill_backing;
 using page::demand::map;
 using page::demand::protect;
 
