@@ -75,11 +75,12 @@ EndOfRun guarded_run(const OneRun& one, const FindingsMemory& memory, Checker& c
   one.begin();
   Child child(
       [&] {
-        if (!memory.pass_on(run.findings))
-          throw Failure(kWeirFailed,
-                        fmt::format("descriptor {}: {}", run.findings, strerror(errno)));
         one.install();
-        execute(one.program, environment, run);
+        execute(one.program, environment, run, [&] {
+          if (!memory.pass_on(run.findings))
+            throw Failure(kWeirFailed,
+                          fmt::format("descriptor {}: {}", run.findings, strerror(errno)));
+        });
       },
       Child::Signals::kPassOn);
   one.input.started();

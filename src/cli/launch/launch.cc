@@ -301,7 +301,8 @@ std::string executed_file(const Program& program, const std::vector<std::string>
 }
 
 void execute(const Program& program, std::vector<std::string> environment,
-             const RunOptions& options, const std::vector<uint64_t>& user) {
+             const RunOptions& options, const std::function<void()>& pass_on,
+             const std::vector<uint64_t>& user) {
   const std::string file = executed_file(program, environment);
   const bool recorded = options.trace >= 0;
   const char* const passed = value_in(environment, "WEIR_OPTIONS");
@@ -321,6 +322,12 @@ void execute(const Program& program, std::vector<std::string> environment,
   }
   set_tracer(environment, tracer);
   const std::vector<char*> arguments = pointers(program.argv), variables = pointers(environment);
+  try {
+    if (pass_on) pass_on();
+  } catch (const Failure&) {
+    dismiss_tracer(tracer);
+    throw;
+  }
   hide_time(tracer);
   execve(file.c_str(), arguments.data(), variables.data());
   const int error = errno;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -61,9 +62,12 @@ std::string executed_file(const Program& program, const std::vector<std::string>
 // Replaces this process by the program, with this environment; only the number of the tracer is put
 // into it. Throws Failure where the program could not be started, or where it is recorded or
 // replayed and would not start alike.
+// `pass_on`: passes the descriptor with the high number on. It is called last, because each process
+// that is made from then on copies a table as long as that number.
 // `user`: of start_tracer.
 [[noreturn]] void execute(const Program& program, std::vector<std::string> environment,
-                          const RunOptions& options, const std::vector<uint64_t>& user = {});
+                          const RunOptions& options, const std::function<void()>& pass_on = {},
+                          const std::vector<uint64_t>& user = {});
 
 // Does not return. Throws Failure if the program could not be started.
 [[noreturn]] void launch(const Program& program, const RunOptions& options);

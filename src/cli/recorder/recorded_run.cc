@@ -265,12 +265,13 @@ RecordedRun recorded_run(const Program& program, const RecordOptions& options,
     write_or_fail(directory + "/" + recording::kManifest, manifest.text());
     result.child = std::make_unique<Child>(
         [&] {
-          if (!memory.pass_on(run.trace))
-            throw Failure(kWeirFailed,
-                          fmt::format("descriptor {}: {}", run.trace, strerror(errno)));
           if (surroundings.in_child) surroundings.in_child();
           const InheritedMemories memories = inherit_memories(run);
-          execute(program, manifest.environment, run);
+          execute(program, manifest.environment, run, [&] {
+            if (!memory.pass_on(run.trace))
+              throw Failure(kWeirFailed,
+                            fmt::format("descriptor {}: {}", run.trace, strerror(errno)));
+          });
         },
         signals);
     if (surroundings.started) surroundings.started();

@@ -280,15 +280,16 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
         restore(manifest, kept.is_used());
         if (this_run.is_quiet) hide_output();
         setrlimit(RLIMIT_NOFILE, &descriptors);
-        if (!memory.pass_on(run.trace)) {
+        const InheritedMemories memories = inherit_memories(run);
+        loader_files.install();
+        const auto pass_on = [&] {
+          if (memory.pass_on(run.trace)) return;
           throw Failure(
               kWeirFailed,
               fmt::format("descriptor {}, which was used when this was recorded: {} (ulimit -Hn?)",
                           run.trace, strerror(errno)));
-        }
-        const InheritedMemories memories = inherit_memories(run);
-        loader_files.install();
-        execute(kept.is_used() ? kept.program() : program, manifest.environment, run,
+        };
+        execute(kept.is_used() ? kept.program() : program, manifest.environment, run, pass_on,
                 manifest.user);
       },
       Child::Signals::kEnd);
