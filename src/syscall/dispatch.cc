@@ -371,6 +371,7 @@ long make_untold(Call& call) {
   long result;
   if (is_of_static_program(call.number) && on_static_program(call, result)) return result;
   if (plan().is_serial() || input::is_on()) note_deadly(call);
+  if (input::recording()) note_filter(call);
   if (plan().is_serial()) {
     drain_stores(call);
     note_code_mapped(call);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -171,7 +172,11 @@ long receive_many(Call& call) {
 }
 
 // What is behind a descriptor, as far as a read or write may wait for it.
-enum class DescriptorKind : uint8_t { kUnknown, kFile, kStream, kOther };
+enum class DescriptorKind : uint8_t { kUnknown, kFile, kSocket, kPipe, kOther };
+
+bool is_stream(DescriptorKind kind) {
+  return kind == DescriptorKind::kSocket || kind == DescriptorKind::kPipe;
+}
 
 // Remembered until a call closes or replaces the descriptor, which all tasks of the process share.
 // A file of the kernel's own (in /proc) may wait, and says that it is empty; so may one that is
@@ -184,10 +189,10 @@ DescriptorKind kind_of(long descriptor) {
   if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0)
     return DescriptorKind::kOther;
   if (S_ISREG(status.st_mode) && status.st_size == 0) return DescriptorKind::kOther;
-  const bool is_stream = S_ISSOCK(status.st_mode) || S_ISFIFO(status.st_mode);
-  const DescriptorKind kind = S_ISREG(status.st_mode) ? DescriptorKind::kFile
-                              : is_stream             ? DescriptorKind::kStream
-                                                      : DescriptorKind::kOther;
+  const DescriptorKind kind = S_ISREG(status.st_mode)    ? DescriptorKind::kFile
+                              : S_ISSOCK(status.st_mode) ? DescriptorKind::kSocket
+                              : S_ISFIFO(status.st_mode) ? DescriptorKind::kPipe
+                                                         : DescriptorKind::kOther;
   known = static_cast<uint8_t>(kind);
   return kind;
 }
@@ -200,11 +205,31 @@ bool wants_more(const Call& call, DescriptorKind kind) {
     case SYS_recvfrom: return call.d & MSG_WAITALL;
     case SYS_recvmsg: return call.c & MSG_WAITALL;
     case SYS_write:
-    case SYS_writev: return kind == DescriptorKind::kStream && bytes_of(call) > kWhole;
+    case SYS_writev: return is_stream(kind) && bytes_of(call) > kWhole;
     case SYS_sendto:
     case SYS_sendmsg: return has_address(call) || bytes_of(call) > kWhole;
     default: return true;
   }
+}
+
+constexpr long kNotAsked = -100'000;  // no error number
+
+// Per process, as filters are: the program may have taken calls away that it does not make.
+bool g_is_filtered = false;
+
+// A read of a socket asks for what is there instead: the question whether anything is would be a
+// call of its own. Returns -EAGAIN if nothing is, kNotAsked if it is no such read.
+long receive_at_once(const Call& call) {
+  if (!input::is_on() || call.number != SYS_read) return kNotAsked;
+  if (input::replaying()
+          ? !input::next_is_call(SYS_recvfrom)
+          : g_is_filtered || call.c <= 0 || kind_of(call.a) != DescriptorKind::kSocket)
+    return kNotAsked;
+  Call now = call;
+  now.number = SYS_recvfrom;
+  now.d = MSG_DONTWAIT;
+  now.e = now.f = 0;
+  return call_kernel(now);
 }
 
 }  // namespace
@@ -217,6 +242,11 @@ bool goes_at_once(const Call& call, short events) {
   if (kind == DescriptorKind::kFile) return true;
   pollfd poll{static_cast<int>(call.a), events, 0};
   return sys::raw(SYS_poll, reinterpret_cast<long>(&poll), 1, 0) > 0;
+}
+
+void note_filter(const Call& call) {
+  g_is_filtered |=
+      call.number == SYS_seccomp || (call.number == SYS_prctl && call.a == PR_SET_SECCOMP);
 }
 
 void forget_kinds(long first, long last) {
@@ -282,7 +312,11 @@ long wait_ready(Call& call, pollfd* polls, long count, long timeout_ms, const ch
 long read_when_ready(Call& call) {
   const bool reads = call.number == SYS_read || call.number == SYS_readv;
   const bool has_signals = reads && trap::come_to_signalfd(call.a, false);
-  if (goes_at_once(call, POLLIN) || never_waits(call)) return call_kernel(call);
+  const long received = receive_at_once(call);
+  if (received == -EAGAIN && never_waits(call)) return received;
+  if (received != -EAGAIN && received != kNotAsked) return received;
+  if (received == kNotAsked && (goes_at_once(call, POLLIN) || never_waits(call)))
+    return call_kernel(call);
   if (call.number == SYS_recvmmsg) return receive_many(call);
   const long flags = call.number == SYS_recvfrom ? call.d : call.number == SYS_recvmsg ? call.c : 0;
   if ((flags & MSG_WAITALL) && !(flags & (MSG_PEEK | MSG_ERRQUEUE)) && is_stream_socket(call.a)) {

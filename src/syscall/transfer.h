@@ -48,6 +48,8 @@ long make_simple(
 // A read or write of a recording: it does not wait, so it is made as it is, and neither the
 // descriptor's flags nor its readiness are kept. Replaying: it was made like that. In read.cc.
 bool goes_at_once(const Call& call, short events);
+// A call by which the program may take other calls away from this process. In read.cc.
+void note_filter(const Call& call);
 // What the descriptors in this range are is asked for anew: they are closed or replaced.
 void forget_kinds(long first, long last);
 uint64_t bytes_of(const Call& call);  // write.cc: how much it would write
