@@ -187,6 +187,14 @@ bool is_ignored(uint64_t rip) {
          !__atomic_load_n(&state().trusts_openmp, __ATOMIC_RELAXED);
 }
 
+// The library calls its own functions, and malloc, directly; callbacks through a pointer.
+bool is_call_of_library(uint64_t where) {
+  constexpr uint64_t kLength = 5;
+  constexpr uint8_t kDirectCall = 0xe8;
+  return is_ignored(where) && is_ignored(where - kLength) &&
+         *reinterpret_cast<const uint8_t*>(where - kLength) == kDirectCall;
+}
+
 namespace {
 
 // What of it lies from `at` on in the same page.

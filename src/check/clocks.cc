@@ -438,14 +438,15 @@ void on_freed(uint64_t start, uint64_t size, uint64_t where, uint64_t stack, uin
     hazards::before_unsafe(findings::UnsafeCall::kHeap, 0, caller);
   end_declared(start, size, &site);
   if (g_checked && found().hazards) hazards::forget(start, size);
-  if (!g_checked || is_ignored(where)) return;
+  if (!g_checked || is_call_of_library(where) || (is_ignored(where) && is_of_library(start)))
+    return;
   constexpr uint64_t kMax = 64 << 10;  // of a large block its beginning stands for all
   on_range(self(), site, {start, size < kMax ? size : kMax, findings::kWrite | findings::kFree});
 }
 
 void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint64_t stack,
                 uint64_t frame) {
-  if (!g_checked || is_ignored(where)) return;
+  if (!g_checked || is_call_of_library(where)) return;
   on_range(self(), hazards::site_of({where, stack, frame}),
            {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByLibrary});
 }
@@ -480,9 +481,7 @@ bool is_untrapped(uint64_t start, uint64_t size, bool writes) {
 
 namespace weir::view::checked {
 
-namespace {
-bool g_first_is_noted = false;
-}
+static bool g_first_is_noted = false;
 
 bool has_begun_first() { return g_first_is_noted; }
 

@@ -181,8 +181,8 @@ namespace {
 void note_call(CallKind kind, uint64_t slot, uint64_t first, uint64_t second, uint64_t most) {
   using namespace view::checked::replay;
   const uint64_t where = word_at(slot);
-  if (view::checked::is_ignored(where)) return;  // the library's own
-  (void)call_at(slot);                           // those that are over go
+  if (view::checked::is_call_of_library(where)) return;
+  (void)call_at(slot);  // those that are over go
   if (g_call_count == kMaxCalls) return;
   g_notified_calls[g_call_count++] = {slot,   where, self().frame->rbp,          first,
                                       second, most,  static_cast<uint32_t>(kind)};

@@ -79,14 +79,22 @@ std::string resolve(const Include& include, const std::string& from,
   if (const std::string beside = normal(folder / include.name);
       include.is_quoted && is_file(beside))
     return beside;
-  for (const std::string& file : unit) {
-    if (file.ends_with("/" + normal(include.name)) && is_file(file)) return file;
-  }
+  const auto in_unit = [&](bool is_system) {
+    for (const std::string& file : unit) {
+      if (file.ends_with("/" + normal(include.name)) && is_system_header(file) == is_system &&
+          is_file(file))
+        return file;
+    }
+    return std::string();
+  };
+  if (std::string file = in_unit(false); !file.empty()) return file;
   for (const std::string& system : system_folders()) {
     if (const std::string path = normal(std::filesystem::path(system) / include.name);
         is_file(path))
       return path;
   }
+  // Last: a header of the system may include one of its own name from another folder.
+  if (std::string file = in_unit(true); !file.empty()) return file;
   // A folder that the compiler was told of (-I) is often one above, or `include` there.
   for (int i = 0; i < 8 && folder.has_relative_path(); i++, folder = folder.parent_path()) {
     for (const char* below : {".", "include", "src"}) {
@@ -155,6 +163,14 @@ void add_enumerators(const std::vector<Token>& tokens, std::set<std::string>* na
         names->insert(tokens[at + 1].text);
     }
   }
+}
+
+// Where a parenthesis that opens at `open` closes.
+size_t close_of(const std::vector<Token>& tokens, size_t open, size_t last) {
+  size_t close = open + 1;
+  while (close < last && !(tokens[close].text == ")" && tokens[close].depth == tokens[open].depth))
+    close++;
+  return close;
 }
 
 bool is_assembly(std::string_view name) { return is_any(name, {"asm", "__asm", "__asm__"}); }
@@ -297,6 +313,12 @@ bool SourceScan::Closure::add_declared(const std::string& path, const std::vecto
         if (is_any(tokens[j].text, {")", ">"}) && --nested == 0) break;
       }
     }
+    // An object without a name, made of what stands in the parentheses: atomic_ref<int>(value).
+    if (next == "<" && !is_specifier && j + 1 < limit && tokens[j].text == ">" &&
+        tokens[j + 1].text == "(") {
+      const size_t behind = close_of(tokens, j + 1, limit) + 1;
+      if (behind < limit && !is_any(tokens[behind].text, {";", "=", "["})) continue;
+    }
     // Names until the declaration's end; of parameters, until this one's.
     bool is_value = false;
     for (; j < limit; j++) {
@@ -308,8 +330,11 @@ bool SourceScan::Closure::add_declared(const std::string& path, const std::vecto
         is_value = false;
       }
       const std::string behind = j + 1 < tokens.size() ? tokens[j + 1].text : ";";
-      if (!is_value && token.is_name && is_any(behind, {";", "=", ",", "[", "{", ")", ":", "("}))
-        is_more |= add(path, type.function, token.text);
+      if (is_value || !token.is_name || !is_any(behind, {";", "=", ",", "[", "{", ")", ":", "("}))
+        continue;
+      is_more |= add(path, type.function, token.text);
+      if (behind == "(")
+        j = close_of(tokens, j + 1, limit);  // what it is made of, or its parameters
     }
   }
   return is_more;
@@ -363,14 +388,6 @@ namespace {
 struct Statement {
   size_t first, last;  // tokens
 };
-
-// Where a parenthesis that opens at `open` closes.
-size_t close_of(const std::vector<Token>& tokens, size_t open, size_t last) {
-  size_t close = open + 1;
-  while (close < last && !(tokens[close].text == ")" && tokens[close].depth == tokens[open].depth))
-    close++;
-  return close;
-}
 
 // Of a statement `if (head) body`: that part in which the token is.
 Statement part_of(const std::vector<Token>& tokens, Statement whole, size_t token) {

@@ -205,6 +205,12 @@ TEST_F(SourceScanTest, MacrosOfHeaders) {
       plain("#include <project/one.h>\nint x;\nint f(void) {\n  return TAKE(&x);  // HERE\n}\n"));
 }
 
+TEST_F(SourceScanTest, AHeaderOfTheSystemIsNotOneThatItIncludes) {
+  unit_ = {"/usr/include/x86_64-linux-gnu/bits/dirent.h"};
+  EXPECT_TRUE(
+      plain("#include <dirent.h>\nvoid* x;\nvoid f(DIR* d) {\n  x = readdir(d);  // HERE\n}\n"));
+}
+
 TEST_F(SourceScanTest, AHeaderThatIsMissingMayDefineAnything) {
   EXPECT_FALSE(
       plain("#include \"gone.h\"\nint x;\nint f(void) {\n  return LOAD(&x);  // HERE\n}\n"));
@@ -275,6 +281,16 @@ TEST_F(SourceScanTest, DeclaredTypes) {
   EXPECT_FALSE(plain("std::vector<std::atomic<int>> x(3);\nvoid f() {\n  x[1] = 1;  // HERE\n}\n"));
   write("type.h", "struct s { _Atomic long count; };\n");
   EXPECT_FALSE(plain("#include \"type.h\"\nvoid f(struct s* p) {\n  p->count = 1;  // HERE\n}\n"));
+}
+
+TEST_F(SourceScanTest, WhatAnAtomicObjectIsMadeOfIsNotAtomicItself) {
+  const std::string counted = "void f() {\n  x++;  // HERE\n}\n";
+  EXPECT_TRUE(plain("int x;\nvoid g() { std::atomic_ref<int>(x).fetch_add(1); }\n" + counted));
+  EXPECT_TRUE(plain("int x;\nvoid g() { std::atomic_ref<int> r(x), s(x); r++; }\n" + counted));
+  EXPECT_TRUE(plain("int x;\nstd::atomic<int> g(int x, int* y) { return x; }\n" + counted));
+  EXPECT_FALSE(plain("int y;\nstd::atomic<int> z(y), x(1);\n" + counted));
+  EXPECT_FALSE(plain("std::atomic<int>(x);\n" + counted));
+  EXPECT_FALSE(plain("_Atomic(int) x;\n" + counted));
 }
 
 TEST_F(SourceScanTest, WhatIsDeclaredInAFunctionCountsThere) {

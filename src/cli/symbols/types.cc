@@ -110,11 +110,23 @@ void find_in_compound(Dwarf_Die compound, uint64_t offset, int depth, Part* part
   }
 }
 
+// Of a type: what its template is instantiated with is atomic in itself, or a policy.
+bool names_atomic_type(const std::string& name) {
+  std::string bare;
+  int depth = 0;
+  for (const char c : name) {
+    if (c == '<') depth++;
+    else if (c == '>') depth--;
+    else if (depth <= 0) bare += c;
+  }
+  return names_atomic(bare);
+}
+
 void find(Dwarf_Die type, uint64_t offset, int depth, Part* part) {
   if (depth > kMaxNested) return;
   for (int i = 0; i < kMaxNested && is_wrapper(dwarf_tag(&type)); i++) {
     const char* name = dwarf_diename(&type);
-    if (dwarf_tag(&type) == DW_TAG_atomic_type || (name && names_atomic(name)))
+    if (dwarf_tag(&type) == DW_TAG_atomic_type || (name && names_atomic_type(name)))
       part->is_atomic = true;
     if (name) part->types.push_back(name);
     Dwarf_Die inner;
@@ -125,7 +137,7 @@ void find(Dwarf_Die type, uint64_t offset, int depth, Part* part) {
   part->types.push_back(part->type);
   part->size = size_of(type);
   part->ranges.emplace_back(part->start, part->size);
-  if (names_atomic(part->type)) part->is_atomic = part->is_known = true;
+  if (names_atomic_type(part->type)) part->is_atomic = part->is_known = true;
   const int tag = dwarf_tag(&type);
   if (part->is_known && part->is_atomic) return;  // what it consists of is its own affair
   if (tag == DW_TAG_array_type) return find_in_array(type, offset, depth, part);
