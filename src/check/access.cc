@@ -205,16 +205,20 @@ Access piece_of(const Access& access, uint64_t at) {
 
 }  // namespace
 
+bool is_openmp(uint64_t address) {
+  for (uint32_t i = 0; i < g_openmp; i++) {
+    if (g_openmp_text[i].contains(address)) return true;
+  }
+  return false;
+}
+
 // Runtimes of OpenMP count tasks under a lock and look at the count without it. The addition is
 // one plain instruction, which no compiler makes of an atomic operation, but on this processor it
 // orders all the same. So whatever they store may tell others something.
 void order_openmp(const AccessSite& site, Access* accesses, uint32_t count) {
-  for (uint32_t i = 0; i < g_openmp; i++) {
-    if (!g_openmp_text[i].contains(site.rip)) continue;
-    for (uint32_t k = 0; k < count; k++) {
-      if (accesses[k].size <= 8) accesses[k].kind |= findings::kMayBeAtomic;
-    }
-    return;
+  if (!is_openmp(site.rip)) return;
+  for (uint32_t k = 0; k < count; k++) {
+    if (accesses[k].size <= 8) accesses[k].kind |= findings::kMayBeAtomic;
   }
 }
 

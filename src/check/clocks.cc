@@ -352,6 +352,8 @@ void create(Task& creator, Task& task) {
   to.joined_at = to.now.clock[to.slot];
   step(from);
   to.stack = to.stack_known = 0;
+  to.creator = creator.id;
+  to.creator_creation = creator.identity.creation;
   to.number = note_task(task, &from);
   hazards::on_thread(to.number, task.frame->shown, g_makes_thread && !g_makes_detached);
   if (creator.frame && !keys::g_on && !g_replayed && !g_serial)

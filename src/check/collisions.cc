@@ -57,8 +57,11 @@ bool is_common(const Access& access) {
       !is_ours(access.address))
     return false;
   const Page& page = page_of(page_down(access.address));
-  return load_enum<__ATOMIC_RELAXED>(page.mode) == Mode::kTrapped &&
-         (__atomic_load_n(&page.toucher_count, __ATOMIC_RELAXED) > 1 || page.taken_over);
+  if (load_enum<__ATOMIC_RELAXED>(page.mode) != Mode::kTrapped) return false;
+  // A task that has just begun may be about to come here.
+  constexpr uint64_t kLately = 6'000'000;  // cycles
+  return __atomic_load_n(&page.toucher_count, __ATOMIC_RELAXED) > 1 || page.taken_over ||
+         sys::cycles() - __atomic_load_n(&state().last_start, __ATOMIC_RELAXED) < kLately;
 }
 
 // The instruction by which a processor is told of a loop that waits, near that place.

@@ -146,6 +146,7 @@ void reserve_heap(uint32_t heap) {
   if (input::replaying()) trap::go_on_as_recorded(task, *frame);
   if (plan().is_serial()) serial::begin(task, *frame);
   view::current().enter_program(task);
+  happens::await_creator(task);
   weir_enter_program(frame);
 }
 

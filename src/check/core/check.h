@@ -92,6 +92,8 @@ bool is_ignored(uint64_t rip);
 // True if the C library makes that call itself; `where` is its return address. False if the caller
 // is a function that the library has called back, and that has ended with a jump.
 bool is_call_of_library(uint64_t where);
+// An address in the code of an OpenMP runtime.
+bool is_openmp(uint64_t address);
 
 // The accesses have been made. The task now knows what each task knew that may have stored the
 // bytes that it read.

@@ -119,6 +119,8 @@ void begin_once(uint64_t control);
 
 // `creator` makes `task`, whose record is filled.
 void create(Task& creator, Task& task);
+// The task is about to begin, in a process of its own.
+void await_creator(const Task& task);
 // [start, limit) is the stack of a new task. The new thread's own data lie between `limit` and just
 // behind `thread`. Earlier accesses to this memory were to something else.
 void begin_stack(uint64_t start, uint64_t limit, uint64_t descriptor);

@@ -133,13 +133,15 @@ struct RecentContext {
 struct ThreadState {  // of a task, by its id
   Clock now;
   uint32_t slot;
-  uint32_t number;          // findings::TaskInfo
-  uint64_t creation;        // of the task that this is of
-  uint64_t stack;           // where its stack begins, 0: the first task's
-  uint64_t stack_known;     // by protection keys: from here to there it can be read
-  uint32_t held_count;      // more than kMaxHeld are not listed
-  uint32_t lockset;         // index + 1, of what is held now; 0: to be looked up
-  uint64_t held[kMaxHeld];  // lowest bit: for reading
+  uint32_t number;            // findings::TaskInfo
+  uint64_t creation;          // of the task that this is of
+  uint64_t creator_creation;  // of the one that has made it
+  uint32_t creator;           // its id
+  uint64_t stack;             // where its stack begins, 0: the first task's
+  uint64_t stack_known;       // by protection keys: from here to there it can be read
+  uint32_t held_count;        // more than kMaxHeld are not listed
+  uint32_t lockset;           // index + 1, of what is held now; 0: to be looked up
+  uint64_t held[kMaxHeld];    // lowest bit: for reading
   uint32_t held_lost;  // more were held since it held none: not all that it holds are among them
   uint64_t shared_pages_with[3];  // slots of tasks with which it has pages open, by Page::open_tag:
                                   // what they do may be known to it at any time
@@ -232,6 +234,8 @@ struct State {
   SpinLock findings_lock;
   uint32_t is_closing;        // one task makes a new generation
   uint32_t pending_accesses;  // tasks in a delay
+  uint64_t last_start;        // cycles
+  uint32_t starts;            // of tasks that have waited for their creator (start.cc)
   // Cycles: when that was first thought of; that have been lost by it.
   uint64_t delays_began, delayed;
   uint32_t checks_of_site[kSiteCounts];  // by instruction, on pages that several tasks touch
