@@ -20,6 +20,7 @@
 #include "check/instruction_accesses.h"
 #include "check/replay/replay.h"
 #include "code/emulate/emulate_x86_64.h"
+#include "code/sites/atomic_op.h"
 #include "code/translate/counted.h"
 #include "control/signals.h"
 #include "memory/backing.h"
@@ -108,12 +109,21 @@ void close_after_step() {
   g_stepped_count = 0;
 }
 
+// Whether nobody reads what the atomic operation there found. Its page is there, the next may not.
+bool is_unread_at(uint64_t rip) {
+  AtomicOp op;
+  const auto* code = reinterpret_cast<const uint8_t*>(rip);
+  const uint64_t size = page_down(rip) + kPageSize - rip;
+  return decode_atomic(code, size, rip, op) && is_unread(op, code, size, 0);
+}
+
 // What of the instruction's accesses counts, and on whose account.
 void check_accesses(const InstructionAccesses& accesses) {
   const uint64_t rip = accesses.site.rip;
   if (!view::checked::is_ignored(rip)) {
     for (uint32_t i = 0; i < accesses.count; i++) {
-      const Access& access = accesses.access[i];
+      Access access = accesses.access[i];
+      if ((access.kind & findings::kAtomic) && is_unread_at(rip)) access.kind |= findings::kUnread;
       if (access.kind & findings::kAtomic) replay::on_atomic(accesses.site, access);
       else if (access.kind & (findings::kRead | findings::kWrite))
         replay::check_access(accesses.site, access);

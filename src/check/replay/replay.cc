@@ -226,7 +226,7 @@ void on_atomic(const AccessSite& site, const Access& access) {
 void order_by(const Access& access) {
   constexpr uint64_t kWord = 7;
   if (pass() != Pass::kChecks) return;
-  happens::on_acquire(access.address & ~kWord);
+  if (!(access.kind & findings::kUnread)) happens::on_acquire(access.address & ~kWord);
   if (access.kind & findings::kWrite) happens::on_release(access.address & ~kWord);
 }
 
