@@ -16,6 +16,7 @@
 #include "check/replay/fault.h"
 
 #include "base/bytes.h"
+#include "check/core/state.h"
 #include "check/findings/findings.h"
 #include "check/instruction_accesses.h"
 #include "check/replay/replay.h"
@@ -118,8 +119,10 @@ bool is_unread_at(uint64_t rip) {
 }
 
 // What of the instruction's accesses counts, and on whose account.
-void check_accesses(const InstructionAccesses& accesses) {
+void check_accesses(InstructionAccesses& accesses) {
   const uint64_t rip = accesses.site.rip;
+  // As in check/access.cc: a runtime of OpenMP tells others something by what it adds to plainly.
+  view::checked::order_openmp(accesses.site, accesses.access, accesses.count);
   if (!view::checked::is_ignored(rip)) {
     for (uint32_t i = 0; i < accesses.count; i++) {
       Access access = accesses.access[i];
