@@ -82,7 +82,7 @@ std::vector<pid_t> descendants() {
 class Job {
  public:
   explicit Job(const Launch& launch) : launch_(launch) {}
-  int run(std::string& said);
+  Ended run();
 
  private:
   void start(int stderr_end);
@@ -98,7 +98,7 @@ class Job {
   int text_ = -1, signals_ = -1;
   int status_ = 0;
   bool is_over_ = false;
-  int signal_ = 0;       // the first that ends the job
+  int signal_ = 0;       // the last that ends the job
   int64_t kill_at_ = 0;  // 0: never
 };
 
@@ -187,7 +187,8 @@ void Job::leave_to_another_process() {
   _exit(0);
 }
 
-int Job::run(std::string& said) {
+Ended Job::run() {
+  std::string said;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     throw std::runtime_error(std::string("no pipe: ") + strerror(errno));
@@ -226,12 +227,12 @@ int Job::run(std::string& said) {
   close(signals_);
   sigprocmask(SIG_SETMASK, &before_, nullptr);
   // A launcher that ends well although it was told to stop does not make the job whole.
-  if (signal_ && WIFEXITED(status_) && WEXITSTATUS(status_) == 0) return signal_;
-  return status_;
+  if (signal_ && WIFEXITED(status_) && WEXITSTATUS(status_) == 0) status_ = signal_;
+  return {status_, signal_, std::move(said)};
 }
 
 }  // namespace
 
-int run_to_end(const Launch& launch, std::string& said) { return Job(launch).run(said); }
+Ended run_to_end(const Launch& launch) { return Job(launch).run(); }
 
 }  // namespace weir::dsm

@@ -7,10 +7,15 @@
 
 namespace weir::dsm {
 
-// Starts it, passes on what it says on stderr, and returns the launcher's wait status. `said` is
-// the beginning of that. A signal ends the job: it goes to the launcher, and at a second one, or
-// after ten seconds, all its processes here are killed. Throws std::runtime_error if there is no
-// room for another process.
-int run_to_end(const Launch& launch, std::string& said);
+struct Ended {
+  int status = 0;    // the launcher's wait status
+  int signal = 0;    // that this process got and that ended the job; 0: none
+  std::string said;  // the beginning of what it said on stderr
+};
+
+// Starts it, passes on what it says on stderr, and returns when it has ended. A signal ends the
+// job: it goes to the launcher, and at a second one, or after ten seconds, all its processes here
+// are killed. Throws std::runtime_error if there is no room for another process.
+Ended run_to_end(const Launch& launch);
 
 }  // namespace weir::dsm

@@ -267,11 +267,15 @@ int start(Options& options) {
     std::error_code error;
     if (fs::symlink_status(one, error).type() == fs::file_type::regular) fs::remove(one, error);
   }
-  std::string said;
-  const int status = run_to_end(launch, said);
+  const Ended ended = run_to_end(launch);
+  const int status = ended.status;
   const bool is_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  if (!is_well && !options.quiet) {
-    for (const std::string& line : explain_failure(said, shm_bytes())) say(line);
+  if (ended.signal && !options.quiet) {  // what launchers say then is no cause
+    say(fmt::format("the job was ended by {}", ended.signal == SIGINT   ? "SIGINT"
+                                               : ended.signal == SIGHUP ? "SIGHUP"
+                                                                        : "SIGTERM"));
+  } else if (!is_well && !options.quiet) {
+    for (const std::string& line : explain_failure(ended.said, shm_bytes())) say(line);
   }
   if (!report.page.empty()) {
     if (fs::exists(report.timeline)) write_report(report);

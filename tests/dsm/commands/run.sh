@@ -107,6 +107,7 @@ ended() {
   [ "$2 $3" = 'none deaf' ] && sleep 0.5 && kill "-$1" $pid  # the second one kills
   timeout 40 tail --pid=$pid -f /dev/null || bad "SIG$1 does not end a run by $2"
   wait $pid && bad "a run by $2 that was ended by SIG$1 ended well"
+  [ "$(sed -n 's/^weir-dsm-run: //p' out | grep -v share)" = "the job was ended by SIG$1" ] || bad "SIG$1, $2: what weir-dsm-run says"
   for process in $(sed -n 's/^node 0: process //p' out); do
     [ -d "/proc/$process" ] && ! grep -q '^State:.Z' "/proc/$process/status" && bad "SIG$1, $2: process $process is left"
   done
