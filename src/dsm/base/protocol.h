@@ -54,7 +54,8 @@ enum class Kind : uint8_t {
   kCheckSides,
   kRace,  // checker.cc
   kPeerRead,
-  kPeerWrite,  // peers.cc
+  kPeerWrite,
+  kPeerLearn,  // peers.cc
 };
 const char* name_of_kind(uint8_t kind);  // "page request"
 constexpr uint8_t kGroupLock = 0, kGroupBarrier = 1, kGroupFlush = 2, kGroupData = 3;

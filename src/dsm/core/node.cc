@@ -50,7 +50,8 @@ bool wants_reply(Kind kind) {
     case Kind::kHomeFetch:
     case Kind::kOwnerRequest:
     case Kind::kPeerRead:
-    case Kind::kPeerWrite: return true;
+    case Kind::kPeerWrite:
+    case Kind::kPeerLearn: return true;
     default: return false;
   }
 }
@@ -93,7 +94,7 @@ Node::Node(Transport& its_transport, const Settings& its_settings)
       conditions(*this),
       tapeworm(*this),
       checker(*this),
-      peers(*this) {
+      peers(*this, transport.nodes()) {
   protocols[WEIR_DSM_SC] = std::make_unique<ScProtocol>(*this);
   protocols[WEIR_DSM_LRC] = std::make_unique<LrcProtocol>(*this);
   protocols[WEIR_DSM_HLRC] = std::make_unique<HlrcProtocol>(*this);
@@ -192,7 +193,8 @@ void Node::receive(Message&& message) {
     case Kind::kCheckSides:
     case Kind::kRace: return checker.on_message(std::move(message));
     case Kind::kPeerRead:
-    case Kind::kPeerWrite: return peers.on_message(std::move(message));
+    case Kind::kPeerWrite:
+    case Kind::kPeerLearn: return peers.on_message(std::move(message));
     case Kind::kReply: break;
   }
   fail("a message of kind %u from node %u", message.header.kind, message.header.from);
@@ -234,8 +236,9 @@ const char* name_of_kind(uint8_t kind) {
                                            "request for sides of a race",
                                            "race",
                                            "request to read memory",
-                                           "request to write memory"};
-  static_assert(std::size(kNames) == static_cast<size_t>(Kind::kPeerWrite) + 1);
+                                           "request to write memory",
+                                           "request to learn before a copy"};
+  static_assert(std::size(kNames) == static_cast<size_t>(Kind::kPeerLearn) + 1);
   return kind < std::size(kNames) ? kNames[kind] : "message";
 }
 
@@ -359,6 +362,7 @@ void Node::incorporate(Message& message, VectorTime* named) {
   }
   intervals.merge(news);
   for (const auto& [protocol, pages] : by_protocol) protocol->on_noticed(pages);
+  peers.publish();
 }
 
 void Node::touch(const uint8_t* address, size_t size, bool write, Thread& thread,

@@ -9,6 +9,9 @@
 // page while it writes: a release of that node in between would take its right away, and what is
 // written afterwards would be in no diff.
 //
+// Before a copy the other node learns what this one knows, else its view may have bytes that are
+// outdated for the caller; after a write this one learns of it (peers.h).
+//
 // A copy within this process is a call with buffers like others.
 #include <dlfcn.h>
 #include <errno.h>
@@ -131,7 +134,15 @@ ssize_t copy_between(pid_t process, const Lists& lists, unsigned long flags, boo
   const uint64_t size =
       std::min(size_of(lists.mine, lists.mine_count), size_of(lists.its, lists.its_count));
   if (is_own || peer == kNoNode || !names_shared) return mine.make(by_kernel, size);
-  if (is_written) return copy_pieces(*node, peer, process, lists, 0, true, libc);
+  Thread& thread = this_thread();
+  node->peers.teach(peer, process, thread);
+  if (is_written) {
+    const ssize_t written = copy_pieces(*node, peer, process, lists, 0, true, libc);
+    const int error = errno;
+    node->peers.learn(peer, thread);
+    errno = error;
+    return written;
+  }
   mine.make_accessible();
   const ssize_t done = by_kernel();
   if (done < 0 && errno != EFAULT) return done;
