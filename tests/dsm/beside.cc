@@ -1,7 +1,8 @@
 // What a program does beside its computation, on several nodes: it gives the library shared memory
 // as arguments, and calls of the kernel's in registers that are none, has timers whose handlers
-// access shared memory, forks, and changes mappings. argv: which of them. Ends with "beside: well"
-// of node 0.
+// access shared memory, forks, also by raw calls, executes others, and changes mappings. argv:
+// which of them. Ends with "beside: well" of node 0.
+#include <linux/aio_abi.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +33,7 @@ namespace {
 constexpr size_t kWords = 100'000, kPage = 4096;
 unsigned me, nodes;
 long* shared;
-bool well = true;
+bool well = true, is_raw = false;
 
 void check(bool is_well, const char* what) {
   if (is_well || !well) return;
@@ -160,7 +161,11 @@ void start_timers(time_t microseconds) {
 void timers(void (*handler)(int)) {
   for (const int number : {SIGALRM, SIGPROF}) signal(number, handler);
   start_timers(700);
-  compute(40);
+  bool goes_on = true;  // until each node has been interrupted, however fast it computes
+  for (int times = 0; times < 100 && goes_on; times++) {
+    compute(40);
+    without_signals([&] { goes_on = dsm::reduce_sum(ticks > 10 ? 0 : 1) > 0; });
+  }
   start_timers(0);
   check(ticks > 10, "timers");
 }
@@ -168,7 +173,8 @@ void timers(void (*handler)(int)) {
 // Runs in a process that is forked; its end.
 int status_of(const std::function<void()>& child) {
   fflush(stdout);
-  const pid_t process = fork();
+  const pid_t process =
+      is_raw ? static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)) : fork();
   if (process == 0) {
     child();
     exit(7);
@@ -249,6 +255,35 @@ void forks() {
   compute(3);
 }
 
+// What another program does that a node executes: calls that the filter sends back in a node.
+int other_program() {
+  aio_context_t context = 0;
+  char bytes[8] = "0123456";
+  iocb block = {};
+  iocb* const list = &block;
+  block.aio_fildes = static_cast<uint32_t>(memfd_create("other", 0));
+  block.aio_lio_opcode = IOCB_CMD_PWRITE;
+  block.aio_buf = reinterpret_cast<uint64_t>(bytes);
+  block.aio_nbytes = sizeof bytes;
+  io_event event;
+  if (syscall(SYS_io_setup, 1, &context) || syscall(SYS_io_submit, context, 1, &list) != 1 ||
+      syscall(SYS_io_getevents, context, 1, 1, &event, nullptr) != 1)
+    return 1;
+  const auto process = static_cast<pid_t>(syscall(SYS_fork));
+  if (process == 0) _exit(3);
+  int status = 0;
+  return waitpid(process, &status, 0) == process && WEXITSTATUS(status) == 3 ? 0 : 2;
+}
+
+void executes() {
+  char name[4096] = {};
+  check(readlink("/proc/self/exe", name, sizeof name - 1) > 0, "readlink");
+  const std::string command = std::string(name) + " other";
+  compute(1);
+  check(system(command.c_str()) == 0, "another program");
+  compute(2);
+}
+
 // Each is refused, and all goes on.
 void mappings() {
   compute(1);
@@ -290,12 +325,19 @@ const std::map<std::string, void (*)()> kAll = {
        timers([](int) { const dsm::locked held(9); });
      }},
     {"forks", forks},
+    {"raw-forks",
+     [] {
+       is_raw = true;
+       forks();
+     }},
+    {"executes", executes},
     {"mappings", mappings},
 };
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argv[1] == std::string("other")) return other_program();
   dsm::session session(argc, argv);
   me = session.node(), nodes = session.nodes();
   if (me == 0) shared = static_cast<long*>(weir_dsm_alloc((kWords + nodes * 1000) * sizeof(long)));

@@ -28,10 +28,13 @@ for mpirun in $mpiruns; do
   run 1 timers
   run 2 timers WEIR_DSM_TAPES=auto WEIR_DSM_COLLECT=64K
   run 3 arguments WEIR_DSM_TAPES=auto WEIR_DSM_COLLECT=64K
-  run 2 forks
-  said forks 'node 0: a process that was forked \([0-9]+\) writes 0x[0-9a-f]+: it is no node'
-  said forks 'node 0: a process that was forked \([0-9]+\) reads 0x[0-9a-f]+: it is no node'
-  said forks 'node 0: a call in a process that was forked, which is no node'
+  for how in forks raw-forks; do
+    run 2 $how
+    said $how 'node 0: a process that was forked \([0-9]+\) writes 0x[0-9a-f]+: it is no node'
+    said $how 'node 0: a process that was forked \([0-9]+\) reads 0x[0-9a-f]+: it is no node'
+    said $how 'node 0: a call in a process that was forked, which is no node'
+  done
+  run 2 executes
   for nodes in 1 3; do
     run $nodes mappings
     said mappings 'node 0: mprotect of shared memory fails \(EINVAL\): the library maps it'

@@ -9,7 +9,9 @@ namespace weir::dsm {
 // From here on a process that is forked may only read, of `segment`, what is accessible.
 void watch_forks(const Segment& segment);
 void forget_forks();
-// Whether the calling process is one that was forked.
+// In a process that another call than libc's fork() has made.
+void become_forked();
+// Whether the calling process is one that was forked, by whatever call.
 bool is_forked();
 
 }  // namespace weir::dsm

@@ -244,6 +244,12 @@ void on_sigsys(int number, siginfo_t* info, void* context) {
   const effects::Request request = {info->si_syscall,
                                     {registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
                                      registers[REG_R10], registers[REG_R8], registers[REG_R9]}};
+  if (request.number == SYS_fork || request.number == SYS_clone) {
+    registers[REG_RAX] = weir_dsm_gate(request.number, request.a);
+    if (registers[REG_RAX] == 0) become_forked();
+    errno = saved;
+    return;
+  }
   Interruptible program = {its->uc_sigmask, 0};
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &program.cancel_state);
   registers[REG_RAX] = make(request, program);

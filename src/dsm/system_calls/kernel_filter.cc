@@ -9,6 +9,11 @@
 // must not be sent back for it. Nor must the wake-up that ends malloc's wait for a lock: the node's
 // server, which has the node's mutex, may be who waits.
 //
+// Some calls are sent back whatever they name (kAlways). The filter stays when a child of this
+// process executes another program, which would die of the signal; so these are sent back only from
+// code of this process. The other program's lies elsewhere, by the kernel's choice at random. What
+// lies low (kLowest) is no sign: programs that are not PIE all lie there.
+//
 // Layout of the program: a tree of comparisons of the number, whose leaves are the calls; then, for
 // each set of arguments, the tests that calls with these pointers share. Each path ends in a
 // return.
@@ -19,6 +24,7 @@
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -28,6 +34,7 @@
 #include <map>
 #include <vector>
 
+#include "sys/maps.h"
 #include "syscall/effects/table.h"
 
 namespace weir::dsm {
@@ -41,7 +48,8 @@ struct Call {
   uint32_t number;
   unsigned pointers;  // a bit for each argument
 };
-constexpr unsigned kAlways = 1 << 6;  // what it names is to be looked at (refused_calls.cc)
+constexpr unsigned kAlways = 1 << 6;  // what it names is to be looked at (refused_calls.cc), or it
+                                      // makes a process (forked.h)
 
 // Those whose pointers follow no simple rule and are in no row of the table, or that would change
 // the mapping of the segment.
@@ -116,7 +124,30 @@ Pointers all_pointers() {
   for (const long number : {SYS_execve, SYS_execveat, SYS_rt_sigprocmask, SYS_rt_sigaction,
                             SYS_rt_sigreturn, SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_rseq})
     pointers[static_cast<size_t>(number)] = 0;
+  pointers[SYS_fork] = pointers[SYS_clone] = kAlways;
   return pointers;
+}
+
+// Code of this process: from `begin` to `last`.
+struct Code {
+  uint64_t begin, last;
+};
+constexpr uint64_t kLowest = uint64_t{4} << 30;
+constexpr uint64_t kGap = uint64_t{1} << 30;  // at most, within one piece
+constexpr uint64_t kLater = kGap;             // below each piece: libraries that come later
+
+std::vector<Code> code_of_process() {
+  char* maps;
+  if (sys::failed(sys::read_maps(&maps))) return {{kLowest, INT64_MAX}};
+  std::vector<Code> code;
+  sys::MapLine line;
+  while ((maps = sys::next_map_line(maps, &line))) {
+    const auto [begin, limit] = line.range;
+    if (!line.executable || begin < kLowest || begin > INT64_MAX) continue;
+    if (!code.empty() && begin - code.back().last < kGap) code.back().last = limit - 1;
+    else code.push_back({begin - kLater, limit - 1});
+  }
+  return code;
 }
 
 // Never destroyed: calls are made until the process is gone.
@@ -136,7 +167,7 @@ std::vector<Call> calls() {
 
 class Filter {
  public:
-  Filter(uint64_t begin, uint64_t last) : begin_(begin), last_(last) {}
+  Filter(uint64_t begin, uint64_t last) : segment_{begin, last} {}
 
   std::vector<sock_filter> make() {
     load(offsetof(seccomp_data, arch));
@@ -154,9 +185,14 @@ class Filter {
     for (const auto& [pointers, from] : leaves_) {
       for (const size_t far : from) code_[far].k = static_cast<uint32_t>(code_.size() - far - 1);
       for (int argument = 0; argument < kArguments; argument++) {
-        if (pointers >> argument & 1) test(argument);
+        const size_t at = sizeof(uint64_t) * static_cast<size_t>(argument);
+        if (pointers >> argument & 1) test(offsetof(seccomp_data, args) + at, segment_);
       }
-      give(pointers & kAlways ? SECCOMP_RET_TRAP | kFilterMark : SECCOMP_RET_ALLOW);
+      if (pointers & kAlways) {
+        for (const Code& code : code_of_process())
+          test(offsetof(seccomp_data, instruction_pointer), code);
+      }
+      give(SECCOMP_RET_ALLOW);
     }
     return std::move(code_);
   }
@@ -183,6 +219,7 @@ class Filter {
 
   void leaf(const Call& call) {
     if (call.number == SYS_futex) return leaf_of_futex(call);
+    if (call.number == SYS_clone) return leaf_of_clone(call);
     jump(BPF_JEQ, call.number, 0, 1);
     go_to_tests(call.pointers);
     give(SECCOMP_RET_ALLOW);
@@ -200,32 +237,47 @@ class Filter {
     go_to_tests(call.pointers);
   }
 
+  // Processes that go on where this one is, and for which glibc runs no handlers of fork: its own
+  // clone() gives a stack, and its fork() asks for the child's number.
+  void leaf_of_clone(const Call& call) {
+    jump(BPF_JEQ, call.number, 1, 0);
+    give(SECCOMP_RET_ALLOW);
+    load(offsetof(seccomp_data, args));
+    code_.push_back(
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, uint32_t{CLONE_VM} | uint32_t{CLONE_CHILD_SETTID}));
+    const size_t stack = offsetof(seccomp_data, args) + sizeof(uint64_t);
+    jump(BPF_JEQ, 0, 0, 5);
+    load(stack);
+    jump(BPF_JEQ, 0, 0, 3);
+    load(stack + 4);
+    jump(BPF_JEQ, 0, 0, 1);
+    go_to_tests(call.pointers);
+    give(SECCOMP_RET_ALLOW);
+  }
+
   void go_to_tests(unsigned pointers) {
     leaves_[pointers].push_back(code_.size());
     code_.push_back(BPF_STMT(BPF_JMP | BPF_JA, 0));
   }
 
-  // Goes on behind it where the argument is below begin_ or above last_. Numbers are compared by
-  // halves.
-  void test(int argument) {
-    const size_t low = offsetof(seccomp_data, args) +
-                       sizeof(uint64_t) * static_cast<size_t>(argument),
-                 high = low + 4;
+  // Goes on behind it where the number at `low` is none of these. Numbers are compared by halves.
+  void test(size_t low, const Code& range) {
+    const size_t high = low + 4;
     const auto half = [](uint64_t of) { return static_cast<uint32_t>(of >> 32); };
     load(high);
-    jump(BPF_JGE, half(begin_), 0, 9);
-    jump(BPF_JGT, half(last_), 8, 0);
-    jump(BPF_JEQ, half(begin_), 0, 2);
+    jump(BPF_JGE, half(range.begin), 0, 9);
+    jump(BPF_JGT, half(range.last), 8, 0);
+    jump(BPF_JEQ, half(range.begin), 0, 2);
     load(low);
-    jump(BPF_JGE, static_cast<uint32_t>(begin_), 0, 5);
+    jump(BPF_JGE, static_cast<uint32_t>(range.begin), 0, 5);
     load(high);
-    jump(BPF_JEQ, half(last_), 0, 2);
+    jump(BPF_JEQ, half(range.last), 0, 2);
     load(low);
-    jump(BPF_JGT, static_cast<uint32_t>(last_), 1, 0);
+    jump(BPF_JGT, static_cast<uint32_t>(range.last), 1, 0);
     give(SECCOMP_RET_TRAP | kFilterMark);
   }
 
-  const uint64_t begin_, last_;
+  const Code segment_;
   std::vector<sock_filter> code_;
   std::map<unsigned, std::vector<size_t>> leaves_;  // by pointers: where these jump to their tests
 };

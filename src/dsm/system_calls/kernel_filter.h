@@ -22,8 +22,9 @@ inline constexpr uint16_t kFilterMark = 0x5745;
 bool is_pointer(const effects::Request& request, int argument);
 
 // From here on, in all threads and in those that they make: a call one of whose pointers, as the
-// table of effects knows them, lies in [begin, begin + size) raises SIGSYS in its thread. 0, or an
-// error number: calls go on as before.
+// table of effects knows them, lies in [begin, begin + size) raises SIGSYS in its thread. So does
+// each io_submit, io_uring_register, fork and clone of a process that goes on where it was called,
+// by code of this process. 0, or an error number: calls go on as before.
 int filter_calls(uint64_t begin, uint64_t size);
 
 }  // namespace weir::dsm
