@@ -133,8 +133,8 @@ struct Code {
   uint64_t begin, last;
 };
 constexpr uint64_t kLowest = uint64_t{4} << 30;
-constexpr uint64_t kGap = uint64_t{1} << 30;  // at most, within one piece
-constexpr uint64_t kLater = kGap;             // below each piece: libraries that come later
+constexpr uint64_t kGap = uint64_t{32} << 20;  // at most, within one piece
+constexpr uint64_t kLater = kGap;              // below each piece: libraries that come later
 
 std::vector<Code> code_of_process() {
   char* maps;
