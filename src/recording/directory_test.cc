@@ -115,7 +115,8 @@ TEST(ManifestText, OfAnotherVersionIsRefusedByName) {
   for (const auto& [number, word] :
        {std::pair{"0", "an older version"}, {"99", "a newer version"}}) {
     std::string other = text;
-    other.replace(other.find(key) + key.size(), 1, number);
+    const size_t at = other.find(key) + key.size();
+    other.replace(at, other.find_first_not_of("0123456789", at) - at, number);
     try {
       Manifest::from_text(other);
       FAIL();

@@ -387,7 +387,7 @@ void open_to(uint64_t at, Page& page, ThreadState& thread);
 // What is borrowed, lost or closed is dropped.
 void settle(Task& task, ThreadState& thread);
 void close_open();
-// Data of the C library and its like (access.cc).
+// Data of the C library and its like (system_libraries.cc).
 bool is_trusted(uint64_t address);
 bool is_cxx_state(uint64_t address);  // data of libstdc++.so
 // `knows_backing`: where their data are in the backing, they are those libraries' all the same.
