@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# System calls on shared memory (calls.cc), and those that consume what they return (receiving.cc), under each MPI that is here,
-# each protocol and with tapes.
-# usage: calls.sh BUILD calls|receiving [ARGUMENT]...
+# System calls on shared memory (calls.cc), those that consume what they return (receiving.cc), and what ordinary programs call
+# (ordinary.cc), under each MPI that is here, each protocol and with tapes.
+# usage: calls.sh BUILD calls|receiving|ordinary [ARGUMENT]...
 set -uo pipefail
 
 name=$2

@@ -120,7 +120,8 @@ Pointers all_pointers() {
     }
   }
   for (const Call& call : kMore) pointers[call.number] |= call.pointers;
-  // Made by glibc where all signals are blocked, or of what nobody keeps in shared memory.
+  // Made by glibc where all signals are blocked (executing_calls.cc, vector_calls.cc), or of what
+  // nobody keeps in shared memory.
   for (const long number : {SYS_execve, SYS_execveat, SYS_rt_sigprocmask, SYS_rt_sigaction,
                             SYS_rt_sigreturn, SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_rseq})
     pointers[static_cast<size_t>(number)] = 0;

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -112,6 +113,17 @@ Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
+// The kernel gets sets of its own, since the filter leaves this call alone. It would change the
+// mask first, and then fail where it may not write the one before.
+int change_mask(int (*libc)(int, const sigset_t*, sigset_t*), int how, const sigset_t* set,
+                sigset_t* before) {
+  sigset_t its, was;
+  if (set) its = how == SIG_UNBLOCK ? *set : without_faults(*set);
+  const int result = libc(how, set ? &its : nullptr, before ? &was : nullptr);
+  if (before && result == 0) memcpy(before, &was, _NSIG / 8);  // what the kernel has of a set
+  return result;
+}
+
 }  // namespace
 }  // namespace weir::dsm
 
@@ -153,6 +165,12 @@ WEIR_LIST_CALL_WITH_FLAGS(pwritev64v2, write_list)
 __attribute__((visibility("default"))) ssize_t vmsplice(int file, const iovec* list, size_t count,
                                                         unsigned flags) {
   WEIR_NEXT(vmsplice);
+  if ((fcntl(file, F_GETFL) & O_ACCMODE) == O_RDONLY && count <= IOV_MAX) {  // from the pipe
+    return read_list(file, list, static_cast<int>(count),
+                     [&](const iovec* its, int its_count, ssize_t) {
+                       return libc(file, its, static_cast<size_t>(its_count), flags);
+                     });
+  }
   CallBuffers buffers;
   if (!add(buffers, list, count, false)) return libc(file, list, count, flags);
   return buffers.make([&] { return libc(file, list, count, flags); });
@@ -232,17 +250,13 @@ __attribute__((visibility("default"))) int recvmmsg(int socket, mmsghdr* message
 __attribute__((visibility("default"))) int pthread_sigmask(int how, const sigset_t* set,
                                                            sigset_t* before) {
   WEIR_NEXT(pthread_sigmask);
-  if (!set || how == SIG_UNBLOCK) return libc(how, set, before);
-  const sigset_t its = without_faults(*set);
-  return libc(how, &its, before);
+  return change_mask(libc, how, set, before);
 }
 
 __attribute__((visibility("default"))) int sigprocmask(int how, const sigset_t* set,
                                                        sigset_t* before) {
   WEIR_NEXT(sigprocmask);
-  if (!set || how == SIG_UNBLOCK) return libc(how, set, before);
-  const sigset_t its = without_faults(*set);
-  return libc(how, &its, before);
+  return change_mask(libc, how, set, before);
 }
 
 }  // extern "C"
