@@ -2,6 +2,7 @@
 // others wait at barrier 90. usage: dsm_misuse WHAT Prints "node N: process P"; with "nothing" also
 // "well".
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -84,6 +85,25 @@ const std::map<std::string, void (*)()> kByOne = {
        stack.ss_sp = weir_dsm_alloc(1 << 16);
        stack.ss_size = 1 << 16;
        sigaltstack(&stack, nullptr);
+     }},
+    {"process-mutex",
+     [] {
+       pthread_mutexattr_t attributes;
+       pthread_mutexattr_init(&attributes);
+       pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+       pthread_mutex_init(static_cast<pthread_mutex_t*>(weir_dsm_alloc(100)), &attributes);
+     }},
+    {"process-barrier",
+     [] {
+       pthread_barrierattr_t attributes;
+       pthread_barrierattr_init(&attributes);
+       pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+       pthread_barrier_init(static_cast<pthread_barrier_t*>(weir_dsm_alloc(100)), &attributes, 3);
+     }},
+    {"process-semaphore",
+     [] {
+       sem_t own;  // each may have its own
+       if (sem_init(&own, 1, 1) == 0) sem_init(static_cast<sem_t*>(weir_dsm_alloc(100)), 1, 1);
      }},
     {"lock-twice", [] { weir_dsm_lock(5), weir_dsm_lock(5); }},
     {"trylock-twice", [] { weir_dsm_lock(5), weir_dsm_trylock(5); }},
@@ -275,7 +295,7 @@ int main(int argc, char** argv) {
   weir_dsm_start(&argc, &argv);
   printf("node %u: process %d\n", weir_dsm_node(), getpid());
   if (what == "after" || what == "after-access" || what == "start-again" ||
-      what == "after-thread") {
+      what == "after-thread" || what == "after-stream") {
     bool goes = false, *const may_go = &goes;
     std::thread other;
     if (what == "after-thread") {  // it has called before, too
@@ -287,6 +307,10 @@ int main(int argc, char** argv) {
       usleep(300'000);
     }
     auto* const memory = static_cast<volatile char*>(weir_dsm_alloc(10000));
+    if (what == "after-stream") {  // what it keeps is written at the exit
+      setvbuf(stdout, const_cast<char*>(memory), _IOFBF, 10000);
+      puts("kept");
+    }
     weir_dsm_finish();
     if (what == "after-access") return memory[5000] + 3;
     if (what == "start-again") weir_dsm_start(&argc, &argv);

@@ -60,6 +60,7 @@ alone start 'node 0: weir_dsm_start a second time'
 alone before 'a call before weir_dsm_start'
 alone after 'node 0: a call after weir_dsm_finish'
 alone after-access 'node 0: read of 0x[0-9a-f]+, which was shared memory until weir_dsm_finish'
+alone after-stream 'node 0: a system call on 0x[0-9a-f]+, which was shared memory until weir_dsm_finish'
 alone after-thread 'node 0: a call after weir_dsm_finish'
 alone start-again 'node 0: weir_dsm_start after weir_dsm_finish'
 alone worker-barriers 'node 0: node 0 waits at barrier [01] while another thread of node 0 waits at barrier [01]' env WEIR_DSM_THREADS=2
@@ -110,6 +111,9 @@ mpiruns=$(mpirun_of_each) || exit
 for mpirun in $mpiruns; do
   three=("$mpirun" -n 3 "$program")
   job unlock 'node 2: lock 5 is unlocked by a thread that does not hold it' "${three[@]}" unlock
+  job process-mutex 'node 2: a mutex for several processes in shared memory \(0x[0-9a-f]+\) orders nothing between nodes; use weir_dsm_lock' "${three[@]}" process-mutex
+  job process-barrier 'node 2: a barrier for several processes in shared memory .*; use weir_dsm_barrier' "${three[@]}" process-barrier
+  job process-semaphore 'node 2: a semaphore for several processes in shared memory .*; use weir_dsm_semaphore_post' "${three[@]}" process-semaphore
   job another-barrier 'node [0-2]: node [0-2] waits at barrier (3|90) while node [0-2] waits at barrier (3|90)' "${three[@]}" another-barrier
   job finish 'node [0-2]: node [0-2] waits at .*(barrier 90|the end \(weir_dsm_finish\)) while node [0-2] waits at (barrier 90|the end)' "${three[@]}" finish
   job return 'node 2: the program ended \(exit status 0\) before weir_dsm_finish' "${three[@]}" return

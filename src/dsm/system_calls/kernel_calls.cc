@@ -49,6 +49,7 @@
 #include <atomic>
 
 #include "dsm/api/api.h"
+#include "dsm/base/failure.h"
 #include "dsm/core/forked.h"
 #include "dsm/core/thread.h"
 #include "dsm/system_calls/aside.h"
@@ -66,7 +67,8 @@ constexpr uint64_t kPage = 4096;
 constexpr int kFromFilter = 1;  // si_code: SYS_SECCOMP, which libc's headers lack
 
 std::atomic<Node*> served{nullptr};
-pid_t process = 0;  // a child by fork has no part in the job
+std::atomic<uint64_t> past{0}, past_size{0};  // what was shared until weir_dsm_finish
+pid_t process = 0;                            // a child by fork has no part in the job
 
 bool is_shared(const Node& node, uint64_t address) {
   return node.memory.segment.contains(reinterpret_cast<const void*>(address));
@@ -191,9 +193,23 @@ bool leave_rest(effects::Request& request, long done) {
   return true;
 }
 
+// A call on what was shared memory: an access, which ends the process. libc would lose what a
+// stream has kept there, and say nothing.
+void name_past(const effects::Request& request) {
+  for (const long argument : request.a) {
+    if (static_cast<uint64_t>(argument) - past.load() < past_size.load())
+      fail("a system call on %p, which was shared memory until weir_dsm_finish",
+           reinterpret_cast<void*>(argument));
+  }
+}
+
 long make(effects::Request request, const Interruptible& program) {
   Node* const node = inherited_node();
-  if (!node) return in_kernel(request, program);
+  if (!node) {
+    const long result = in_kernel(request, program);
+    if (result == -EFAULT) name_past(request);
+    return result;
+  }
   if (const int error = refused_with(request, is_in_segment, copy_from_program)) return -error;
   if (is_forked()) {
     each_range(*node, request, access_in_child);
@@ -298,7 +314,12 @@ Node* served_node() {
   return node && getpid() == process ? node : nullptr;
 }
 
-void forget_calls() { served.store(nullptr, std::memory_order_release); }
+void forget_calls() {
+  const Node* const node = served.exchange(nullptr, std::memory_order_acq_rel);
+  if (!node) return;
+  past = reinterpret_cast<uint64_t>(node->memory.segment.program());
+  past_size = node->memory.segment.size();
+}
 
 bool CallBuffers::add(const void* address, uint64_t size, bool is_written) {
   const Node* const node = inherited_node();

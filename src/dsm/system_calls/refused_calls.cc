@@ -3,12 +3,14 @@
 // signal is to run. Rights come and go meanwhile. What a device reads then is old, what it writes
 // is in no diff; and a fault on a stack that is not accessible ends the process without a word.
 // Other calls change the mapping: a file mapped onto shared memory, or a right that the program
-// gives itself, would be this node's alone.
+// gives itself, would be this node's alone. So would be what happens at a lock of libc's for
+// several processes: each node would take its own copy.
 #include "dsm/system_calls/refused_calls.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -81,6 +83,34 @@ void refuse_stack(const void* address, uint64_t size) {
   if (address && CallBuffers().add(address, size, true))
     fail("a stack in shared memory (%p): a fault on it would find no stack; use memory of your own",
          address);
+}
+
+// What libc's functions for several processes would make. Of one node it is as good as any.
+void refuse_process_shared(const void* address, int shared, const char* what, const char* instead) {
+  if (shared == PTHREAD_PROCESS_PRIVATE || !CallBuffers().add(address, 1, true) ||
+      node().nodes() == 1)
+    return;
+  fail("%s for several processes in shared memory (%p) orders nothing between nodes; use %s", what,
+       address, instead);
+}
+
+// The attributes' own function says whether it is for several processes; none: it is not.
+template <typename Attributes>
+int shared_by(const Attributes* attributes, int (*get)(const Attributes*, int*)) {
+  int shared = PTHREAD_PROCESS_PRIVATE;
+  if (attributes) get(attributes, &shared);
+  return shared;
+}
+
+// Without a guard, since an allocator may make its first mutex while libc looks for the function.
+template <typename Function>
+Function* next(std::atomic<Function*>& found, const char* name) {
+  Function* function = found.load(std::memory_order_acquire);
+  if (!function) {
+    function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+    found.store(function, std::memory_order_release);
+  }
+  return function;
 }
 
 struct MappingCall {
@@ -171,6 +201,45 @@ __attribute__((visibility("default"))) int sigaltstack(const stack_t* stack,
       reinterpret_cast<decltype(sigaltstack)*>(dlsym(RTLD_NEXT, "sigaltstack"));
   if (stack && !(stack->ss_flags & SS_DISABLE)) refuse_stack(stack->ss_sp, stack->ss_size);
   return libc(stack, before);
+}
+
+__attribute__((visibility("default"))) int pthread_mutex_init(
+    pthread_mutex_t* mutex, const pthread_mutexattr_t* attributes) noexcept {
+  static std::atomic<int (*)(pthread_mutex_t*, const pthread_mutexattr_t*)> libc{nullptr};
+  refuse_process_shared(mutex, shared_by(attributes, pthread_mutexattr_getpshared), "a mutex",
+                        "weir_dsm_lock");
+  return next(libc, "pthread_mutex_init")(mutex, attributes);
+}
+
+__attribute__((visibility("default"))) int pthread_rwlock_init(
+    pthread_rwlock_t* lock, const pthread_rwlockattr_t* attributes) noexcept {
+  static std::atomic<int (*)(pthread_rwlock_t*, const pthread_rwlockattr_t*)> libc{nullptr};
+  refuse_process_shared(lock, shared_by(attributes, pthread_rwlockattr_getpshared),
+                        "a lock of readers and writers", "weir_dsm_lock");
+  return next(libc, "pthread_rwlock_init")(lock, attributes);
+}
+
+__attribute__((visibility("default"))) int pthread_barrier_init(
+    pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes, unsigned count) noexcept {
+  static std::atomic<int (*)(pthread_barrier_t*, const pthread_barrierattr_t*, unsigned)> libc{
+      nullptr};
+  refuse_process_shared(barrier, shared_by(attributes, pthread_barrierattr_getpshared), "a barrier",
+                        "weir_dsm_barrier");
+  return next(libc, "pthread_barrier_init")(barrier, attributes, count);
+}
+
+__attribute__((visibility("default"))) int pthread_spin_init(pthread_spinlock_t* lock,
+                                                             int shared) noexcept {
+  static std::atomic<int (*)(pthread_spinlock_t*, int)> libc{nullptr};
+  refuse_process_shared(const_cast<int*>(lock), shared, "a spin lock", "weir_dsm_lock");
+  return next(libc, "pthread_spin_init")(lock, shared);
+}
+
+__attribute__((visibility("default"))) int sem_init(sem_t* semaphore, int shared,
+                                                    unsigned value) noexcept {
+  static std::atomic<int (*)(sem_t*, int, unsigned)> libc{nullptr};
+  refuse_process_shared(semaphore, shared, "a semaphore", "weir_dsm_semaphore_post");
+  return next(libc, "sem_init")(semaphore, shared, value);
 }
 
 }  // extern "C"
