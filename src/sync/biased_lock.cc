@@ -19,9 +19,10 @@
 // only when the releaser has come to one itself. Only if its turn comes before the releaser's it
 // finds the lock held: it queues, the releaser's turn wakes it, and the next kWaitedFor releases of
 // the lock are events. (Else it would find the lock held each time, where the releaser takes it
-// again in the very turn in which the release is published.) The word that says "waited for",
-// written by who queued, may be lost under the release; so a lock that somebody waits for when the
-// parallel phase begins is released by an event.
+// again in the very turn in which the release is published.) Who only tries the lock does not
+// queue, and would find it held as often: after a try that fails, too, kWaitedFor releases are
+// events. The word that says "waited for", written by who queued, may be lost under the release; so
+// a lock that somebody waits for when the parallel phase begins is released by an event.
 //
 // Invariants
 // 1. The table changes in turns only, and by what turns know: so in a parallel phase ownership is

@@ -36,6 +36,7 @@ class Biased final : public FastPath {
     use_object(object, is_lock && page::backing_bytes_at(object) != 0);
   }
   void note_release(uint64_t lock) override { weir::note_release(lock); }
+  void note_failed_try(uint64_t lock) override { bias_table().note_wait(object_at_word(lock)); }
 };
 
 constinit Biased g_biased;

@@ -132,6 +132,8 @@ class FastPath {
   virtual void use(Task&, uint64_t /*object*/, bool /*is_lock*/) {}
   // The lock was released.
   virtual void note_release(uint64_t /*lock*/) {}
+  // The lock was found held, by who does not wait for it.
+  virtual void note_failed_try(uint64_t /*lock*/) {}
   // Around an operation: no other task operates on the object. False: leave() is not called.
   [[nodiscard]] virtual bool enter(Task&, uint64_t /*object*/, Logging) { return false; }
   virtual void leave(Task&) {}

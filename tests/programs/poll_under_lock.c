@@ -14,6 +14,12 @@ static int by_mutex(int come) {
   CHECK_EQ(pthread_mutex_unlock(&mutex), 0);
   return seen;
 }
+static int by_trylock(int come) {
+  if (pthread_mutex_trylock(&mutex) != 0) return 0;
+  const int seen = has_come |= come;
+  CHECK_EQ(pthread_mutex_unlock(&mutex), 0);
+  return seen;
+}
 static int by_rwlock(int come) {
   CHECK_EQ(come ? pthread_rwlock_wrlock(&rwlock) : pthread_rwlock_rdlock(&rwlock), 0);
   if (come) has_come = 1;
@@ -36,8 +42,8 @@ static int by_heap_and_mutex(int come) {
   return by_mutex(come);
 }
 
-static int (*const kLooks[])(int) = {by_mutex, by_rwlock, by_spin_lock, by_semaphore,
-                                     by_heap_and_mutex};
+static int (*const kLooks[])(int) = {by_mutex,     by_trylock,   by_rwlock,
+                                     by_spin_lock, by_semaphore, by_heap_and_mutex};
 
 static void* come(void* look) {
   for (int i = 0; i < 20; ++i) sched_yield();

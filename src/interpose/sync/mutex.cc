@@ -211,6 +211,7 @@ class TryMutex final : public TakeMutex {
       const ObjectScope scope(task, object);
       result = try_take(mutex(), object, task.identity.virtual_tid);
     }
+    if (result == EBUSY) fast_path().note_failed_try(object);
     task.locks.failed_tries = result ? task.locks.failed_tries + 1 : 0;
     task.locks.tried_in_vain = result != 0;
     end_turn();
