@@ -30,7 +30,7 @@ uint64_t frame_above(const Task& task, uint64_t rsp);
 
 // --- signals of the program
 
-// si_errno of a real-time signal that is raised again after it was noted (signal/raised_again.h).
+// si_errno of a real-time signal that is raised again after it was noted (signal/deliver.h).
 inline constexpr int kRaisedAgain = 0x57454952;  // and above it: plus what si_errno was (SIGSYS)
 inline constexpr int kMarkedErrors = 1 << 16;    // the kernel's and a filter's are smaller
 

@@ -274,6 +274,7 @@ struct TaskSignals {
   uint64_t preempted_rip;          // where an involuntary event began
   PendingSignal* pending_signals;  // set by the first; in memory of the task's own, see kNotedSize
   SignalList inbox;                // sent by other tasks in their turns
+  PendingSignal bare;  // raised without its information, for which the kernel has no room; 0: none
   // One of Weir's own signals has met it in the runtime: it may have ended a call of the kernel's.
   uint32_t met_own;
   uint32_t has_wait_mask;

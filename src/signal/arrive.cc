@@ -339,7 +339,8 @@ bool claim_for_own_process(const Arrived& a) {
 }
 
 bool claim_probe(const Arrived& a) {
-  if (!a.is(sys::g_probe_signal) || (a.info->si_code != SI_TKILL && a.info->si_code != SI_TIMER))
+  if (!a.is(sys::g_probe_signal) || (a.info->si_code != SI_TKILL && a.info->si_code != SI_TIMER &&
+                                     !has_lost_information(*a.info)))
     return false;
   if (a.task.identity.in_vfork) {  // whom Weir itself never asks
     a.task.signals.met_own = 1;
@@ -360,12 +361,8 @@ bool claim_probe(const Arrived& a) {
   return true;
 }
 
-// Another signal, that was raised before it, has to come first: this one is raised once more.
 bool claim_overtaker(const Arrived& a) {
-  if (!overtakes(a.task, a.signal, a.info)) return false;
-  sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), a.signal,
-           reinterpret_cast<long>(a.info));
-  return true;
+  return waits_behind(a.task, a.signal, a.info, in_runtime(a.task, *a.context));
 }
 
 bool claim_instruction(const Arrived& a) {

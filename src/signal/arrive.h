@@ -6,7 +6,7 @@
 
 #include "control/control.h"
 #include "record/input.h"
-#include "signal/raised_again.h"
+#include "signal/deliver.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 

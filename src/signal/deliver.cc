@@ -1,21 +1,26 @@
 // The way out of the runtime while signals wait for the program (entry_x86_64.S,
 // weir_exit_with_signals).
 
+#include "signal/deliver.h"
+
+#include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
 
+#include "base/bytes.h"
 #include "code/sites/site_table.h"
 #include "code/translate/counted.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "record/input.h"
 #include "record/signals.h"
-#include "signal/raised_again.h"
+#include "signal/arrive.h"
 #include "signal/signals.h"
 #include "sync/event.h"
 #include "sync/serial_code.h"
 #include "sync/turn.h"
 #include "sys/futex.h"
+#include "sys/report.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 
@@ -36,7 +41,198 @@ uint64_t delivery_limit(const Task& task, uint64_t rsp, uint64_t own_limit) {
   return own_limit;
 }
 
+// What becomes of a real-time signal for which the kernel's queue has no room (RLIMIT_SIGPENDING).
+// It is kept until there is, raised without its information (TaskSignals::bare), or lost.
+enum class Beyond { kKept, kBare, kLost };
+
+struct Raised {
+  uint32_t count;  // signals that are in the kernel's hands now
+  bool left;       // others are still noted
+};
+
+// All but faults. Returns the mask that is to be set again.
+uint64_t block_for_raising(const Task& task) {
+  uint64_t all = sys::kAllButFaults, mask = 0;
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
+           reinterpret_cast<long>(&mask), 8);
+  return input::is_on() ? task.recorded.deliver_mask : mask;
+}
+
+// Returns false if the kernel's queue has no room.
+bool raise_again(Task& task, PendingSignal& noted) {
+  auto* info = reinterpret_cast<siginfo_t*>(noted.info);
+  const bool is_real_time = noted.signal >= sys::kFirstRealTime;
+  const bool counts =
+      is_real_time && info->si_errno == 0 && !plan().has_processes() && !input::is_on();
+  const bool marks = counts || input::is_on();
+  if (marks) mark_raised_again(*info);
+  if (input::is_on() && !is_real_time) task.recorded.raised_once |= sys::signal_bit(noted.signal);
+  // Isolated: no id is left below the program's stack, where a replay would leave another one.
+  const long result =
+      plan().has_processes()
+          ? sys::raw(SYS_rt_tgsigqueueinfo, task.identity.tid, task.identity.tid, noted.signal,
+                     reinterpret_cast<long>(info))
+          : sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid),
+                     noted.signal, reinterpret_cast<long>(info));
+  if (counts && result == 0) task.signals.raised_again[noted.signal - sys::kFirstRealTime]++;
+  if (counts && result != 0) info->si_errno = 0;
+  return result != -EAGAIN;
+}
+
+// Returns false if another is on its way so.
+bool raise_bare(Task& task, const PendingSignal& noted) {
+  if (task.signals.bare.signal) return false;
+  task.signals.bare = noted;
+  alignas(8) siginfo_t info{};
+  info.si_signo = noted.signal;
+  info.si_code = SI_USER;
+  mark_raised_again(info);
+  const long group = plan().has_processes() ? task.identity.tid : sys::raw(SYS_getpid);
+  const long thread = plan().has_processes() ? task.identity.tid : sys::raw(SYS_gettid);
+  return sys::raw(SYS_rt_tgsigqueueinfo, group, thread, noted.signal,
+                  reinterpret_cast<long>(&info)) == 0;
+}
+
+// The first `count` that were noted have been raised. Not even faults are noted meanwhile.
+void forget_noted(Task& task, uint32_t count) {
+  const uint64_t all = ~uint64_t{0};
+  uint64_t mask = 0;
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
+           reinterpret_cast<long>(&mask), 8);
+  PendingSignal* noted = task.signals.pending_signals;
+  for (uint32_t i = count; i < task.pending; i++) noted[i - count] = noted[i];
+  __atomic_store_n(&task.pending, task.pending - count, __ATOMIC_SEQ_CST);
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+}
+
+// REQUIRES: block_for_raising(), in_runtime. Ends in_runtime.
+Raised raise_noted(Task& task, Frame& frame, Beyond beyond) {
+  constexpr int kOurs = sys::kNeverBlockedCount;
+  PendingSignal at_once[kOurs];  // these come while they are raised, so the list must be done with
+  int count_at_once = 0;
+  uint64_t taken = 0;  // of these
+  Raised raised{};
+  uint32_t lost = 0;
+  // Those may still be noted meanwhile: the list is over when nothing has come behind its end.
+  const auto take_all = [&] {
+    uint32_t count = 0, end;
+    do {
+      for (; count < task.pending; count++) {
+        PendingSignal& noted = task.signals.pending_signals[count];
+        const uint64_t bit = sys::signal_bit(noted.signal);
+        if (!(sys::never_blocked() & bit)) {
+          if (raise_again(task, noted)) {
+            raised.count++;
+          } else if (beyond == Beyond::kLost) {
+            lost++;
+          } else if (beyond == Beyond::kBare && !raised.count && raise_bare(task, noted)) {
+            raised.count++;
+            raised.left = true;
+            forget_noted(task, count + 1);
+            return count;
+          } else {
+            raised.left = true;
+            forget_noted(task, count);
+            return count;
+          }
+        } else if (!(taken & bit)) {
+          at_once[count_at_once++] = noted;
+          raised.count++;
+        }
+        taken |= bit;
+      }
+      end = count;
+    } while (!__atomic_compare_exchange_n(&task.pending, &end, 0u, false, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_SEQ_CST));
+    return count;
+  };
+  const uint32_t count = take_all();
+  input::note_signals_taken(task);
+  task.in_runtime = 0;
+  constexpr uint32_t kMany = 1024;
+  if (count > kMany && !raised.left) {
+    sys::raw(SYS_madvise, reinterpret_cast<long>(task.signals.pending_signals),
+             static_cast<long>(page_up(count * sizeof(PendingSignal))), MADV_REMOVE);
+  }
+  task.raising = &frame;
+  for (;;) {
+    for (int i = 0; i < count_at_once; i++) raise_again(task, at_once[i]);
+    // Else one was noted while another was on its way to its handler.
+    if (raised.left || !task.pending) break;
+    count_at_once = 0;
+    taken = 0;
+    take_all();
+  }
+  if (lost) {
+    report(
+        "%u real-time signals are lost: as many as RLIMIT_SIGPENDING allows wait in the kernel; "
+        "raise that limit (ulimit -i)",
+        uint64_t{lost});
+  }
+  return raised;
+}
+
 }  // namespace
+
+namespace {
+
+// A real-time signal that another thread sends while earlier signals of its number, already noted,
+// are being raised again goes behind them. Those carry a mark. (Under View isolated the sender has
+// the turn, so nobody sends meanwhile.)
+bool overtakes(Task& task, int signal, siginfo_t* info) {
+  if (signal < sys::kFirstRealTime) return false;
+  uint16_t& outstanding = task.signals.raised_again[signal - sys::kFirstRealTime];
+  if (!outstanding) return false;
+  if (!unmark_raised_again(*info)) return true;
+  outstanding--;
+  return false;
+}
+
+bool is_noted(const Task& task, int signal) {
+  if (signal < sys::kFirstRealTime) return false;
+  for (uint32_t i = 0; i < task.pending; i++)
+    if (task.signals.pending_signals[i].signal == signal) return true;
+  return false;
+}
+
+void note_behind(Task& task, int signal, siginfo_t* info) {
+  take_timer_overruns(info);
+  note_pending(task, signal, info);
+}
+
+// It is the one that was raised without its information, which TaskSignals::bare has. Or another of
+// its number is there in its place, which is noted: the kernel forgets such a one where others are
+// queued.
+bool meets_bare(Task& task, int signal, siginfo_t* info) {
+  PendingSignal& bare = task.signals.bare;
+  const bool is_blank = has_lost_information(*info);
+  if (bare.signal != signal || (is_raised_again(*info) && !is_blank)) return false;
+  siginfo_t came = *info;
+  copy_bytes(info, bare.info, sizeof bare.info);
+  bare.signal = 0;
+  if (!is_blank) note_behind(task, signal, &came);
+  return true;
+}
+
+}  // namespace
+
+bool waits_behind(Task& task, int signal, siginfo_t* info, bool is_in_runtime) {
+  if (meets_bare(task, signal, info)) return false;
+  const bool is_raised = is_raised_again(*info);
+  if (is_raised && has_lost_information(*info)) return true;  // one has come in its place
+  if (overtakes(task, signal, info)) {
+    if (sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal,
+                 reinterpret_cast<long>(info)) == 0)
+      return true;
+    if (is_in_runtime) return false;  // noted by who asks
+  } else if (is_raised || plan().has_processes() || input::is_on() || is_in_runtime ||
+             !is_noted(task, signal)) {
+    return false;  // else it waits behind those for which there was no room (signal/deliver.cc)
+  }
+  note_behind(task, signal, info);
+  return true;
+}
+
 }  // namespace weir::trap
 
 extern "C" {
@@ -68,72 +264,29 @@ __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::F
 __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame* frame) {
   using namespace weir;
   Task& task = self();
-  uint64_t all = sys::kAllButFaults, mask = 0;
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
-           reinterpret_cast<long>(&mask), 8);
-  if (input::is_on()) mask = task.recorded.deliver_mask;
-  const uint64_t after =
-      (task.signals.has_wait_mask ? task.signals.wait_mask : mask) & ~sys::never_blocked();
-  if (!input::is_on()) trap::take_queued(task, after);
-  auto raise = [&](PendingSignal& noted) {
-    auto* info = reinterpret_cast<siginfo_t*>(noted.info);
-    const bool counts = noted.signal >= sys::kFirstRealTime && info->si_errno == 0 &&
-                        !plan().has_processes() && !input::is_on();
-    const bool marks = counts || input::is_on();
-    if (marks) trap::mark_raised_again(*info);
-    if (input::is_on() && noted.signal < sys::kFirstRealTime)
-      task.recorded.raised_once |= sys::signal_bit(noted.signal);
-    // Isolated: no id is left below the program's stack, where a replay would leave another one.
-    const long result =
-        plan().has_processes()
-            ? sys::raw(SYS_rt_tgsigqueueinfo, task.identity.tid, task.identity.tid, noted.signal,
-                       reinterpret_cast<long>(info))
-            : sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid),
-                       noted.signal, reinterpret_cast<long>(info));
-    if (counts && result == 0) task.signals.raised_again[noted.signal - sys::kFirstRealTime]++;
-  };
-  constexpr int kOurs = sys::kNeverBlockedCount;
-  PendingSignal at_once[kOurs];  // these come while they are raised, so the list must be done with
-  int count_at_once = 0;
-  uint64_t taken = 0;  // of these
-  // Those may still be noted meanwhile: the list is over when nothing has come behind its end.
-  const auto take_all = [&] {
-    uint32_t count = 0, end;
-    do {
-      for (; count < task.pending; count++) {
-        PendingSignal& noted = task.signals.pending_signals[count];
-        const uint64_t bit = sys::signal_bit(noted.signal);
-        if (!(sys::never_blocked() & bit)) raise(noted);
-        else if (!(taken & bit)) at_once[count_at_once++] = noted;
-        taken |= bit;
-      }
-      end = count;
-    } while (!__atomic_compare_exchange_n(&task.pending, &end, 0u, false, __ATOMIC_SEQ_CST,
-                                          __ATOMIC_SEQ_CST));
-    return count;
-  };
-  const uint32_t count = take_all();
-  input::note_signals_taken(task);
-  task.in_runtime = 0;
-  constexpr uint32_t kMany = 1024;
-  if (count > kMany) {
-    sys::raw(SYS_madvise, reinterpret_cast<long>(task.signals.pending_signals),
-             static_cast<long>(page_up(count * sizeof(PendingSignal))), MADV_REMOVE);
-  }
-  task.raising = frame;
+  const bool has_wait_mask = task.signals.has_wait_mask;
+  const uint64_t wait_mask = task.signals.wait_mask;
+  // A recording has each noted once, so none may wait for another round.
+  auto beyond = input::is_on() ? trap::Beyond::kLost : trap::Beyond::kKept;
   for (;;) {
-    for (int i = 0; i < count_at_once; i++) raise(at_once[i]);
-    if (!task.pending) break;  // else one was noted while another was on its way to its handler
-    count_at_once = 0;
-    taken = 0;
-    take_all();
+    const uint64_t mask = trap::block_for_raising(task);
+    const uint64_t after = (has_wait_mask ? wait_mask : mask) & ~sys::never_blocked();
+    task.in_runtime = 1;
+    if (!input::is_on()) trap::take_queued(task, after);
+    const trap::Raised raised = trap::raise_noted(task, *frame, beyond);
+    if (has_wait_mask) {  // the handlers run as if the wait with its own mask still went on
+      task.signals.has_wait_mask = 0;
+      sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&after), 0, 8);
+    }
+    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+    if (input::is_on() || !task.pending) break;
+    // What the program blocks, in a handler say, may as well wait here until there is room.
+    const bool is_stuck = raised.left && !raised.count;
+    if (is_stuck && ((after & sys::signal_bit(task.signals.pending_signals[0].signal)) ||
+                     beyond == trap::Beyond::kBare))
+      break;
+    beyond = is_stuck ? trap::Beyond::kBare : trap::Beyond::kKept;
   }
-  if (task.signals
-          .has_wait_mask) {  // the handlers run as if the wait with its own mask still went on
-    task.signals.has_wait_mask = 0;
-    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&after), 0, 8);
-  }
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
   return input::replaying();
 }
 }

@@ -77,14 +77,15 @@ void raise_program_signals(uint64_t open_set) {
   }
 }
 
-bool send(Task& target, int signal, const void* info) {
+long send(Task& target, int signal, const void* info) {
   Shared& s = shared();
   if (&target == &self() && !handled(signal)) page::dump_only_present();  // abort(), perhaps
-  if (!plan().has_processes() || !handled(signal) || is_ours(signal)) return false;
+  if (!plan().has_processes() || !handled(signal) || is_ours(signal)) return 0;
   // What it blocks the kernel keeps for it, behind the others of that number, and knows how many it
   // may.
-  if (is_in(target.signals.wait_set | target.signals.mask, signal)) return false;
-  if (!put_signal(target.signals.inbox, signal, info)) return false;
+  if (is_in(target.signals.wait_set | target.signals.mask, signal)) return 0;
+  if (!put_signal(target.signals.inbox, signal, info))
+    return signal >= sys::kFirstRealTime ? -EAGAIN : 0;
   bool outside = false;
   {
     SpinGuard guard(s.order.lock);
@@ -95,7 +96,7 @@ bool send(Task& target, int signal, const void* info) {
   const bool computes = (input::recording() || plan().checks_races()) && plan().gives_pages() &&
                         target.order.computes;
   if (outside || computes) sys::raw(SYS_tkill, target.identity.tid, sys::g_probe_signal);
-  return true;
+  return 1;
 }
 
 namespace {
@@ -139,7 +140,8 @@ long send_to_program(int signal, const void* info) {
        i++) {  // the kernel, too, looks at the first thread first
     Task& task = s.tasks[i];
     if (task.order.state == TaskState::kFree) continue;
-    if (!is_in(task.signals.mask, signal) && send(task, signal, info)) return 1;
+    if (const long sent = is_in(task.signals.mask, signal) ? 0 : send(task, signal, info))
+      return sent;
     if (!waiting && is_in(task.signals.wait_set, signal)) waiting = &task;
   }
   if (!waiting && is_in(s.signals.signalfd_mask, signal)) waiting = signalfd_reader();

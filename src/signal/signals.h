@@ -56,10 +56,11 @@ void install(int signal);
 // handler was installed with SA_RESTART.
 bool restarts();
 
-// A task sends another task a signal. Returns true if the target will handle it when it goes on, at
-// a point that does not depend on time. Returns false if the kernel must send it. REQUIRES: the
+// A task sends another task a signal. Returns 1 if the target will handle it when it goes on, at a
+// point that does not depend on time. Returns 0 if the kernel must send it. Returns -EAGAIN if no
+// more real-time signals may wait: one that the kernel sent would come before those. REQUIRES: the
 // turn, so that the target stands at an event or sleeps.
-bool send(Task& target, int signal, const void* info);
+long send(Task& target, int signal, const void* info);
 // A task sends the program as a whole a signal that the program handles. Returns 1 if that is done,
 // 0 if the kernel must do it, or -errno. REQUIRES: the turn; View isolated.
 long send_to_program(int signal, const void* info);

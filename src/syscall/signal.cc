@@ -255,7 +255,9 @@ long send_to_task(Call& call, int group_named, int tid, int signal, long queued)
     if (!queued) fill_info(info, signal, SI_TKILL);
     info->si_signo = signal;
     const uint32_t pending = target->pending;
-    if (!trap::send(*target, signal, info)) {
+    const long sent = trap::send(*target, signal, info);
+    if (sent < 0) result = sent;
+    if (!sent) {
       const int to = tasks::kernel_tid(*target);
       const long group = plan().has_processes() ? to : sys::raw(SYS_getpid);
       result = input::log_value(input::What::kReady, [&] {
