@@ -38,9 +38,28 @@ using weir::interpose::release_in_program;
 using weir::interpose::Routine;
 
 #define WEIR_LIBRARY(name, ...)                             \
-  static decltype(name)* known_##name;                      \
   const auto real = weir::libc::found(known_##name, #name); \
   if (!real) return __VA_ARGS__
+
+extern "C" {
+int __cxa_atexit(Routine routine, void* argument, void* library_of);
+int on_exit(void (*routine)(int, void*), void* argument);
+int __cxa_at_quick_exit(void (*routine)(), void* library_of);
+void __cxa_finalize(void* library_of);
+int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library_of);
+int fork();
+}
+
+// Of the library of each release. Looked up before the program has threads: which of them would
+// come first differs from run to run, and a look-up takes a lock of the C library's.
+#define WEIR_EARLY_LIBRARY(X)                                                                   \
+  X(__cxa_atexit)                                                                               \
+  X(on_exit) X(__cxa_at_quick_exit) X(__cxa_finalize) X(__register_atfork) X(fork) X(flockfile) \
+      X(ftrylockfile) X(funlockfile)
+#define WEIR_KEEP(name) static decltype(name)* known_##name;
+WEIR_EARLY_LIBRARY(WEIR_KEEP)
+#define WEIR_FIND_EARLY(name) weir::libc::found(known_##name, #name);
+__attribute__((constructor)) static void find_early(){WEIR_EARLY_LIBRARY(WEIR_FIND_EARLY)}
 
 WEIR_EXPORT int __cxa_atexit(Routine routine, void* argument, void* library_of) {
   WEIR_LIBRARY(__cxa_atexit, -1);
@@ -111,6 +130,7 @@ WEIR_EXPORT int fork() {
 
 #define WEIR_DEFINE(result, name, parameters, arguments)                    \
   WEIR_EXPORT result name parameters {                                      \
+    static decltype(name)* known_##name;                                    \
     WEIR_LIBRARY(name, -1);                                                 \
     release_in_program(weir::happens::kWork);                               \
     const auto answer = by_library([&] { return real arguments; });         \

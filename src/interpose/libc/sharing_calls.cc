@@ -35,12 +35,17 @@ void note_sharing(findings::SharingNumber call, const Caller& caller) {
   X(void*, gethostbyname, (const char* name), (name))    \
   X(void*, gethostbyaddr, (const void* address, unsigned size, int type), (address, size, type))
 
+// Looked up before the program has threads, as in interpose/library_work.cc.
+#define WEIR_SHARING_KNOWN(result, name, parameters, arguments) result(*name) parameters;
+static struct { WEIR_SHARING_FUNCTIONS(WEIR_SHARING_KNOWN) } g_known;
+#define WEIR_SHARING_FIND(result, name, parameters, arguments) libc::found(g_known.name, #name);
+__attribute__((constructor)) static void find_early(){WEIR_SHARING_FUNCTIONS(WEIR_SHARING_FIND)}
+
 #define WEIR_SHARING_DOOR(result, name, parameters, arguments)                                   \
   extern "C" [[gnu::visibility("default")]] result weir_shares_##name parameters __asm__(#name); \
   result weir_shares_##name parameters {                                                         \
-    static result(*known) parameters;                                                            \
     note_sharing(findings::kCall_##name, WEIR_CALLER);                                           \
-    return libc::found(known, #name) arguments;                                                  \
+    return libc::found(g_known.name, #name) arguments;                                           \
   }
 WEIR_SHARING_FUNCTIONS(WEIR_SHARING_DOOR)
 
