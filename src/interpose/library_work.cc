@@ -52,14 +52,29 @@ int fork();
 
 // Of the library of each release. Looked up before the program has threads: which of them would
 // come first differs from run to run, and a look-up takes a lock of the C library's.
-#define WEIR_EARLY_LIBRARY(X)                                                                   \
-  X(__cxa_atexit)                                                                               \
-  X(on_exit) X(__cxa_at_quick_exit) X(__cxa_finalize) X(__register_atfork) X(fork) X(flockfile) \
-      X(ftrylockfile) X(funlockfile)
-#define WEIR_KEEP(name) static decltype(name)* known_##name;
-WEIR_EARLY_LIBRARY(WEIR_KEEP)
-#define WEIR_FIND_EARLY(name) weir::libc::found(known_##name, #name);
-__attribute__((constructor)) static void find_early(){WEIR_EARLY_LIBRARY(WEIR_FIND_EARLY)}
+static decltype(__cxa_atexit)* known___cxa_atexit;
+static decltype(on_exit)* known_on_exit;
+static decltype(__cxa_at_quick_exit)* known___cxa_at_quick_exit;
+static decltype(__cxa_finalize)* known___cxa_finalize;
+static decltype(__register_atfork)* known___register_atfork;
+static decltype(fork)* known_fork;
+static decltype(flockfile)* known_flockfile;
+static decltype(ftrylockfile)* known_ftrylockfile;
+static decltype(funlockfile)* known_funlockfile;
+
+#define WEIR_FIND_EARLY(name) weir::libc::found(known_##name, #name)
+
+__attribute__((constructor)) static void find_early() {
+  WEIR_FIND_EARLY(__cxa_atexit);
+  WEIR_FIND_EARLY(on_exit);
+  WEIR_FIND_EARLY(__cxa_at_quick_exit);
+  WEIR_FIND_EARLY(__cxa_finalize);
+  WEIR_FIND_EARLY(__register_atfork);
+  WEIR_FIND_EARLY(fork);
+  WEIR_FIND_EARLY(flockfile);
+  WEIR_FIND_EARLY(ftrylockfile);
+  WEIR_FIND_EARLY(funlockfile);
+}
 
 WEIR_EXPORT int __cxa_atexit(Routine routine, void* argument, void* library_of) {
   WEIR_LIBRARY(__cxa_atexit, -1);
