@@ -47,7 +47,6 @@ int on_exit(void (*routine)(int, void*), void* argument);
 int __cxa_at_quick_exit(void (*routine)(), void* library_of);
 void __cxa_finalize(void* library_of);
 int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library_of);
-int fork();
 }
 
 // Of the library of each release. Looked up before the program has threads: which of them would
@@ -57,7 +56,7 @@ static decltype(on_exit)* known_on_exit;
 static decltype(__cxa_at_quick_exit)* known___cxa_at_quick_exit;
 static decltype(__cxa_finalize)* known___cxa_finalize;
 static decltype(__register_atfork)* known___register_atfork;
-static decltype(fork)* known_fork;
+static int (*known_fork)();
 static decltype(flockfile)* known_flockfile;
 static decltype(ftrylockfile)* known_ftrylockfile;
 static decltype(funlockfile)* known_funlockfile;

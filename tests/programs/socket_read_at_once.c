@@ -1,7 +1,6 @@
 // Reads of sockets in a program with threads, where a recording asks for what is there instead of
 // asking whether anything is: whole, in pieces, of nothing, at the end, within a time limit, of
 // datagrams, where the program has given recvfrom away, and of a pipe.
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
