@@ -368,7 +368,6 @@ struct ProcessTable {
                           // turn
 };
 
-// Signals and timers, as the program believes them.
 // A timer of the monitor's (signal/timers.h).
 struct ProgramTimer {
   int32_t id;
@@ -381,6 +380,7 @@ struct ProgramTimer {
   uint32_t has_told;  // there was one
 };
 
+// Signals and timers, as the program believes them.
 struct SignalState {
   SpinLock lock;
   sys::KernelSigaction actions[sys::kSignals + 1];
