@@ -9,7 +9,6 @@
 // Invariant: the text is of the exception that is on its way. One that is thrown and caught by a
 // destructor meanwhile does not change it. (not checkable: libstdc++ does not say which it is)
 #include <cxxabi.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include <typeinfo>
 
 #include "dsm/base/failure.h"
+#include "dsm/base/next.h"
 #include "weir/dsm.h"
 
 namespace weir::dsm {
@@ -64,11 +64,6 @@ void on_terminate() {
   }
   if (g_before) g_before();
   abort();
-}
-
-template <typename Function>
-Function* next(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
 }  // namespace

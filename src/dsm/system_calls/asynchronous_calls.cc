@@ -7,7 +7,6 @@
 // A pipe or a socket may keep a caller waiting for ever. There a thread of the library makes the
 // calls, one descriptor's in their order, and aio_suspend and aio_cancel know of them.
 #include <aio.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -22,16 +21,12 @@
 #include <vector>
 
 #include "dsm/api/api.h"
+#include "dsm/base/next.h"
 #include "dsm/core/thread.h"
 #include "dsm/system_calls/kernel_calls.h"
 
 namespace weir::dsm {
 namespace {
-
-template <typename Function>
-Function* next(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
 
 struct Called {
   void (*function)(sigval);

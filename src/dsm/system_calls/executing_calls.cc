@@ -3,7 +3,6 @@
 // does, so the filter (kernel_filter.cc) leaves them alone and the kernel would find nothing. These
 // functions stand before libc's and make accessible what is named.
 #include <alloca.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -14,6 +13,7 @@
 
 #include <string>
 
+#include "dsm/base/next.h"
 #include "dsm/system_calls/kernel_calls.h"
 
 namespace weir::dsm {
@@ -86,8 +86,7 @@ using namespace weir::dsm;
   words[0] = const_cast<char*>(first);                                           \
   va_start(rest, first);                                                         \
   for (size_t i = 1; i <= count; i++) words[i] = va_arg(rest, char*)
-#define WEIR_NEXT(name) \
-  static auto* const libc = reinterpret_cast<decltype(name)*>(dlsym(RTLD_NEXT, #name))
+#define WEIR_NEXT(name) static auto* const libc = next<decltype(name)>(#name)
 
 extern "C" {
 

@@ -22,6 +22,7 @@
 
 #include "dsm/api/api.h"
 #include "dsm/base/failure.h"
+#include "dsm/base/next.h"
 #include "dsm/system_calls/kernel_calls.h"
 
 namespace weir::dsm {
@@ -104,10 +105,10 @@ int shared_by(const Attributes* attributes, int (*get)(const Attributes*, int*))
 
 // Without a guard, since an allocator may make its first mutex while libc looks for the function.
 template <typename Function>
-Function* next(std::atomic<Function*>& found, const char* name) {
+Function* kept_next(std::atomic<Function*>& found, const char* name) {
   Function* function = found.load(std::memory_order_acquire);
   if (!function) {
-    function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+    function = next<Function>(name);
     found.store(function, std::memory_order_release);
   }
   return function;
@@ -208,7 +209,7 @@ __attribute__((visibility("default"))) int pthread_mutex_init(
   static std::atomic<int (*)(pthread_mutex_t*, const pthread_mutexattr_t*)> libc{nullptr};
   refuse_process_shared(mutex, shared_by(attributes, pthread_mutexattr_getpshared), "a mutex",
                         "weir_dsm_lock");
-  return next(libc, "pthread_mutex_init")(mutex, attributes);
+  return kept_next(libc, "pthread_mutex_init")(mutex, attributes);
 }
 
 __attribute__((visibility("default"))) int pthread_rwlock_init(
@@ -216,7 +217,7 @@ __attribute__((visibility("default"))) int pthread_rwlock_init(
   static std::atomic<int (*)(pthread_rwlock_t*, const pthread_rwlockattr_t*)> libc{nullptr};
   refuse_process_shared(lock, shared_by(attributes, pthread_rwlockattr_getpshared),
                         "a lock of readers and writers", "weir_dsm_lock");
-  return next(libc, "pthread_rwlock_init")(lock, attributes);
+  return kept_next(libc, "pthread_rwlock_init")(lock, attributes);
 }
 
 __attribute__((visibility("default"))) int pthread_barrier_init(
@@ -225,21 +226,21 @@ __attribute__((visibility("default"))) int pthread_barrier_init(
       nullptr};
   refuse_process_shared(barrier, shared_by(attributes, pthread_barrierattr_getpshared), "a barrier",
                         "weir_dsm_barrier");
-  return next(libc, "pthread_barrier_init")(barrier, attributes, count);
+  return kept_next(libc, "pthread_barrier_init")(barrier, attributes, count);
 }
 
 __attribute__((visibility("default"))) int pthread_spin_init(pthread_spinlock_t* lock,
                                                              int shared) noexcept {
   static std::atomic<int (*)(pthread_spinlock_t*, int)> libc{nullptr};
   refuse_process_shared(const_cast<int*>(lock), shared, "a spin lock", "weir_dsm_lock");
-  return next(libc, "pthread_spin_init")(lock, shared);
+  return kept_next(libc, "pthread_spin_init")(lock, shared);
 }
 
 __attribute__((visibility("default"))) int sem_init(sem_t* semaphore, int shared,
                                                     unsigned value) noexcept {
   static std::atomic<int (*)(sem_t*, int, unsigned)> libc{nullptr};
   refuse_process_shared(semaphore, shared, "a semaphore", "weir_dsm_semaphore_post");
-  return next(libc, "sem_init")(semaphore, shared, value);
+  return kept_next(libc, "sem_init")(semaphore, shared, value);
 }
 
 }  // extern "C"

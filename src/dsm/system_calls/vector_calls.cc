@@ -3,7 +3,6 @@
 // thread that blocks all signals may use shared memory, whose faults are SIGSEGV and whose system
 // calls are SIGSYS; blocked, the kernel would end the process. What is received goes aside first
 // (aside.cc).
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,6 +15,7 @@
 
 #include <algorithm>
 
+#include "dsm/base/next.h"
 #include "dsm/system_calls/aside.h"
 #include "dsm/system_calls/handlers.h"
 #include "dsm/system_calls/kernel_calls.h"
@@ -106,11 +106,6 @@ ssize_t write_list(int file, const iovec* list, int count, Call call) {
   if (count <= 0 || count > IOV_MAX || !add(buffers, list, static_cast<size_t>(count), false))
     return call(list, count, 0);
   return transfer(file, list, count, buffers, call);
-}
-
-template <typename Function>
-Function* next(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
 // The kernel gets sets of its own, since the filter leaves this call alone. It would change the
