@@ -23,12 +23,13 @@ enum class Optimization : uint32_t {
   kSpins,       // a loop that provably waits gives its pages up
   kCreation,    // a task that makes another gives up all its pages
   kKeeping,     // in a run of page faults and nothing else a task gives no page up
+  kSlices,      // such runs go on over calls and are had by turns, for milliseconds each
 };
-inline constexpr const char* kOptimizations[] = {"preemption", "demand", "heap",     "pool",
-                                                 "tape",       "ahead",  "around",   "readers",
-                                                 "migration",  "spins",  "creation", "keeping"};
+inline constexpr const char* kOptimizations[] = {
+    "preemption", "demand",    "heap",  "pool",     "tape",    "ahead", "around",
+    "readers",    "migration", "spins", "creation", "keeping", "slices"};
 inline constexpr uint32_t kOptimizationCount = sizeof kOptimizations / sizeof kOptimizations[0];
-static_assert(static_cast<uint32_t>(Optimization::kKeeping) + 1 == kOptimizationCount);
+static_assert(static_cast<uint32_t>(Optimization::kSlices) + 1 == kOptimizationCount);
 
 inline constexpr uint32_t bit_of(Optimization which) { return 1u << static_cast<uint32_t>(which); }
 

@@ -225,11 +225,13 @@ struct TaskPages {
   uint64_t waited;          // its number among those who had to wait for a page, while it
                             // does; 0: it need not
   uint64_t awaits;          // the page, and in the lowest bit whether it is to write it
-  uint32_t fault_run;       // page faults since its last event of another kind or wait
-                            // for a page. Guarded by: the turn
+  uint32_t fault_run;       // page faults since its last event that ends such a run, or wait for
+                            // a page. Guarded by: the turn
   uint32_t waits_for_page;  // its wait ends by another task only
   uint64_t defers_until;    // and for how long it is not to be stopped for who waits for its pages
                             // (sys::monotonic_ns)
+  uint64_t asked_since;     // and since when they wait
+  uint32_t was_deferred;    // it has asked a task for a page that was in such a run
   uint64_t hot_pages;       // faults for pages for which tasks compete, since it has held on to
                             // them; 0: it does not. Guarded by: the turn
   uint64_t held_since;      // cycles: when it was given the last of these

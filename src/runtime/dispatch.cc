@@ -1,6 +1,7 @@
 // Where every patched site and every interposed call arrives: on the task's runtime stack,
 // registers in the frame.
 
+#include "base/coherent_features.h"
 #include "check/core/check.h"
 #include "check/core/happens_before.h"
 #include "check/replay/replay.h"
@@ -158,8 +159,10 @@ void on_notice(Frame& frame) {
 void give_pages_if_asked(Task& task) {
   if (task.turn.depth || task.identity.in_vfork || task.fast_lock_section) return;
   const auto is_to_give = [&] {
-    return view::coherent::is_asked(task) &&
-           (!view::coherent::holds_on(task) || view::coherent::has_held_long(task));
+    if (!view::coherent::is_asked(task)) return false;
+    if (view::coherent::is_in_run(task) && uses(Optimization::kSlices))
+      return view::coherent::has_deferred_long(task);
+    return !view::coherent::holds_on(task) || view::coherent::has_held_long(task);
   };
   if (!input::log_if(input::What::kAskedForPages, is_to_give)) return;
   begin_turn(EventKind::kOther);

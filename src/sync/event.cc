@@ -174,7 +174,7 @@ void enter(Task& task, EventKind kind) {
   enter_phase(task, Phase::kTurn);
   task.spent.counters.serial_cycles -= sys::cycles();
   if (plan().gives_pages()) {
-    if (kind != EventKind::kFault) task.pages.fault_run = 0;
+    if (kind != EventKind::kFault) view::coherent::end_run_unless_kept(task, kind);
     end_hold_if_over(task, kind);
     task.pages.granted_pages =
         !task.pages.holds_call && view::current().grant_requests_unless_deferred(task);

@@ -21,6 +21,7 @@
 #include "memory/program_memory.h"
 #include "sys/futex.h"
 #include "sys/report.h"
+#include "sys/syscall_x86_64.h"
 #include "view/coherent/directory.h"
 
 namespace weir::view::coherent {
@@ -69,6 +70,7 @@ void ask(Task& task, uint64_t page, bool to_write) {
     if (h.requests[i] == request) return;
   }
   if (h.request_count == Holder::kMaxRequests) fail("ask for a page", page, -ENOMEM);
+  if (!h.request_count) task.pages.asked_since = sys::monotonic_ns();
   h.requests[h.request_count++] = request;
 }
 
@@ -127,7 +129,9 @@ bool take(Task& task, uint64_t page, bool to_write, bool asks) {
   each_other([&](Task& other) {
     if (!other.order.computes) return;
     waits = true;
-    if (asks) ask(other, page, to_write);
+    if (!asks) return;
+    ask(other, page, to_write);
+    task.pages.was_deferred |= is_in_run(other);
   });
   if (waits && asks) {
     contended_byte(index_of(page)) |= contended_bit(index_of(page));

@@ -7,6 +7,7 @@
 // every access, racy or not.
 #pragma once
 
+#include "control/event.h"
 #include "control/task.h"
 #include "memory/demand.h"
 
@@ -39,16 +40,22 @@ void map_again(Task& task, uint64_t start, uint64_t size);
 // True if the task has the page of the address, for writing if `writes`.
 bool has(const Task& task, uint64_t address, bool writes);
 
-// True in a run of page faults without a wait or another event between them. Then the task defers
-// requests for its pages until it comes to another event, or is stopped for the requesting tasks.
-// So tasks that touch the same pages all the time have each page for a while, instead of for one
-// access. In turns.
+// True in a run of page faults without a wait between them, nor another event but calls that do not
+// wait. Then the task defers requests for its pages until the run ends, or it is stopped for the
+// requesting tasks. So tasks that touch the same pages all the time have each page for a while,
+// instead of for one access. In turns.
 bool defers_requests(const Task& task);
 // True if the task has been given pages that tasks take from each other again and again, and keeps
 // them over its events. In turns.
 inline bool holds_on(const Task& task) { return task.pages.hot_pages != 0; }
-// In a run of page faults, and nothing else. In turns.
+// In such a run. In turns.
 bool is_in_run(const Task& task);
+// The task stands at an event that is no page fault. In turns: whether a run has lasted long enough
+// for those who wait is an input.
+void end_run_unless_kept(Task& task, EventKind kind);
+inline void end_run(Task& task) { task.pages.fault_run = 0; }
+// The time for which it was not to be stopped for who waits for its pages is over.
+bool has_deferred_long(const Task& task);
 // It has held on for long enough, or what it does between its events takes longer than another
 // task should wait. Depends on the clock, so the caller records it.
 bool has_held_long(const Task& task);

@@ -23,6 +23,7 @@ class Coherent : public View {
   // for a page may have what its holder needs.
   void release_before_sleep(Task& task, bool stays_mapped) override {
     coherent::end_hold(task, false);
+    coherent::end_run(task);
     if (uses(Optimization::kPreemption) || task.pages.spins_on_pages || task.pages.waits_for_page)
       coherent::grant_requests(task, stays_mapped);
     else coherent::release_all(task, stays_mapped);

@@ -3,7 +3,10 @@
 // A transfer costs some 15 us of processor time. Tasks that touch the same pages all the time would
 // have each page for one access, or from one event to the next, and do nothing but pass pages. So a
 // task keeps them for a multiple of what it cost to get them, in two cases:
-// - In a run of page faults without another event or a wait in between.
+// - In a run of page faults without a wait in between, nor another event but calls that do not
+//   wait. Tasks that are in such runs have the pages they compete for by turns: one that had to
+//   wait for another in a run is in a run itself at once, and none is in one for longer than
+//   kLongestSliceNs while others wait.
 // - A page that goes from task to task again and again is hot. A task that has been given one keeps
 //   all its pages over its events, and then gives up all hot ones together: the next task needs
 //   most of them, and gets them without asking.
@@ -18,6 +21,7 @@
 //    pages. (checked in end_hold)
 
 #include "control/control.h"
+#include "record/input.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "view/coherent/directory.h"
@@ -30,8 +34,9 @@ namespace {
 // brought together, and for kLongestRun faults at most, which is the one limit that follows from
 // turns.
 constexpr uint32_t kMinRun = 16, kLongestRun = 4096;
-constexpr uint64_t kFaultTimeNs = 6'000;  // about what the first costs
-constexpr uint64_t kLongestDeferralNs = 1'000'000;
+constexpr uint64_t kFaultTimeNs = 6'000;            // about what the first costs
+constexpr uint64_t kLongestDeferralNs = 1'000'000;  // without slices
+constexpr uint64_t kLongestSliceNs = 8'000'000;     // since another task waits
 
 // Of a page: how often it has gone to another task soon after the time before, and when that was,
 // in turns.
@@ -54,8 +59,25 @@ uint64_t hold_time(const Task& task) {
   return time < kLongestHold ? time : kLongestHold;
 }
 
-void put_stop_off(Task& task, uint64_t nanoseconds) {
-  __atomic_store_n(&task.pages.defers_until, sys::monotonic_ns() + nanoseconds, __ATOMIC_RELAXED);
+void put_stop_off(Task& task, uint64_t nanoseconds, uint64_t limit = ~uint64_t{0}) {
+  const uint64_t end = sys::monotonic_ns() + nanoseconds;
+  __atomic_store_n(&task.pages.defers_until, end < limit ? end : limit, __ATOMIC_RELAXED);
+}
+
+// How far the run has come with this fault.
+uint32_t run_with(const Task& task, const Given& given) {
+  if (given.has_waited) return task.pages.was_deferred && uses(Optimization::kSlices) ? kMinRun : 0;
+  return task.pages.fault_run == kLongestRun ? 0 : task.pages.fault_run + given.was_anothers;
+}
+
+void put_stop_of_run_off(Task& task) {
+  const uint64_t run = task.pages.fault_run, time = kFaultTimeNs * run * run / kMinRun;
+  if (!uses(Optimization::kSlices)) {
+    put_stop_off(task, time < kLongestDeferralNs ? time : kLongestDeferralNs);
+  } else {
+    put_stop_off(task, time < kLongestSliceNs ? time : kLongestSliceNs,
+                 is_asked(task) ? task.pages.asked_since + kLongestSliceNs : ~uint64_t{0});
+  }
 }
 
 }  // namespace
@@ -88,18 +110,27 @@ bool is_in_run(const Task& task) {
 bool defers_requests(const Task& task) { return is_in_run(task) || holds_on(task); }
 
 void note_fault(Task& task, const Given& given) {
-  task.pages.fault_run = given.has_waited || task.pages.fault_run == kLongestRun
-                             ? 0
-                             : task.pages.fault_run + given.was_anothers;
+  task.pages.fault_run = run_with(task, given);
+  task.pages.was_deferred = 0;
   if (is_in_run(task)) {
     end_hold(task, false);
-    const uint64_t time = kFaultTimeNs * task.pages.fault_run * task.pages.fault_run / kMinRun;
-    put_stop_off(task, time < kLongestDeferralNs ? time : kLongestDeferralNs);
+    put_stop_of_run_off(task);
   } else if (given.is_hot && uses(Optimization::kKeeping)) {
     task.pages.hot_pages++;
     task.pages.held_since = sys::cycles();
     put_stop_off(task, hold_time(task) / kCyclesPerNs);
   }
+}
+
+bool has_deferred_long(const Task& task) { return sys::monotonic_ns() > task.pages.defers_until; }
+
+void end_run_unless_kept(Task& task, EventKind kind) {
+  const bool is_call = kind == EventKind::kSyscall || kind == EventKind::kHeap;
+  if (is_call && is_in_run(task) && uses(Optimization::kSlices)) {
+    if (!is_asked(task) || task.pages.holds_call) return;
+    if (!input::log_if(input::What::kHeldLong, [&] { return has_deferred_long(task); })) return;
+  }
+  end_run(task);
 }
 
 bool has_held_long(const Task& task) {
