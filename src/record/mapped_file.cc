@@ -52,12 +52,13 @@ channel::MappedFile facts_of(const struct stat& status, long descriptor) {
 void put_file(Task& task, long descriptor, bool is_shared) {
   struct stat status {};
   sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status));
-  const channel::MappedFile facts = facts_of(status, descriptor);
+  channel::MappedFile facts = facts_of(status, descriptor);
   char path[512];
   long length = sys::name_of_descriptor(descriptor, path, sizeof path);
   if (length < 0) length = 0;
   bool is_new;
   const uint32_t number = number_of(facts, is_shared, is_new);
+  if (is_shared) facts.modified = channel::MappedFile::kAnyTime;
   put(task,
       channel::Entry{channel::Kind::kFile, 0, is_new ? uint16_t{0} : channel::kMappedBefore,
                      static_cast<uint32_t>(sizeof facts + static_cast<uint64_t>(length)), 0, 0,

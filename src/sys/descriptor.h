@@ -11,10 +11,12 @@
 namespace weir::sys {
 
 // By its name, which is a path or says what else it is ("anon_inode:[signalfd]"): up to `room`
-// bytes, without a zero behind. Returns how many, or -errno.
+// bytes, without a zero behind. Returns how many, or -errno. Like the kernel, it looks at the low
+// half only: a program's register may have anything above (a structure of two descriptors, of which
+// the first one is passed on).
 inline long name_of_descriptor(long descriptor, char* to, uint64_t room) {
   char link[40];
-  *append_number(append_text(link, "/proc/self/fd/"), static_cast<uint64_t>(descriptor)) = 0;
+  *append_number(append_text(link, "/proc/self/fd/"), static_cast<uint32_t>(descriptor)) = 0;
   return raw(SYS_readlink, reinterpret_cast<long>(link), reinterpret_cast<long>(to),
              static_cast<long>(room));
 }

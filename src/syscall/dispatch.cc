@@ -287,7 +287,7 @@ class MappingsShown {
     if (!shared().memory.maps_are_read || !page::closed::is_open()) return false;
     if (call.number != SYS_read && call.number != SYS_pread64) return false;
     char link[48], target[64] = {};
-    append_number(append_text(link, "/proc/self/fd/"), static_cast<uint64_t>(call.a));
+    append_number(append_text(link, "/proc/self/fd/"), static_cast<uint32_t>(call.a));
     sys::raw(SYS_readlink, reinterpret_cast<long>(link), reinterpret_cast<long>(target),
              long{sizeof target} - 1);
     return starts_with(target, "/proc/") && ends_with(target, "maps");

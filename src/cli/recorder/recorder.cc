@@ -65,9 +65,11 @@ int level_of(const recording::Chunk& chunk) {
 }
 
 bool is_the_one(const struct stat& status, const channel::MappedFile& wanted) {
-  return S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) == wanted.size &&
-         status.st_dev == wanted.device && status.st_ino == wanted.inode &&
-         recording::modified(status) == wanted.modified;
+  if (!S_ISREG(status.st_mode) || status.st_dev != wanted.device || status.st_ino != wanted.inode)
+    return false;
+  const auto size = static_cast<uint64_t>(status.st_size);
+  if (wanted.modified == channel::MappedFile::kAnyTime) return size >= wanted.size;
+  return size == wanted.size && recording::modified(status) == wanted.modified;
 }
 
 bool is_the_one(const File& file, const channel::MappedFile& wanted) {

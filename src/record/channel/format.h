@@ -183,8 +183,12 @@ inline constexpr uint16_t kOfImage = 2;
 // A file that is being mapped. The task that puts this waits until the ring is empty, with the file
 // open; meanwhile the command copies the file.
 struct MappedFile {
+  // Of a file that is mapped shared: whoever has it mapped for writing changes its time at any
+  // moment, and may let it grow. The copy has what it is when the command looks.
+  static constexpr int64_t kAnyTime = -1;
+
   uint64_t size;
-  int64_t modified;  // nanoseconds
+  int64_t modified;  // nanoseconds, or kAnyTime
   uint64_t device;
   uint64_t inode;
   int32_t process;  // in which it is open, as the command counts processes
