@@ -88,6 +88,16 @@ void on_call(Frame& frame) {
       static_cast<long>(frame.rsi), static_cast<long>(frame.rdx), static_cast<long>(frame.rcx)));
 }
 
+// The runtime is entered by %gs: what it finds there would be the program's memory.
+[[noreturn]] void refuse_base(uint64_t where) {
+  report(
+      "the program uses the register %%gs itself (wrgsbase at %x), which Weir needs: a result "
+      "would "
+      "be wrong. `weir run` (--order free --view direct) runs it as it is",
+      where);
+  die(125);
+}
+
 void on_site(Frame& frame) {
   frame.shown = frame.rip;
   if (frame.site != trap::kPreempted && frame.site != trap::kLeaveInPlaceProcess)
@@ -143,6 +153,7 @@ void on_site(Frame& frame) {
       if (constant::has_random()) give_random(site->random, frame, constant::next_random());
       else on_answer(frame, [&] { execute_random(site->random, frame); });
       break;
+    case SiteKind::kBase: refuse_base(site->address);
   }
 }
 

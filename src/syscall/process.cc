@@ -351,6 +351,12 @@ long on_process_always(Call& call) {
     case SYS_execveat: return on_execute(call);
     case SYS_arch_prctl:
       if (call.a == ARCH_SET_FS) sys::g_has_glibc_thread = false;  // Go, and static programs
+      if (call.a == ARCH_SET_GS) {
+        report(
+            "the program uses the register %%gs itself (arch_prctl), which Weir needs: a result "
+            "would be wrong. `weir run` (--order free --view direct) runs it as it is");
+        die(125);
+      }
       return call_kernel(call);
     case SYS_setrlimit:
     case SYS_prlimit64: return on_limits(call);

@@ -21,7 +21,7 @@ namespace byte_scan {
 enum class Look : uint8_t {
   kSyscall,    // 0f 05
   kAtomic,     // f0; 86 or 87 with a memory operand; 0f ae
-  kProcessor,  // 0f 31; 0f 01; 0f a2; 0f c7: what asks the processor
+  kProcessor,  // 0f 31; 0f 01; 0f a2; 0f ae; 0f c7: what asks the processor, or sets %gs
   kFar,  // what may be the opcode of a branch of 32 bits (e8, e9, 0f 8x, c7 f8) or a lea relative
          // to rip (8d)
   kAbsolute,  // what may be ModRM and SIB of an operand at an absolute address with an index,
@@ -36,7 +36,8 @@ constexpr bool matches(Look look, uint8_t byte, uint8_t next) {
       return byte == 0xf0 || ((byte & 0xfe) == 0x86 && next < 0xc0) ||
              (byte == 0x0f && next == 0xae);
     case Look::kProcessor:
-      return byte == 0x0f && (next == 0x31 || next == 0x01 || next == 0xa2 || next == 0xc7);
+      return byte == 0x0f &&
+             (next == 0x31 || next == 0x01 || next == 0xa2 || next == 0xae || next == 0xc7);
     case Look::kFar:
       return (byte & 0xfe) == 0xe8 || (byte == 0x0f && (next & 0xf0) == 0x80) ||
              (byte == 0xc7 && next == 0xf8) || (byte == 0x8d && (next & 0xc7) == 0x05);

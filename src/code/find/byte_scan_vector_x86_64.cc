@@ -30,8 +30,9 @@ inline __m128i match(__m128i byte, __m128i next) {
     __m128i xchg = _mm_andnot_si128(has(next, 0xc0, 0xc0), has(byte, 0xfe, 0x86));
     return either(either(is(byte, 0xf0), xchg), both(is(byte, 0x0f), is(next, 0xae)));
   } else if constexpr (look == Look::kProcessor) {
-    return both(is(byte, 0x0f), either(either(is(next, 0x31), is(next, 0x01)),
-                                       either(is(next, 0xa2), is(next, 0xc7))));
+    return both(is(byte, 0x0f),
+                either(is(next, 0xae), either(either(is(next, 0x31), is(next, 0x01)),
+                                              either(is(next, 0xa2), is(next, 0xc7)))));
   } else if constexpr (look == Look::kFar) {
     return either(
         either(has(byte, 0xfe, 0xe8), both(is(byte, 0x0f), has(next, 0xf0, 0x80))),

@@ -78,7 +78,7 @@ bool is_call(Flow flow) { return flow == Flow::kCall || flow == Flow::kIndirectC
 
 // Whether an instruction is a site of made code, and then which of its bytes is changed.
 bool find_made_byte(const uint8_t* code, const Shape& shape, SiteKind& kind, uint8_t& offset) {
-  if (!is_site(shape, kind)) return false;
+  if (!is_site(shape, kind) || kind == SiteKind::kBase) return false;
   AtomicOp op;
   RandomOp random;
   if (kind == SiteKind::kAtomic && !decode_atomic(code, shape.length, 0, op)) return false;

@@ -68,6 +68,9 @@ bool may_be_locked(const uint8_t* at) {
   return ((*at < 0x38 && (*at & 7) < 2) || is_any_of(*at, kGroups)) && at[1] < 0xc0;
 }
 
+// What byte_scan::Look::kProcessor finds.
+constexpr PatchKinds kProcessorKinds = kPatchRdtsc | kPatchCpuid | kPatchRandom | kPatchBase;
+
 // Whether the bytes of some site, of these kinds, have `at[0]` for their first byte that is neither
 // a prefix nor REX, or for their lock prefix. REQUIRES: five bytes can be read.
 bool may_begin_site(const uint8_t* at, PatchKinds kinds) {
@@ -78,7 +81,9 @@ bool may_begin_site(const uint8_t* at, PatchKinds kinds) {
         case 0x05: return kinds & kPatchSyscall;
         case 0x31: return kinds & kPatchRdtsc;
         case 0xa2: return kinds & kPatchCpuid;
-        case 0xae: return kinds & kPatchAtomic && (at[2] & 0xf8) == 0xf0;  // mfence
+        case 0xae:
+          return (kinds & kPatchAtomic && (at[2] & 0xf8) == 0xf0) ||  // mfence
+                 (kinds & kPatchBase && (at[2] & 0xf8) == 0xd8);
         case 0xc7: return kinds & kPatchRandom && at[2] >= 0xf0;
         default: return false;
       }
@@ -110,6 +115,9 @@ bool is_site(const Shape& shape, SiteKind& kind) {
     case 0x31: kind = SiteKind::kRdtsc; return shape.length == 2;
     case 0x01: kind = SiteKind::kRdtsc; return shape.modrm == 0xf9 && shape.length == 3;
     case 0xa2: kind = SiteKind::kCpuid; return true;
+    case 0xae:
+      kind = SiteKind::kBase;
+      return shape.mod() == 3 && shape.reg() == 3 && shape.has_repeat;
     case 0xc7: kind = SiteKind::kRandom; return decode_random(shape, random);
     default: return false;
   }
@@ -204,8 +212,7 @@ void Sweep::choose_chunks(PatchKinds kinds) {
   first = 0;
   if (kinds & kPatchAtomic) byte_scan::scan(Look::kAtomic, code, size_, 0, size_, visit);
   first = 0;
-  if (kinds & (kPatchRdtsc | kPatchCpuid | kPatchRandom))
-    byte_scan::scan(Look::kProcessor, code, size_, 0, size_, visit);
+  if (kinds & kProcessorKinds) byte_scan::scan(Look::kProcessor, code, size_, 0, size_, visit);
   for (size_t i = map_->chunk_count(); i-- > 1;) {  // what runs on into an uncovered one
     if (chosen_[i] && !map_->chunks()[i].covered) chosen_[i - 1] = true;
   }
@@ -232,8 +239,7 @@ bool Sweep::mark_wanted(PatchKinds kinds) {
   };
   if (kinds & kPatchSyscall) byte_scan::scan(Look::kSyscall, code, size_, 0, size_, visit);
   if (kinds & kPatchAtomic) byte_scan::scan(Look::kAtomic, code, size_, 0, size_, visit);
-  if (kinds & (kPatchRdtsc | kPatchCpuid | kPatchRandom))
-    byte_scan::scan(Look::kProcessor, code, size_, 0, size_, visit);
+  if (kinds & kProcessorKinds) byte_scan::scan(Look::kProcessor, code, size_, 0, size_, visit);
   return any;
 }
 

@@ -21,7 +21,7 @@ using namespace weir;
 using byte_scan::Look;
 
 constexpr PatchKinds kAllKinds =
-    kPatchSyscall | kPatchAtomic | kPatchRdtsc | kPatchCpuid | kPatchRandom;
+    kPatchSyscall | kPatchAtomic | kPatchRdtsc | kPatchCpuid | kPatchRandom | kPatchBase;
 
 std::vector<Library> libraries() {
   // Kept open: their text is read below. Whichever of them is not installed is left out.
@@ -56,8 +56,8 @@ TEST(SweepTest, ShortCutsFindWhatDecodingEverythingFinds) {
     ASSERT_TRUE(map.build(library.text, library.object) && original.build(library.text, map));
     Sweep full;
     ASSERT_TRUE(full.run(library.text, map, original, kAllKinds, Depth::kEverything));
-    for (PatchKinds kinds :
-         {kPatchSyscall, kPatchAtomic, kPatchRdtsc, kPatchCpuid, kPatchRandom, kAllKinds}) {
+    for (PatchKinds kinds : {kPatchSyscall, kPatchAtomic, kPatchRdtsc, kPatchCpuid, kPatchRandom,
+                             kPatchBase, kAllKinds}) {
       Sweep quick;
       ASSERT_TRUE(quick.run(library.text, map, original, kinds));
       std::vector<Candidate> expected = wanted(full, kinds), got = wanted(quick, kinds);

@@ -69,7 +69,7 @@ long map_stub_area(Range object, uint64_t size) {
 
 // Kinds that a plan which is kept is made for.
 constexpr PatchKinds kKeptKinds =
-    kPatchSyscall | kPatchAtomic | kPatchRdtsc | kPatchCpuid | kPatchRandom;
+    kPatchSyscall | kPatchAtomic | kPatchRdtsc | kPatchCpuid | kPatchRandom | kPatchBase;
 
 class Patcher {
  public:

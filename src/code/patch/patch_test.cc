@@ -76,6 +76,7 @@ WEIR_TEST_HANDLER void on_frame(Frame* frame, const Site* site) {
     }
     case SiteKind::kCpuid: execute_cpuid(*frame); break;
     case SiteKind::kRandom: execute_random(site->random, *frame); break;
+    case SiteKind::kBase: break;
   }
 }
 
@@ -126,7 +127,7 @@ long patch_library(const char* part, PatchKinds kinds, PatchStats& stats) {
   double start = milliseconds();
   long result = patch_text(library.text, library.object, kinds, &stats);
   printf("%-12s kinds %d: %ld, jumps+traps:", part, kinds, result);
-  const char* const names[kSiteKinds] = {"syscalls", "atomics", "rdtsc", "cpuid", "random"};
+  const char* const names[kSiteKinds] = {"syscalls", "atomics", "rdtsc", "cpuid", "random", "gs"};
   for (unsigned i = 0; i < kSiteKinds; i++)
     printf(" %s %u+%u", names[i], stats.jumps[i], stats.traps[i]);
   printf(", refused %u, distrusted %u, %.1f ms\n", stats.refused, stats.distrusted,
@@ -201,7 +202,8 @@ TEST(PatchTest, LibrariesWorkWithEverySitePatched) {
   EXPECT_TRUE(in_child([] {
     leave_single_thread_mode();
     std::string expected = work();
-    PatchKinds all = kPatchSyscall | kPatchAtomic | kPatchRdtsc | kPatchCpuid | kPatchRandom;
+    PatchKinds all =
+        kPatchSyscall | kPatchAtomic | kPatchRdtsc | kPatchCpuid | kPatchRandom | kPatchBase;
     for (const char* name : {"libc.so", "libstdc++", "libgcc_s", "ld-linux", "libm.so"}) {
       PatchStats stats;
       if (patch_library(name, all, stats) != 0) return false;

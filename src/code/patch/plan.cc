@@ -33,7 +33,7 @@
 namespace weir {
 namespace {
 
-constexpr char kMagic[8] = {'w', 'e', 'i', 'r', 's', 'i', 't', '2'};
+constexpr char kMagic[8] = {'w', 'e', 'i', 'r', 's', 'i', 't', '3'};
 constexpr uint64_t kShortText = 64 << 10;
 constexpr uint64_t kLongestFile = 128 << 20;  // of an object with 2.8 million sites
 

@@ -303,8 +303,9 @@ void patch_all(PatchKinds kinds) {
 }
 
 PatchKinds first_patch_kinds() {
-  if (input::is_on()) return kPatchSyscall | kPatchRdtsc | kPatchCpuid | kPatchRandom;
-  PatchKinds kinds = plan().is_deterministic() ? kPatchSyscall | kPatchCpuid : kPatchSyscall;
+  if (input::is_on()) return kPatchSyscall | kPatchRdtsc | kPatchCpuid | kPatchRandom | kPatchBase;
+  PatchKinds kinds = kPatchSyscall | kPatchBase;
+  if (plan().is_deterministic()) kinds = kinds | kPatchCpuid;
   if (constant::has_time()) kinds = kinds | kPatchRdtsc;
   if (constant::has_random()) kinds = kinds | kPatchRandom;
   return kinds;

@@ -11,14 +11,22 @@
 
 namespace weir {
 
-enum class SiteKind : uint8_t { kSyscall, kAtomic, kRdtsc, kCpuid, kRandom };
-inline constexpr unsigned kSiteKinds = 5;
+enum class SiteKind : uint8_t {
+  kSyscall,
+  kAtomic,
+  kRdtsc,
+  kCpuid,
+  kRandom,
+  kBase,  // wrgsbase: the program wants the register that leads to the task's record
+};
+inline constexpr unsigned kSiteKinds = 6;
 enum PatchKinds : uint8_t {
   kPatchSyscall = 1u << static_cast<unsigned>(SiteKind::kSyscall),
   kPatchAtomic = 1u << static_cast<unsigned>(SiteKind::kAtomic),
   kPatchRdtsc = 1u << static_cast<unsigned>(SiteKind::kRdtsc),
   kPatchCpuid = 1u << static_cast<unsigned>(SiteKind::kCpuid),
   kPatchRandom = 1u << static_cast<unsigned>(SiteKind::kRandom),
+  kPatchBase = 1u << static_cast<unsigned>(SiteKind::kBase),
 };
 constexpr PatchKinds operator|(PatchKinds a, PatchKinds b) {
   return static_cast<PatchKinds>(+a | +b);
