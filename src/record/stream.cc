@@ -445,6 +445,7 @@ void turn_differs(const order::Turn& turn, const Task& task) {
   report_turn("recorded", turn);
   if (task.order.state == TaskState::kArrived) {
     report_turn("now", {task.id, static_cast<order::How>(task.order.how), task.order.what});
+    report("  at its event %u", uint64_t{progress_of(task)});
   } else if (task.order.state == TaskState::kBlocked) {
     report("  now: task %u waits: %s", uint64_t{task.id},
            task.order.wait_what ? task.order.wait_what : "?");
