@@ -9,7 +9,7 @@ case_libreoffice() {
 
 page() { printf '<!doctype html><title>t</title><body><p id=p>before</p><script>document.getElementById("p").textContent = "sum " + [1,2,3].reduce((a, b) => a + b)</script></body>\n' >page.html; }
 
-compat chromium needs=chromium limit=150 orders="free"
+compat chromium needs=chromium limit=150 orders="free token"
 case_chromium() {
   page
   HOME=$PWD under chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$PWD/profile" --dump-dom "file://$PWD/page.html" 2>words

@@ -28,7 +28,7 @@ print("VERTICES", len(mesh.vertices), round(sum(v.co.length for v in mesh.vertic
   grep VERTICES words
 }
 
-compat gimp needs=gimp limit=120 orders="free"
+compat gimp needs=gimp limit=120 orders="free token"
 case_gimp() {
   export HOME=$PWD XDG_RUNTIME_DIR=$PWD
   # Natively: at its first start it asks each of its hundred plug-ins, a fork of a large program each, what it can do.
