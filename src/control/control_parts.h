@@ -131,6 +131,8 @@ struct ChildProcess {  // a process that the program itself made while tasks are
   int32_t signal;      // that tells the program of its end; 0: none
   uint32_t forgotten;  // it has ended, nobody is to wait for it, and its maker has yet to note it
   uint32_t user;
+  uint32_t untold;  // the program is about to get the signal of this, and no wait ends before
+  uint32_t unused;
   uint8_t usage[144];  // struct rusage
 };
 

@@ -30,6 +30,7 @@ bool put_child(int pid, int signal) {
     free_slot = s.processes.child_high++;
   if (free_slot == kMaxChildren) return false;
   s.processes.children[free_slot].ended = s.processes.children[free_slot].forgotten = 0;
+  s.processes.children[free_slot].untold = 0;
   s.processes.children[free_slot].signal = signal;
   s.processes.children[free_slot].pid = pid;
   return true;

@@ -387,7 +387,9 @@ bool has_orphan(int kind, int id) {
   return false;
 }
 
-// The pid of a child that has news, and these; 0 where none has, -ECHILD where there is none.
+// The pid of a child that has news, and these; 0 where none has, -ECHILD where there is none,
+// kUntold where the monitor is about to tell the program by a signal.
+constexpr long kUntold = -EAGAIN;
 long look_for_child(int kind, int id, int options, FoundChild& found) {
   Shared& s = shared();
   const long group = kind != P_PGID ? 0 : id ? id : sys::raw(SYS_getpgid, 0);
@@ -404,6 +406,7 @@ long look_for_child(int kind, int id, int options, FoundChild& found) {
     any = true;
     int* news = news_of(child, options);
     if (!news) continue;
+    if (child.untold) return kUntold;
     const int pid = child.pid;
     found.status = *news;
     found.user = child.user;
@@ -412,6 +415,18 @@ long look_for_child(int kind, int id, int options, FoundChild& found) {
     return pid;
   }
   return any ? 0 : -ECHILD;
+}
+
+// The monitor needs nothing of a task for that.
+long look_for_told_child(int kind, int id, int options, FoundChild& found) {
+  constexpr uint64_t kMostNs = 10'000'000;
+  uint32_t& epoch = shared().processes.children_epoch;
+  for (;;) {
+    const uint32_t seen = __atomic_load_n(&epoch, __ATOMIC_ACQUIRE);
+    const long pid = look_for_child(kind, id, options, found);
+    if (pid != kUntold) return pid;
+    sys::futex_wait(&epoch, seen, kMostNs);
+  }
 }
 
 void add(timeval& sum, const timeval& more) {
@@ -443,13 +458,15 @@ long wait_child(int kind, int id, int options, FoundChild& found) {
   Shared& s = shared();
   for (;;) {
     const uint32_t epoch = __atomic_load_n(&s.processes.children_epoch, __ATOMIC_ACQUIRE);
-    const long pid = input::log_value(input::What::kChild,
-                                      [&] { return look_for_child(kind, id, options, found); });
+    const long pid = input::log_value(
+        input::What::kChild, [&] { return look_for_told_child(kind, id, options, found); });
     if (pid > 0) input::bytes(&found, sizeof found);
     if (pid > 0 && (WIFEXITED(found.status) || WIFSIGNALED(found.status))) {
       input::note_child_end(pid, found.status);
       if (!(options & WNOWAIT)) count_usage(found);
     }
+    // The signal may have come while all that let it through were in the runtime, with it blocked.
+    if (pid > 0) trap::raise_program_signals(~self().signals.mask);
     if (pid != 0 || (options & WNOHANG)) return pid;
     outside_begin("child process");
     const long result = input::log_value(input::What::kReady, [&] {

@@ -164,13 +164,20 @@ bool is_task(int pid) {
   return false;
 }
 
-// Guarded by: ProcessTable::lock. Null where the table is full. `forgotten` of a slot that is new
-// says that its maker has yet to note the child.
-ChildProcess* slot_of(int pid) {
+// Guarded by: ProcessTable::lock. Null where it is not there.
+ChildProcess* find_child(int pid) {
   Shared& s = shared();
   for (uint32_t i = 0; i < s.processes.child_high; i++) {
     if (s.processes.children[i].pid == pid) return &s.processes.children[i];
   }
+  return nullptr;
+}
+
+// Guarded by: ProcessTable::lock. Null where the table is full. `forgotten` of a slot that is new
+// says that its maker has yet to note the child.
+ChildProcess* slot_of(int pid) {
+  Shared& s = shared();
+  if (ChildProcess* slot = find_child(pid)) return slot;
   // A child may end before the task that made it has noted it.
   for (uint32_t i = 0; i < kMaxChildren; i++) {
     if (s.processes.children[i].pid != 0) continue;
@@ -213,12 +220,17 @@ void note_child(const ChildNews& news) {
       slot->group = news.group;
       slot->user = news.user;
       copy_bytes(slot->usage, news.usage, sizeof slot->usage);
+      slot->untold = signal != 0;
       if (news.ended()) __atomic_store_n(&slot->ended, 1u, __ATOMIC_RELEASE);
     }
   }
-  // Before those that wait go on, since the signal comes first; after the table knows, since its
-  // handler asks there.
-  if (signal) forward_child(signal, news.pid, news.user, news.status);
+  // The signal comes before a wait ends. Its handler asks the table, which therefore knows; it
+  // waits there until this is over.
+  if (signal) {
+    forward_child(signal, news.pid, news.user, news.status);
+    SpinGuard guard(s.processes.lock);
+    if (ChildProcess* slot = find_child(news.pid)) slot->untold = 0;
+  }
   __atomic_fetch_add(&s.processes.children_epoch, 1u, __ATOMIC_RELEASE);
   sys::futex_wake(&s.processes.children_epoch, 1 << 30);
 }
@@ -239,11 +251,8 @@ long wait_for_news(ChildNews& news) {
   {
     Shared& s = shared();
     SpinGuard guard(s.processes.lock);
-    for (uint32_t i = 0; i < s.processes.child_high; i++) {
-      if (s.processes.children[i].pid == seen.si_pid)
-        s.processes.children[i].group =
-            news.group;  // the next call forgets it, and somebody may ask before note_child
-    }
+    // The next call forgets it, and somebody may ask before note_child.
+    if (ChildProcess* slot = find_child(seen.si_pid)) slot->group = news.group;
   }
   const long pid =
       sys::raw(SYS_wait4, seen.si_pid, reinterpret_cast<long>(&news.status),
