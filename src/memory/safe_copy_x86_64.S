@@ -107,6 +107,25 @@ weir_safe_touch:
     ret
     .size weir_safe_touch,.-weir_safe_touch
 
+# The repeated string instructions, 8 bytes apart, as RepeatedString names them. ebp is 0 where
+# one is over.
+    .macro repeated instructions:vararg
+    .irp instruction,\instructions
+    .balign 8
+    \instruction
+    mov %r8d,%ebp
+    ret
+    .endr
+    .endm
+    .balign 8
+repeated_strings:
+    repeated "rep movsb","rep movsw","rep movsl","rep movsq"
+    repeated "rep stosb","rep stosw","rep stosl","rep stosq"
+    repeated "repe cmpsb","repe cmpsw","repe cmpsl","repe cmpsq"
+    repeated "repne cmpsb","repne cmpsw","repne cmpsl","repne cmpsq"
+    repeated "repe scasb","repe scasw","repe scasl","repe scasq"
+    repeated "repne scasb","repne scasw","repne scasl","repne scasq"
+
     .globl weir_safe_end
     .hidden weir_safe_end
 weir_safe_end:
@@ -115,4 +134,35 @@ weir_safe_end:
 weir_safe_fault:
     mov $-14,%rax                               # -EFAULT
     ret
+
+# long weir_repeat(RepeatedString* state, uint64_t which): 0, or 1 where it has come to a fault.
+    .globl weir_repeat
+    .hidden weir_repeat
+    .type weir_repeat,@function
+weir_repeat:
+    push %rbx
+    push %rbp
+    mov %rdi,%rbx
+    lea repeated_strings(%rip),%r9
+    lea (%r9,%rsi,8),%r9
+    mov 8(%rbx),%rsi
+    mov 16(%rbx),%rcx
+    mov 24(%rbx),%rax
+    pushq 32(%rbx)
+    mov (%rbx),%rdi
+    xor %r8d,%r8d
+    mov $1,%ebp
+    popfq
+    call *%r9
+    pushfq
+    popq 32(%rbx)
+    cld
+    mov %rdi,(%rbx)
+    mov %rsi,8(%rbx)
+    mov %rcx,16(%rbx)
+    mov %ebp,%eax
+    pop %rbp
+    pop %rbx
+    ret
+    .size weir_repeat,.-weir_repeat
     .section .note.GNU-stack,"",@progbits

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "code/decode/decoder.h"
+#include "code/emulate/emulate_x86_64.h"
 #include "code/emulate/vector_state_x86_64.h"
 #include "code/patch/patch.h"
 #include "code/translate/block.h"
@@ -259,6 +260,43 @@ bool is_point(const Task& task, const Registers& registers) {
          instruction.repeat == Repeat::kNone;
 }
 
+// How far above the program's address the runtime sees the bytes. Returns false if it may not
+// access all of them without an event.
+bool see_all(const Task& task, Range range, bool writes, uint64_t& above) {
+  constexpr uint64_t kMost = 64 * kPageSize;
+  above = 0;
+  if (range.empty() || (!g_tasks_active && !shared_memory::g_active)) return true;
+  if (range.size() > kMost) return false;
+  if (g_tasks_active && page::backing_bytes_at(range.start) < range.size()) return false;
+  for (uint64_t at = page_down(range.start); at < range.limit; at += kPageSize) {
+    if (shared_memory::g_active && !shared_memory::mapping_at(at).empty()) return false;
+    if (g_tasks_active && (!page::may_access(at, writes) || !view::coherent::has(task, at, writes)))
+      return false;
+  }
+  if (g_tasks_active) above = page::shared_view_of(range.start) - range.start;
+  return true;
+}
+
+// What is left of a repeated string instruction is carried out, as single steps would take
+// thousands of signals (a trap after each round). Returns false if the task comes to an event in
+// it: it needs a page that it has not.
+bool go_behind_repeated(const Task& task, ucontext_t& context) {
+  Instruction instruction;
+  RepeatedRanges ranges;
+  uint64_t to_above = 0, from_above = 0;
+  if (!can_stop() || shared().memory.has_made_code ||
+      !decode(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]), instruction) ||
+      instruction.repeat == Repeat::kNone || !ranges_of_repeated(context, ranges))
+    return true;
+  const bool is_counted = instruction.repeat == Repeat::kCounted;
+  if (see_all(task, ranges.to, is_counted, to_above) &&
+      see_all(task, ranges.from, false, from_above)) {
+    (void)finish_repeated(context, to_above, from_above);
+    return true;
+  }
+  return !is_counted || !g_tasks_active || shared_memory::g_active;
+}
+
 bool is_between(uint64_t rip) {
   StubPlace point;
   Instruction instruction;
@@ -283,6 +321,7 @@ bool stop_at_point(Task& task, ucontext_t& context, bool soon) {
   if (task.spin.stepping || task.recorded.at_point) return false;
   if (on_signal_stack(task, context)) return false;
   const view::PeekScope peeks(task);
+  if (!go_behind_repeated(task, context)) return false;
   const Registers registers = registers_of_gregs(context.uc_mcontext.gregs);
   if (is_point(task, registers)) {
     task.recorded.point = point_at_registers(task, registers, low_vectors(context));
