@@ -48,6 +48,10 @@ inline bool unmark_raised_again(siginfo_t& info) {
 }
 // Notes a signal that the task must handle when it leaves the runtime. Others may come meanwhile.
 void note_pending(Task& task, int signal, const siginfo_t* info);
+// Raises a real-time signal that was noted, while it is blocked; without its information if
+// `can_be_bare` and the kernel's queue has no room (RLIMIT_SIGPENDING). Returns false if it has
+// not.
+bool raise_queued(Task& task, PendingSignal& noted, bool can_be_bare);
 // Makes pending those real-time signals that the kernel still holds, if their number is pending
 // already and not in `blocked`. REQUIRES: no other signal can come that would be noted.
 void take_queued(Task& task, uint64_t blocked);

@@ -329,8 +329,11 @@ struct TaskRecorded {
                                   // given some
   uint32_t at_point;              // recording: it was stopped at `point`, which is not logged yet
   uint32_t steps_to_point;  // single steps to a point where it can be stopped; 0: none are made
-  uint32_t in_look;  // in a replay that is checked: it is in the runtime for an access only, and
-                     // may be asked what it does
+  uint32_t parked;  // real-time signals that were noted and wait for room in the kernel's queue, in
+                    // front of pending_signals
+  uint32_t has_raised;  // pending signals were raised, and their handlers have run
+  uint32_t in_look;     // in a replay that is checked: it is in the runtime for an access only, and
+                        // may be asked what it does
   ExecutionPoint point;
 };
 

@@ -51,6 +51,8 @@ enum class What : uint16_t {
   kSignalCame = 22,
   kHeldLong = 23,
   kClockRead = 24,
+  kMoreSignals = 25,
+  kSignalRefused = 26,
 };
 
 // Makes a system call of the program. The recording has its result, and what it writes to memory.

@@ -5,6 +5,9 @@
 #include "control/signals.h"
 #include "record/input.h"
 #include "sys/cpuid_x86_64.h"
+#include "sys/futex.h"
+#include "sys/maps.h"
+#include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::trap {
@@ -27,15 +30,138 @@ void take_recorded_signals(Task& task) {
   } while ((signal = input::take_signal(task, info)));
 }
 
+namespace {
+
+// Not even faults are noted meanwhile.
+class NothingComes {
+ public:
+  NothingComes() {
+    const uint64_t all = ~uint64_t{0};
+    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
+             reinterpret_cast<long>(&before_), 8);
+  }
+  ~NothingComes() {
+    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before_), 0, 8);
+  }
+  NothingComes(const NothingComes&) = delete;
+  NothingComes& operator=(const NothingComes&) = delete;
+
+ private:
+  uint64_t before_ = 0;
+};
+
+// How many signals the kernel's queue takes now. All of a user's programs share it.
+uint64_t room_in_queue() {
+  char text[4096];
+  if (sys::failed(sys::read_own_file("/proc/self/status", text))) return 0;
+  for (const char* line = text; *line; line++) {
+    if (!starts_with(line, "SigQ:\t")) continue;
+    uint64_t queued = 0, most = 0;
+    for (line += 6; *line >= '0' && *line <= '9'; line++)
+      queued = queued * 10 + static_cast<uint64_t>(*line - '0');
+    for (line += *line == '/'; *line >= '0' && *line <= '9'; line++)
+      most = most * 10 + static_cast<uint64_t>(*line - '0');
+    return queued < most ? most - queued : 0;
+  }
+  return 0;
+}
+
+// Raises the real-time signals that were noted, while all are blocked. Recording, these are kept.
+// The kernel's queue takes only so many: the rest is parked.
+// `blocked`: when the handlers begin. The first can go without its information, unless others of
+// its number may be queued.
+void raise_real_time(Task& task, uint64_t blocked) {
+  constexpr uint32_t kMostOthers = sys::kFirstRealTime;  // they do not queue
+  const NothingComes nothing_comes;
+  PendingSignal* const noted = task.signals.pending_signals;
+  PendingSignal others[kMostOthers];
+  uint32_t other_count = 0, parked = 0;
+  bool is_first = true;
+  for (uint32_t i = 0; i < task.pending; i++) {
+    PendingSignal& one = noted[i];
+    if (one.signal < sys::kFirstRealTime) {
+      if (other_count < kMostOthers) others[other_count++] = one;
+      continue;
+    }
+    const bool can_be_bare = is_first && !(blocked & sys::signal_bit(one.signal));
+    bool is_raised = !parked && raise_queued(task, one, can_be_bare);
+    // There was room when the task decided to come here, and a replay comes, too.
+    constexpr uint32_t kMostPauses = 1000;
+    for (uint32_t pauses = 0; is_first && !is_raised && pauses < kMostPauses; pauses++) {
+      const sys::Timespec pause{0, 50'000};
+      sys::raw(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);
+      is_raised = raise_queued(task, one, can_be_bare);
+    }
+    is_first = false;
+    unmark_raised_again(*reinterpret_cast<siginfo_t*>(one.info));
+    if (!is_raised) noted[parked++] = one;
+    else if (input::recording()) input::keep_signal(task, one.signal, one.info);
+  }
+  for (uint32_t i = 0; i < other_count; i++) noted[parked + i] = others[i];
+  task.recorded.parked = parked;
+  task.signals.pending_signals += parked;
+  __atomic_store_n(&task.pending, other_count, __ATOMIC_SEQ_CST);
+}
+
+}  // namespace
+
+bool has_room_for_parked(const Task& task) {
+  if (!task.recorded.parked) return false;
+  uint64_t mask = task.signals.wait_mask;
+  if (!task.signals.has_wait_mask)
+    sys::raw(SYS_rt_sigprocmask, SIG_BLOCK, 0, reinterpret_cast<long>(&mask), 8);
+  const int first =
+      task.signals.pending_signals[-static_cast<int64_t>(task.recorded.parked)].signal;
+  return (!task.signals.bare.signal && !(mask & sys::signal_bit(first))) || room_in_queue() != 0;
+}
+
+void unpark(Task& task) {
+  if (!task.recorded.parked) return;
+  const NothingComes nothing_comes;
+  task.signals.pending_signals -= task.recorded.parked;
+  __atomic_store_n(&task.pending, task.pending + task.recorded.parked, __ATOMIC_SEQ_CST);
+  task.recorded.parked = 0;
+}
+
+void park_hopeless(Task& task) {
+  unpark(task);
+  for (uint32_t i = 0; i < task.pending; i++)
+    if (task.signals.pending_signals[i].signal < sys::kFirstRealTime) return;
+  {
+    const NothingComes nothing_comes;
+    task.recorded.parked = task.pending;
+    task.signals.pending_signals += task.pending;
+    __atomic_store_n(&task.pending, 0u, __ATOMIC_SEQ_CST);
+  }
+  if (has_room_for_parked(task)) unpark(task);
+}
+
+bool go_on_with_parked(Task& task) {
+  if (!task.recorded.has_raised) return false;
+  task.recorded.has_raised = 0;
+  const bool has_room = has_room_for_parked(task);
+  // Else a replay would take them with those before.
+  const bool is_more = input::recording() && has_room;
+  if (is_more) input::log_number(input::What::kMoreSignals, 1);
+  if (has_room) unpark(task);
+  else if (input::replaying() && input::next_is(input::What::kMoreSignals))
+    input::log_number(input::What::kMoreSignals, 1);
+  return has_room || input::recording();
+}
+
 void settle_pending(Task& task) {
   const uint64_t all = sys::kAllButFaults;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
            reinterpret_cast<long>(&task.recorded.deliver_mask), 8);
-  if (!input::recording()) return;
-  take_queued(task,
-              (task.signals.has_wait_mask ? task.signals.wait_mask : task.recorded.deliver_mask) &
-                  ~sys::never_blocked());
-  for (uint32_t i = 0; i < task.pending; i++)
+  const uint64_t blocked =
+      (task.signals.has_wait_mask ? task.signals.wait_mask : task.recorded.deliver_mask) &
+      ~sys::never_blocked();
+  if (input::recording()) {
+    take_queued(task, blocked);
+    unpark(task);
+  }
+  raise_real_time(task, blocked);
+  for (uint32_t i = 0; input::recording() && i < task.pending; i++)
     input::keep_signal(task, task.signals.pending_signals[i].signal,
                        task.signals.pending_signals[i].info);
 }

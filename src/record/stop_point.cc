@@ -381,6 +381,7 @@ void log_point(Task& task) {
 
 void go_on_as_recorded(Task& task, Frame& frame) {
   task.pending = 0;  // what other tasks have sent comes where it came then
+  if (has_room_for_parked(task)) unpark(task);
   take_recorded_signals(task);
   if (!task.pending) frame.rip = seek_point(task, frame.rip);
 }

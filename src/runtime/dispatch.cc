@@ -230,6 +230,7 @@ static void come_in(weir::Frame* frame) {
   }
   if (frame->site == trap::kResumed) {  // was none when it was recorded
     frame->rip = self().resume;
+    if (trap::go_on_with_parked(self())) return;
     trap::go_on_as_recorded(self(), *frame);
     return;
   }
@@ -238,12 +239,15 @@ static void come_in(weir::Frame* frame) {
     return;
   }
   if (frame->site == translate::kAtSeekGate && !trap::on_seek_gate(self(), *frame)) return;
+  if (self().recorded.parked && input::recording() && trap::has_room_for_parked(self()))
+    trap::unpark(self());
   on_site(*frame);
   if (runtime::first_patch_kinds() & kPatchCpuid) trap::watch_made_code(self());
   happens::leave();
   if (shared_memory::g_active) shared_memory::give_if_asked(self());
   if (input::is_on() && g_tasks_active) trap::stand_aside_if_asked(self());
   if (plan().memory == Plan::Memory::kCoherent && g_tasks_active) give_pages_if_asked(self());
+  if (input::recording() && self().pending) trap::park_hopeless(self());
   if (input::replaying() && runtime::g_intercepting) trap::go_on_as_recorded(self(), *frame);
   if (!g_tasks_active) return;
   go_on_counted(*frame);

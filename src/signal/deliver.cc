@@ -216,6 +216,10 @@ bool meets_bare(Task& task, int signal, siginfo_t* info) {
 
 }  // namespace
 
+bool raise_queued(Task& task, PendingSignal& noted, bool can_be_bare) {
+  return raise_again(task, noted) || (can_be_bare && raise_bare(task, noted));
+}
+
 bool waits_behind(Task& task, int signal, siginfo_t* info, bool is_in_runtime) {
   if (meets_bare(task, signal, info)) return false;
   const bool is_raised = is_raised_again(*info);
@@ -266,7 +270,7 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame* frame
   Task& task = self();
   const bool has_wait_mask = task.signals.has_wait_mask;
   const uint64_t wait_mask = task.signals.wait_mask;
-  // A recording has each noted once, so none may wait for another round.
+  // In a recording they have been raised, as far as there was room (record/signals.h).
   auto beyond = input::is_on() ? trap::Beyond::kLost : trap::Beyond::kKept;
   for (;;) {
     const uint64_t mask = trap::block_for_raising(task);
@@ -287,6 +291,7 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame* frame
       break;
     beyond = is_stuck ? trap::Beyond::kBare : trap::Beyond::kKept;
   }
-  return input::replaying();
+  task.recorded.has_raised = 1;
+  return input::replaying() || (input::recording() && trap::has_room_for_parked(task));
 }
 }

@@ -53,9 +53,10 @@ bool append(SignalList& list, int signal, const void* info, uint64_t most) {
   return true;
 }
 
-// kill and its kin know no limit.
+// kill and its kin know no limit. A replay knows what was refused.
 uint64_t most_for(const void* info) {
-  if (static_cast<const siginfo_t*>(info)->si_code != SI_QUEUE) return ~uint64_t{0};
+  if (static_cast<const siginfo_t*>(info)->si_code != SI_QUEUE || input::replaying())
+    return ~uint64_t{0};
   rlimit limit{};
   sys::raw(SYS_prlimit64, 0, RLIMIT_SIGPENDING, 0, reinterpret_cast<long>(&limit));
   return limit.rlim_cur;

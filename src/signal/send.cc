@@ -77,6 +77,18 @@ void raise_program_signals(uint64_t open_set) {
   }
 }
 
+namespace {
+
+// No more signals may wait: that depends on limits, and on what a user's other programs have sent.
+template <typename Put>
+bool is_refused(Put put) {
+  return input::is_on() ? input::log_if(input::What::kSignalRefused, [&] { return !put(); }) ||
+                              (input::replaying() && !put())
+                        : !put();
+}
+
+}  // namespace
+
 long send(Task& target, int signal, const void* info) {
   Shared& s = shared();
   if (&target == &self() && !handled(signal)) page::dump_only_present();  // abort(), perhaps
@@ -84,7 +96,7 @@ long send(Task& target, int signal, const void* info) {
   // What it blocks the kernel keeps for it, behind the others of that number, and knows how many it
   // may.
   if (is_in(target.signals.wait_set | target.signals.mask, signal)) return 0;
-  if (!put_signal(target.signals.inbox, signal, info))
+  if (is_refused([&] { return put_signal(target.signals.inbox, signal, info); }))
     return signal >= sys::kFirstRealTime ? -EAGAIN : 0;
   bool outside = false;
   {
@@ -147,10 +159,13 @@ long send_to_program(int signal, const void* info) {
   if (!waiting && is_in(s.signals.signalfd_mask, signal)) waiting = signalfd_reader();
   // A handler's return will let it through: the kernel keeps it until then.
   if (!waiting && opens_by_return(self(), signal)) waiting = &self();
-  if (!waiting) return keep_program_signal(signal, info) ? 1 : -EAGAIN;
-  const long result = sys::raw(SYS_rt_sigqueueinfo, waiting->identity.tid, signal,
-                               reinterpret_cast<long>(Forwarded(info).bytes));
-  return result == 0 ? 1 : result;
+  if (!waiting) return is_refused([&] { return keep_program_signal(signal, info); }) ? -EAGAIN : 1;
+  const Forwarded forwarded(info);
+  const auto queue = [&] {
+    return sys::raw(SYS_rt_sigqueueinfo, waiting->identity.tid, signal,
+                    reinterpret_cast<long>(forwarded.bytes)) == 0;
+  };
+  return is_refused(queue) ? -EAGAIN : 1;
 }
 
 void take_inbox(Task& task) {

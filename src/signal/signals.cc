@@ -135,7 +135,7 @@ void note_pending(Task& task, int signal, const siginfo_t* info) {
     if (task.signals.pending_signals[i].signal == signal && signal < sys::kFirstRealTime)
       return;  // standard signals do not queue
   }
-  if (task.pending == kNotedCapacity) return;
+  if (task.pending + task.recorded.parked >= kNotedCapacity) return;
   PendingSignal& slot = task.signals.pending_signals[task.pending];
   slot.signal = signal;
   copy_bytes(slot.info, info, sizeof slot.info);

@@ -163,7 +163,8 @@ void fork_child(uint64_t argument) {
     (void)!trap::to_program(static_cast<long>(request.child_tid), me->identity.virtual_tid);
   if (request.flags & CLONE_CLEAR_SIGHAND) clear_handlers();
   me->in_runtime = 1;
-  me->pending = me->inbox_count = 0;
+  me->pending = me->inbox_count = me->recorded.parked = 0;
+  me->signals.pending_signals = nullptr;
   me->signals.inbox = SignalList{};
   trap::set_mask(work->mask);
   trap::forget_points();
@@ -311,6 +312,7 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   if (input::is_on()) copy->recorded.ordinal = input::new_process();
   copy->pending = copy->inbox_count = 0;
   copy->signals.pending_signals = nullptr;
+  copy->recorded.parked = 0;
   copy->stack_top = reinterpret_cast<uint64_t>(copy) & ~uint64_t{63};
   copy->frame = reinterpret_cast<Frame*>(copy->stack_top - sizeof(Frame));
   *copy->frame = frame;
