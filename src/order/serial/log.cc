@@ -218,6 +218,7 @@ bool read_schedule() {
            int64_t{descriptor});
     return false;
   }
+  page::keep_hidden(descriptor);
   g_run.process = sys::raw(SYS_getpid);
   if (!open_output(g_run.memory->log_path, g_run.log)) return false;
   if (!open_output(g_run.memory->findings_path, g_run.findings)) return false;
