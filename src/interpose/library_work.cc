@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/bytes.h"
 #include "check/core/happens_before.h"
 #include "interpose/event_call.h"
 #include "sys/libc.h"
+#include "sys/loaded_files.h"
 
 namespace weir::interpose {
 
@@ -61,7 +63,48 @@ static decltype(flockfile)* known_flockfile;
 static decltype(ftrylockfile)* known_ftrylockfile;
 static decltype(funlockfile)* known_funlockfile;
 
+// X(result, name, parameters, arguments)
+#define WEIR_LIBRARY_WORK(X)                                                        \
+  X(int, aio_read, (void* block), (block))                                          \
+  X(int, aio_read64, (void* block), (block))                                        \
+  X(int, aio_write, (void* block), (block))                                         \
+  X(int, aio_write64, (void* block), (block))                                       \
+  X(int, aio_fsync, (int how, void* block), (how, block))                           \
+  X(int, aio_fsync64, (int how, void* block), (how, block))                         \
+  X(int, aio_error, (const void* block), (block))                                   \
+  X(int, aio_error64, (const void* block), (block))                                 \
+  X(long, aio_return, (void* block), (block))                                       \
+  X(long, aio_return64, (void* block), (block))                                     \
+  X(int, aio_suspend, (const void* const* list, int count, const timespec* time),   \
+    (list, count, time))                                                            \
+  X(int, aio_suspend64, (const void* const* list, int count, const timespec* time), \
+    (list, count, time))                                                            \
+  X(int, aio_cancel, (int file, void* block), (file, block))                        \
+  X(int, aio_cancel64, (int file, void* block), (file, block))                      \
+  X(int, lio_listio, (int mode, void* const* list, int count, void* event),         \
+    (mode, list, count, event))                                                     \
+  X(int, lio_listio64, (int mode, void* const* list, int count, void* event),       \
+    (mode, list, count, event))                                                     \
+  X(int, getaddrinfo_a, (int mode, void** list, int count, void* event),            \
+    (mode, list, count, event))                                                     \
+  X(int, gai_error, (void* request), (request))                                     \
+  X(int, gai_suspend, (const void* const* list, int count, const timespec* time),   \
+    (list, count, time))                                                            \
+  X(int, gai_cancel, (void* request), (request))
+
+#define WEIR_KNOWN(result, name, parameters, arguments) static result(*known_##name) parameters;
+WEIR_LIBRARY_WORK(WEIR_KNOWN)
+
 #define WEIR_FIND_EARLY(name) weir::libc::found(known_##name, #name)
+#define WEIR_FIND_WORK(result, name, parameters, arguments) WEIR_FIND_EARLY(name);
+
+// Where these are in a library of their own that is not there, each look-up would fail, which
+// allocates: the heap is not to be reserved before the program needs one.
+static bool has_work() {
+  for (const link_map* library = weir::sys::first_loaded_file(); library; library = library->l_next)
+    if (weir::contains_text(library->l_name, "/librt.so")) return true;
+  return weir::libc::has_one_library();
+}
 
 __attribute__((constructor)) static void find_early() {
   WEIR_FIND_EARLY(__cxa_atexit);
@@ -73,6 +116,7 @@ __attribute__((constructor)) static void find_early() {
   WEIR_FIND_EARLY(flockfile);
   WEIR_FIND_EARLY(ftrylockfile);
   WEIR_FIND_EARLY(funlockfile);
+  if (has_work()) { WEIR_LIBRARY_WORK(WEIR_FIND_WORK) }
 }
 
 WEIR_EXPORT int __cxa_atexit(Routine routine, void* argument, void* library_of) {
@@ -113,38 +157,8 @@ WEIR_EXPORT int fork() {
   return real();
 }
 
-// X(result, name, parameters, arguments)
-#define WEIR_LIBRARY_WORK(X)                                                        \
-  X(int, aio_read, (void* block), (block))                                          \
-  X(int, aio_read64, (void* block), (block))                                        \
-  X(int, aio_write, (void* block), (block))                                         \
-  X(int, aio_write64, (void* block), (block))                                       \
-  X(int, aio_fsync, (int how, void* block), (how, block))                           \
-  X(int, aio_fsync64, (int how, void* block), (how, block))                         \
-  X(int, aio_error, (const void* block), (block))                                   \
-  X(int, aio_error64, (const void* block), (block))                                 \
-  X(long, aio_return, (void* block), (block))                                       \
-  X(long, aio_return64, (void* block), (block))                                     \
-  X(int, aio_suspend, (const void* const* list, int count, const timespec* time),   \
-    (list, count, time))                                                            \
-  X(int, aio_suspend64, (const void* const* list, int count, const timespec* time), \
-    (list, count, time))                                                            \
-  X(int, aio_cancel, (int file, void* block), (file, block))                        \
-  X(int, aio_cancel64, (int file, void* block), (file, block))                      \
-  X(int, lio_listio, (int mode, void* const* list, int count, void* event),         \
-    (mode, list, count, event))                                                     \
-  X(int, lio_listio64, (int mode, void* const* list, int count, void* event),       \
-    (mode, list, count, event))                                                     \
-  X(int, getaddrinfo_a, (int mode, void** list, int count, void* event),            \
-    (mode, list, count, event))                                                     \
-  X(int, gai_error, (void* request), (request))                                     \
-  X(int, gai_suspend, (const void* const* list, int count, const timespec* time),   \
-    (list, count, time))                                                            \
-  X(int, gai_cancel, (void* request), (request))
-
 #define WEIR_DEFINE(result, name, parameters, arguments)                    \
   WEIR_EXPORT result name parameters {                                      \
-    static decltype(name)* known_##name;                                    \
     WEIR_LIBRARY(name, -1);                                                 \
     release_in_program(weir::happens::kWork);                               \
     const auto answer = by_library([&] { return real arguments; });         \

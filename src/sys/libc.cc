@@ -185,6 +185,10 @@ void* find(const char* name) { return dlsym(RTLD_NEXT, name); }
 
 void* find(const char* name, const char* version) { return dlvsym(RTLD_NEXT, name, version); }
 
+bool has_one_library() {
+  return gnu_get_libc_version && minor_of(gnu_get_libc_version()) >= kOneLibrary;
+}
+
 void* find_in(const char* library, const char* name) {
   void* found = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
   return found ? dlsym(found, name) : nullptr;

@@ -46,6 +46,9 @@ Function* found(Function*& known, const char* name) {
   if (__builtin_expect(!known, 0)) known = reinterpret_cast<Function*>(find(name));
   return known;
 }
+// Whether threads, asynchronous calls and the like are in the C library itself, as since
+// glibc 2.34. Before any constructor, too.
+bool has_one_library();
 // The same in one library, if it is loaded.
 void* find_in(const char* library, const char* name);
 
