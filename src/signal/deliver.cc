@@ -255,7 +255,7 @@ __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::F
   auto* copy = reinterpret_cast<weir::Frame*>((limit - sizeof(weir::Frame)) & ~uint64_t{15});
   *copy = *frame;
   weir::StubPlace place;
-  const bool in_stub = !weir::plan().is_serial() && weir::find_stub_place(frame->rip, place);
+  const bool in_stub = weir::find_stub_place(frame->rip, place);
   copy->shown = in_stub ? place.program_address : frame->rip;
   copy->rflags &= ~weir::sys::kTrapFlag;  // a probe may have been stepping
   return copy;
