@@ -345,7 +345,9 @@ void acquire_read(Task& task, const Access* accesses, uint32_t count) {
 bool is_stepping() { return g_stepping; }
 
 void catch_up(Task& task) {
-  if (happens::g_checked && !keys::g_on) settle(task, thread_of(task));
+  if (!happens::g_checked || keys::g_on) return;
+  close_open();
+  settle(task, thread_of(task));
 }
 
 }  // namespace weir::view::checked

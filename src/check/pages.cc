@@ -258,6 +258,13 @@ void drop_lost(const Task& task, ThreadState& thread) {
     __atomic_store_n(&thread.lost_pages_with, 0, __ATOMIC_RELEASE);  // else some pages stay
 }
 
+bool has_lost(const Task& task) {
+  const ThreadState& thread = thread_of(task);
+  return __atomic_load_n(&losses_of(task.id).count, __ATOMIC_ACQUIRE) ||
+         __atomic_load_n(&thread.lost_pages_with, __ATOMIC_ACQUIRE) ||
+         thread.closed_seen != __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
+}
+
 bool is_full(Place place) { return tokens(place) >= most_tokens(place); }
 
 bool has_saved_for_open() {
@@ -348,6 +355,23 @@ void close_open() {
   __atomic_store_n(&s.is_closing, 0u, __ATOMIC_RELEASE);
 }
 
+// Tasks that only compute come to no fault and to no event. They are asked to look here whether open
+// pages are to be closed again, and to drop what they have lost: who was in the runtime when that
+// was taken was not asked. The monitor itself takes no lock: a fork may copy it.
+void tick() {
+  const Shared& s = shared();
+  if (!__atomic_load_n(&found().multi, __ATOMIC_ACQUIRE)) return;
+  refill();
+  const bool closes = has_saved_for_open();
+  for (uint32_t i = 0; i < s.order.high_task; i++) {
+    const Task& task = s.tasks[i];
+    if (load_enum<__ATOMIC_RELAXED>(task.order.state) != TaskState::kRunning || task.in_runtime)
+      continue;
+    if (closes || has_lost(task))
+      sys::raw(SYS_tkill, task.identity.tid, sys::g_probe_signal);
+  }
+}
+
 void settle(Task& task, ThreadState& thread) {
   const uint64_t closings = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
   join_holders(thread);
@@ -362,12 +386,7 @@ void settle(Task& task, ThreadState& thread) {
 }
 
 bool has_to_catch_up(const Task& task) {
-  if (!happens::g_checked) return false;
-  const ThreadState& thread = thread_of(task);
-  const Losses& losses = losses_of(task.id);
-  return thread.borrowed_count || __atomic_load_n(&losses.count, __ATOMIC_ACQUIRE) ||
-         __atomic_load_n(&thread.lost_pages_with, __ATOMIC_ACQUIRE) ||
-         thread.closed_seen != __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
+  return happens::g_checked && (thread_of(task).borrowed_count || has_lost(task));
 }
 
 void pin(Task& task, uint64_t frame) {

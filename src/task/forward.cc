@@ -11,6 +11,7 @@
 
 #include "base/atomic_enum.h"
 #include "base/bytes.h"
+#include "check/core/check.h"
 #include "control/control.h"
 #include "order/waiting.h"
 #include "signal/arrive.h"
@@ -281,6 +282,7 @@ void on_monitor_signal(int signal, siginfo_t* info, void* context) {
   if (ours && make_monitor_call()) return;
   if (ours && info->si_code == SI_TIMER) {
     order::tick();
+    if (plan().checks_races() && plan().has_processes()) view::checked::tick();
     pass_on_all_kept();
     return;
   }

@@ -107,6 +107,8 @@ bool is_stepping();
 // Others may have taken pages: they are unmapped. In the runtime.
 void catch_up(Task& task);
 bool has_to_catch_up(const Task& task);
+// From the monitor, at times: tasks that compute, and come to no event, are asked to catch up.
+void tick();
 // A handler of the program's begins, with its frame there: these pages stay mapped until it has
 // returned.
 void pin(Task& task, uint64_t frame);
@@ -114,6 +116,8 @@ void pin(Task& task, uint64_t frame);
 void begin_wait(Task& task);
 // The task ends: its process may run another one.
 void leave(Task& task);
+// The program has mapped memory shared there: the command says that it was not looked at.
+void note_unwatched(uint64_t address);
 // In a turn: the pages have been emptied in the backing.
 void forget(uint64_t start, uint64_t size);
 
