@@ -13,6 +13,8 @@
 // 2. A new entry takes the place of one of the same task's that it covers, if there is one. So what
 //    a task does again and again takes no more room. (not checkable: which one it was is known only
 //    there)
+// 3. An entry's epoch is not later than that of any access that it stands for. (not checkable:
+//    which these were is not kept)
 
 #include <sys/mman.h>
 
@@ -102,9 +104,30 @@ void drop(Cell& cell, const Entry& entry) {
   else cell.lost |= uint64_t{1} << entry.slot;
 }
 
-// Whose place a new entry takes: one of the same task's for the same bytes; none's; one that is
-// ordered before; the oldest of those that only read.
-Entry& room(Cell& cell, const ThreadState& thread, uint8_t bytes, uint32_t kind) {
+// Two entries become one if all but the bytes is equal: a loop over bytes makes eight of them in a
+// cell. The epoch is the earlier one, so that nothing seems to be later than it was; who reads there
+// acquires what the slot has stored last. Returns the one that is free now, or null.
+Entry* merge_two(Cell& cell) {
+  for (uint32_t i = 0; i < kEntries; i++) {
+    for (uint32_t k = i + 1; k < kEntries; k++) {
+      Entry &one = cell.entries[i], &other = cell.entries[k];
+      if (one.number != other.number || one.context != other.context || one.kind != other.kind ||
+          one.lockset != other.lockset)
+        continue;
+      if (releases(one.kind)) drop(cell, one.clock > other.clock ? one : other);
+      one.bytes |= other.bytes;
+      if (other.clock < one.clock) one.clock = other.clock;
+      return &other;
+    }
+  }
+  return nullptr;
+}
+
+// The new entry takes the place of one of the same task's for the same bytes; of none; of one that
+// is ordered before; of the oldest of those that only read.
+void put(Cell& cell, const ThreadState& thread, const Entry& made) {
+  const uint32_t kind = made.kind;
+  const uint8_t bytes = made.bytes;
   const bool writes = kind & findings::kWrite;
   Entry* best = nullptr;
   uint32_t best_rank = 0;
@@ -123,11 +146,18 @@ Entry& room(Cell& cell, const ThreadState& thread, uint8_t bytes, uint32_t kind)
       best_rank = rank;
     }
   }
+  constexpr uint32_t kStandsFor = 80;
+  if (best_rank < kStandsFor) {
+    if (Entry* const freed = merge_two(cell)) {
+      *freed = made;
+      return;
+    }
+  }
   // What the new entry says as well need not be remembered: a store by the same task, or by one who
   // knows of it, over the same bytes.
-  const bool stands_for_it = best_rank >= 80 && releases(kind);
+  const bool stands_for_it = best_rank >= kStandsFor && releases(kind);
   if (best->clock && releases(best->kind) && !stands_for_it) drop(cell, *best);
-  return *best;
+  *best = made;
 }
 
 // Invariant 1.
@@ -191,11 +221,10 @@ void check_access(uint32_t shadow, ThreadState& thread, Access& access, const Ac
     }
     if (reads) acquire_writers_of(shadow, cell, thread, bytes);
     if (!access.context) access.context = context_of(site);
-    Entry& entry = room(cell, thread, bytes, access.kind);
-    entry = {thread.now.clock[thread.slot],        access.context,
-             static_cast<uint16_t>(thread.number), static_cast<uint16_t>(lockset_of(thread)),
-             static_cast<uint8_t>(thread.slot),    bytes,
-             static_cast<uint16_t>(access.kind),   0};
+    put(cell, thread,
+        {thread.now.clock[thread.slot], access.context, static_cast<uint16_t>(thread.number),
+         static_cast<uint16_t>(lockset_of(thread)), static_cast<uint8_t>(thread.slot), bytes,
+         static_cast<uint16_t>(access.kind), 0});
     at += count;
   }
   if (!releases(access.kind)) return;
