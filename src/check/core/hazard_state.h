@@ -79,11 +79,17 @@ struct UnsafeUses {
   UnsafeUse interrupted[kMost], in_handler[kMost];
 };
 
-// What the C library keeps for all threads, and who called a function that changes it last.
-struct SharedStateUse {
-  SpinLock lock;
+// A call of a function that uses what the C library keeps for all threads.
+struct SharingUse {
   uint32_t call;  // findings::SharingNumber
-  Use last;
+  Use use;
+};
+// What it keeps: who called a function that changes it last, and who has looked at it since.
+struct SharedStateUse {
+  static constexpr uint32_t kReaders = 4;
+  SpinLock lock;
+  uint32_t next_reader;
+  SharingUse last, readers[kReaders];
 };
 
 struct HazardState {

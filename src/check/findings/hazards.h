@@ -15,7 +15,7 @@ enum class Hazard : uint32_t {
   kDescriptor,    // a descriptor is closed, and nothing orders that and a use of its number
   kThreadLeak,    // a thread has ended, and nobody joins or detaches it
   kUnsafeCall,    // a signal's handler calls what it may interrupt, and must not then call
-  kThreadUnsafe,  // two threads call functions that share what the C library keeps for all threads
+  kThreadUnsafe,  // threads call functions that share what the C library keeps for all
 };
 inline constexpr uint32_t kHazards = 8;
 
@@ -23,9 +23,9 @@ inline constexpr uint32_t kHazards = 8;
 enum class UnsafeCall : uint32_t { kHeap = 1, kStreams, kLock };
 inline constexpr uint32_t kUnsafeShift = 8;
 
-// Functions of the C library that keep something between calls, for all threads together, and that
-// it does not lock: X(name, what). Their documentation calls them MT-Unsafe. Side::address of
-// kThreadUnsafe is one of kSharing.
+// Functions of the C library that keep something for all threads, without a lock:
+// X(name, what they change, what they only look at). Their documentation calls them MT-Unsafe.
+// Side::address of kThreadUnsafe is one of kSharing.
 enum SharedState : uint32_t {  // as bits
   kTime = 1,
   kTimeText = 2,
@@ -33,33 +33,58 @@ enum SharedState : uint32_t {  // as bits
   kRandom48 = 8,
   kUser = 16,
   kGroup = 32,
-  kHost = 64
+  kHost = 64,
+  kService = 128,
+  kProtocol = 256,
+  kTerminal = 512,
+  kSearch = 1024,
+  kEnvironment = 2048,
+  kLocale = 4096,
 };
-inline constexpr uint32_t kSharedStates = 7;
-#define WEIR_SHARING_CALLS(X) \
-  X(localtime, kTime)         \
-  X(gmtime, kTime)            \
-  X(ctime, kTime | kTimeText) \
-  X(asctime, kTimeText)       \
-  X(strtok, kToken)           \
-  X(drand48, kRandom48)       \
-  X(lrand48, kRandom48)       \
-  X(mrand48, kRandom48)       \
-  X(srand48, kRandom48)       \
-  X(getpwnam, kUser)          \
-  X(getpwuid, kUser)          \
-  X(getgrnam, kGroup)         \
-  X(getgrgid, kGroup)         \
-  X(gethostbyname, kHost)     \
-  X(gethostbyaddr, kHost)
+inline constexpr uint32_t kSharedStates = 13;
+// Those that change it exclude each other; those that look at it do not.
+inline constexpr uint32_t kLockedStates = kEnvironment | kLocale;
+#define WEIR_SHARING_CALLS(X)             \
+  X(localtime, kTime, 0)                  \
+  X(gmtime, kTime, 0)                     \
+  X(ctime, kTime | kTimeText, 0)          \
+  X(asctime, kTimeText, 0)                \
+  X(strtok, kToken, 0)                    \
+  X(drand48, kRandom48, 0)                \
+  X(lrand48, kRandom48, 0)                \
+  X(mrand48, kRandom48, 0)                \
+  X(srand48, kRandom48, 0)                \
+  X(getpwnam, kUser, 0)                   \
+  X(getpwuid, kUser, 0)                   \
+  X(getpwent, kUser, 0)                   \
+  X(getgrnam, kGroup, 0)                  \
+  X(getgrgid, kGroup, 0)                  \
+  X(getgrent, kGroup, 0)                  \
+  X(gethostbyname, kHost, 0)              \
+  X(gethostbyaddr, kHost, 0)              \
+  X(getservbyname, kService, 0)           \
+  X(getservbyport, kService, 0)           \
+  X(getprotobyname, kProtocol, 0)         \
+  X(getprotobynumber, kProtocol, 0)       \
+  X(ttyname, kTerminal, 0)                \
+  X(hsearch, kSearch, 0)                  \
+  X(localeconv, 0, kLocale)               \
+  X(nl_langinfo, 0, kLocale)              \
+  X(setlocale, kLocale, 0)                \
+  X(getenv, 0, kEnvironment)              \
+  X(secure_getenv, 0, kEnvironment)       \
+  X(setenv, kEnvironment, 0)              \
+  X(putenv, kEnvironment, 0)              \
+  X(unsetenv, kEnvironment, 0)            \
+  X(clearenv, kEnvironment, 0)
 struct SharingCall {
   const char* name;
-  uint32_t states;
+  uint32_t changes, asks;
 };
-#define WEIR_SHARING(name, states) {#name, states},
+#define WEIR_SHARING(name, changes, asks) {#name, changes, asks},
 inline constexpr SharingCall kSharing[] = {WEIR_SHARING_CALLS(WEIR_SHARING)};
 #undef WEIR_SHARING
-#define WEIR_SHARING(name, states) kCall_##name,
+#define WEIR_SHARING(name, changes, asks) kCall_##name,
 enum SharingNumber : uint32_t { WEIR_SHARING_CALLS(WEIR_SHARING) kSharingCalls };
 #undef WEIR_SHARING
 

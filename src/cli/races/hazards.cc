@@ -164,6 +164,14 @@ ReportedRace RaceReader::read_hazard(const findings::Race& race) {
   result.rule = words.rule;
   result.because = words.because;
   result.count = race.count + 1;
+  const auto call_of = [](const findings::Side& noted) -> const findings::SharingCall& {
+    return findings::kSharing[std::min<uint64_t>(noted.address, findings::kSharingCalls - 1)];
+  };
+  if (hazard == Hazard::kThreadUnsafe &&
+      !(call_of(race.sides[0]).changes & call_of(race.sides[1]).changes))
+    result.because =
+        "one changes what the C library keeps for all threads, and the other looks at it; nothing "
+        "orders the two";
   const auto read = [&](const findings::Side& noted) {
     ReportedSide made = side(noted);
     made.exists = noted.kind != 0;
@@ -179,8 +187,7 @@ ReportedRace RaceReader::read_hazard(const findings::Race& race) {
       made.wanted.words = words_of_unsafe(action, noted.address);
       made.address = 0;
     } else if (hazard == Hazard::kThreadUnsafe) {
-      const auto call = std::min<uint64_t>(noted.address, findings::kSharingCalls - 1);
-      made.wanted.words = fmt::format("call of {}", findings::kSharing[call].name);
+      made.wanted.words = fmt::format("call of {}", call_of(noted).name);
       made.address = 0;
     } else if (hazard == Hazard::kThreadLeak) {
       made.wanted.words = "creation of " + task_words(task(static_cast<uint32_t>(noted.address)));
