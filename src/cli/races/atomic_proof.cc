@@ -102,6 +102,37 @@ bool is_librarys(const Frames& allocated) {
          allocated.front().file.find("/c++/") != std::string::npos;
 }
 
+// In functions of libstdc++.so that have no atomic operation: members of strings (not of those that
+// count references), of streams and their buffers, and what trees, lists and hash tables have
+// outside of their headers. What they touch is the object that the program has called them for.
+// Formatting of numbers also fills caches of locales, under a lock, and looks at them without it:
+// those are never the program's.
+bool is_plain_in_library(const Frame& frame, const ReportedObject& object) {
+  if (!frame.file.empty() || frame.module.find("/libstdc++.so") == std::string::npos) return false;
+  const std::string name = bare(frame.function);
+  const auto begins = [&](const char* beginning) { return name.starts_with(beginning); };
+  constexpr const char* kPlain[] = {"std::__cxx11::basic_string::",
+                                    "std::_Rb_tree_",
+                                    "std::__detail::_List_node_base::",
+                                    "std::__detail::_Prime_rehash_policy::"};
+  constexpr const char* kStreams[] = {"std::__cxx11::basic_stringbuf::",
+                                      "std::basic_streambuf::",
+                                      "std::basic_ostream::",
+                                      "std::basic_istream::",
+                                      "std::basic_ios::",
+                                      "std::__ostream_",
+                                      "std::operator",
+                                      "std::getline",
+                                      "std::num_put::",
+                                      "std::num_get::"};
+  if (std::ranges::any_of(kPlain, begins)) return true;
+  if (!std::ranges::any_of(kStreams, begins)) return false;
+  // Threads may share the standard streams, of which the program has copies (std::cout@GLIBCXX_3.4).
+  return object.has_variable ? object.variable.name.find('@') == std::string::npos &&
+                                   !object.variable.name.starts_with("std::")
+                             : !is_librarys(object.allocated_at);
+}
+
 // Compilers let each destructor store the pointer to its class's virtual functions. Mostly that is
 // the pointer that is there, and a call of a virtual function meanwhile finds the same.
 bool stores_vptr_anew(const ReportedRace& race) {
@@ -193,6 +224,7 @@ Judgement AtomicProof::judge(const ReportedSide& side, const ReportedObject& obj
   if (object.has_variable && object.variable.is_atomic)
     return is_atomic(object.variable.name + " is atomic");
   const Frame& innermost = side.frames.front();
+  if (is_plain_in_library(innermost, object)) return kProven;
   const std::pair instruction(innermost.module, innermost.offset);
   const auto known = known_.find(instruction);
   if (known != known_.end() && (known->second.is_proven || known->second.is_clear))
@@ -224,7 +256,10 @@ Judgement AtomicProof::judge(const ReportedRace& race) {
   if (race.why == Why::kPolicy || race.why == Why::kMisuse || race.why == Why::kHazard)
     return kProven;  // what is declared holds for atomic operations, too
   if (is_c_librarys(race.object)) return is_atomic("the variable is the C library's");
-  if (is_inside_library(race.sides[0]) && is_inside_library(race.sides[1]))
+  const auto is_hidden = [&](const ReportedSide& side) {
+    return is_inside_library(side) && !is_plain_in_library(side.frames.front(), race.object);
+  };
+  if (is_hidden(race.sides[0]) && is_hidden(race.sides[1]))
     return is_atomic("both are inside a library");
   const Judgement first = judge(race.sides[0], race.object);
   if (first.is_proven) return first;
