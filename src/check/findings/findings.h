@@ -18,7 +18,7 @@
 namespace weir::findings {
 
 inline constexpr uint64_t kMagic = 0x31646e6946726957;  // "WirFind1"
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 
 inline constexpr uint32_t kMaxRaces = 4096, kMaxModules = 1024, kMaxContexts = 1 << 16,
                           kMaxTasks = 1 << 14, kMaxLocks = 8;
@@ -204,6 +204,14 @@ struct Touched {
 inline constexpr uint32_t kTouchedBySeveral = 1, kTouchedToWrite = 2, kTouchedAsCode = 4;
 inline constexpr uint32_t kMaxTouched = 1 << 20;
 
+// Memory that the program has mapped shared and may write, which is not looked at.
+struct UnwatchedMemory {
+  uint64_t size;
+  char name[104];  // its beginning; of the file, as the kernel has it
+  uint32_t ready, unused;
+};
+inline constexpr uint32_t kMaxUnwatched = 64;
+
 struct Findings {
   uint64_t magic;
   uint32_t version;
@@ -227,7 +235,8 @@ struct Findings {
   // Pages that several tasks touched: of which accesses were checked; of which accesses were not
   // checked, while several tasks had them untrapped. Many pages are both.
   uint64_t shared_pages, unchecked_pages;
-  uint64_t reserved[10];
+  uint32_t unwatched_count, unused;  // taken so far; more than there is room for: not kept
+  uint64_t reserved[9];
   Module module[kMaxModules];
   TaskInfo task[kMaxTasks];
   Race race[kMaxRaces];
@@ -236,6 +245,7 @@ struct Findings {
   Touched touched[kMaxTouched];
   Programs programs;
   MoreSides more[kMaxMore];
+  UnwatchedMemory unwatched[kMaxUnwatched];
 };
 
 inline constexpr uint64_t kFindingsSize = (sizeof(Findings) + 4095) & ~uint64_t{4095};

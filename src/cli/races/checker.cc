@@ -198,6 +198,7 @@ std::string Checker::looked_at() const {
       fmt::format("{} to {} were looked at", counted(seen.accesses, "access", "accesses"),
                   counted(seen.shared_pages, "shared page", "shared pages"));
   if (has_several_runs()) text += " in all";
+  text += not_looked_at();
   if (!seen.unchecked_pages) return text;
   text += fmt::format("; to {} some were not",
                       counted(seen.unchecked_pages, "shared page", "shared pages"));
@@ -207,6 +208,22 @@ std::string Checker::looked_at() const {
   if (whole == totals_.runs.end()) return text + ", --exhaustive looks at all";
   const std::string options = whole->options.empty() ? "" : " (" + whole->options + ")";
   return text + fmt::format(", run {}{} looked at all", whole - totals_.runs.begin() + 1, options);
+}
+
+// "; memory that is mapped shared was not: anonymous (4 KB), /dev/shm/ring (1024 KB)"
+std::string Checker::not_looked_at() const {
+  constexpr size_t kNamed = 3;
+  if (totals_.unwatched.empty()) return "";
+  std::string text = "; memory that is mapped shared was not: ";
+  size_t named = 0;
+  for (const auto& [name, size] : totals_.unwatched) {
+    if (named == kNamed) {
+      text += fmt::format(" and {} more", totals_.unwatched.size() - kNamed);
+      break;
+    }
+    text += fmt::format("{}{} ({} KB)", named++ ? ", " : "", name, (size + 1023) / 1024);
+  }
+  return text;
 }
 
 // That there is no report says nothing as long as it is not said what was looked at.
@@ -308,6 +325,8 @@ void Checker::end_run(const std::string& how) {
   totals_.lost += findings.lost();
   has_failed_ |= findings.has_failed();
   is_multithreaded_ |= findings.is_multithreaded();
+  for (const auto& [name, size] : findings.unwatched())
+    totals_.unwatched[name] = std::max(totals_.unwatched[name], size);
   for (UncheckedProgram& one : findings.unchecked()) {
     if (std::ranges::find(totals_.unchecked, one) == totals_.unchecked.end())
       totals_.unchecked.push_back(std::move(one));

@@ -93,6 +93,7 @@ class Checker {
   std::string met_words() const;
   std::string nothing_found() const;
   std::string looked_at() const;
+  std::string not_looked_at() const;
   bool has_several_runs() const { return totals_.runs.size() > 1; }
 
   Suppressions suppressions_;

@@ -117,6 +117,19 @@ Coverage FindingsReader::coverage() const {
           __atomic_load_n(&memory_.unchecked_pages, __ATOMIC_RELAXED)};
 }
 
+std::map<std::string, uint64_t> FindingsReader::unwatched() const {
+  std::map<std::string, uint64_t> all;
+  for (const findings::UnwatchedMemory& there : memory_.unwatched) {
+    if (!__atomic_load_n(&there.ready, __ATOMIC_ACQUIRE)) continue;
+    std::string name(there.name, strnlen(there.name, sizeof there.name));
+    if (name.empty() || name.starts_with("/dev/zero") || name.starts_with("/memfd:weir-shared"))
+      name = "anonymous";
+    uint64_t& size = all[name];
+    size = std::max(size, there.size);
+  }
+  return all;
+}
+
 std::vector<findings::Side> FindingsReader::more_sides(const findings::Race& race) const {
   std::vector<findings::Side> all;
   if (race.why != findings::Why::kHazard || !race.more || race.more > findings::kMaxMore)

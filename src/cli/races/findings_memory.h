@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,8 @@ class FindingsReader {
   uint32_t lost_cells() const;                // for which there was no room
   uint32_t lost() const;                      // races for which there was no room
   Coverage coverage() const;
+  // Memory that the program has mapped shared, which is not looked at: the most bytes by its name.
+  std::map<std::string, uint64_t> unwatched() const;
   // When all has ended: each once.
   std::vector<UncheckedProgram> unchecked() const;
   uint64_t untrapped_pages() const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,6 +104,7 @@ struct Totals {
   // Of those that are unproven: what on what, and why it is not known.
   std::vector<std::pair<std::string, std::string>> unproven_pairs;
   std::vector<UncheckedProgram> unchecked;
+  std::map<std::string, uint64_t> unwatched;  // memory that is not looked at: bytes by name
   std::vector<CountedRun> runs;  // that have ended
 };
 

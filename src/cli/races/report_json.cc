@@ -170,6 +170,9 @@ std::string json_report(const std::vector<ReportedRace>& races, const Totals& to
                          {"lost", totals.lost},
                          {"looked_at", json_of(totals.coverage)}};
   if (totals.runs.size() > 1) report["runs"] = json_of(totals.runs);
+  report["unwatched"] = ordered_json::array();
+  for (const auto& [name, size] : totals.unwatched)
+    report["unwatched"].push_back({{"name", name}, {"bytes", size}});
   report["unchecked"] = ordered_json::array();
   for (const UncheckedProgram& one : totals.unchecked)
     report["unchecked"].push_back({{"program", one.name}, {"why", one.why}});

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
+#include "check/core/check.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -87,7 +88,11 @@ bool map_shared_memory(const Call& call, uint64_t size, int protection, long& re
 // All processes attach it at once: its number may be given away, and they detach it at once, as
 // with its last mapping it may end.
 long attach_shared_memory(const Call& call) {
-  if (!input::is_on() && !g_tasks_active && !(call.c & SHM_REMAP)) return call_kernel(call);
+  if (!input::is_on() && !g_tasks_active && !(call.c & SHM_REMAP)) {
+    const long alone = call_kernel(call);
+    if (!sys::failed(alone)) view::checked::note_unwatched(address(alone));
+    return alone;
+  }
   const long result = input::log_value(input::What::kShared,
                                        [&] { return sys::raw(SYS_shmat, call.a, call.b, call.c); });
   if (sys::failed(result)) return result;
@@ -102,6 +107,7 @@ long attach_shared_memory(const Call& call) {
   record_mapping({MappingKind::kAttachSharedMemory, protection, 0, -1, range.start, size,
                   address(call.a), 0, 0});
   runtime::let_all_catch_up();
+  view::checked::note_unwatched(range.start);
   return result;
 }
 
