@@ -22,6 +22,98 @@ check() {
 says() { for text; do grep -qF -- "$text" log || fail "'$text' is not in: $(cat log)"; done; }
 unsaid() { for text; do grep -qF -- "$text" log && fail "'$text' is in: $(cat log)"; done; }
 
+# --- programs with and without atomic operations: what is read beside orders only where it may be atomic
+for atomic in 0 1; do
+  cat >page.$atomic.c <<C
+#include <pthread.h>
+#include <unistd.h>
+#if $atomic
+#define LOAD(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
+#else
+#define LOAD(x) (x)
+#endif
+int limit = 5, work[16], value;
+void* first(void* p) {
+  value = 1;
+  for (int i = 0; i < 5000; i++) work[i % 16] += i;
+  return p;
+}
+void* second(void* p) {
+  usleep(50000);
+  int now = LOAD(limit);
+  value += now;
+  return p;
+}
+int main(void) {
+  pthread_t one, two;
+  pthread_create(&one, 0, first, 0);
+  pthread_create(&two, 0, second, 0);
+  return pthread_join(one, 0) + pthread_join(two, 0);
+}
+C
+  gcc -g -O1 -pthread page.$atomic.c -o page.$atomic || fail 'gcc'
+done
+check 66 ./page.0
+says 'data race: value: '
+check 0 ./page.1
+unsaid 'race: '
+# Without all of its debug information, or with assembly, it is not known to have none.
+gcc -O1 -c -x c - -o plain.o <<'C'
+void nothing(void) {}
+C
+gcc -g -O1 -pthread page.0.c plain.o -o page.plain || fail 'gcc'
+check 0 ./page.plain
+sed 's/usleep(50000);/usleep(50000); __asm__ volatile("nop");/' page.0.c >page.assembly.c
+gcc -g -O1 -pthread page.assembly.c -o page.assembly || fail 'gcc'
+check 0 ./page.assembly
+sed 's/usleep(50000);/usleep(50000); __asm__ volatile("" : : : "memory");/' page.0.c >page.barrier.c
+gcc -g -O1 -pthread page.barrier.c -o page.barrier || fail 'gcc'
+check 66 ./page.barrier
+says 'data race: value: '
+
+# --- memory that is mapped shared is named
+cat >mapped.c <<'C'
+#include <pthread.h>
+#include <sys/mman.h>
+static int* counter;
+static void* count(void* p) { return ++*counter, p; }
+int main(void) {
+  pthread_t one, two;
+  counter = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  pthread_create(&one, 0, count, 0);
+  pthread_create(&two, 0, count, 0);
+  return pthread_join(one, 0) + pthread_join(two, 0);
+}
+C
+gcc -g -O1 -pthread mapped.c -o mapped || fail 'gcc'
+check 0 ./mapped
+says 'memory that is mapped shared was not: anonymous (4 KB)'
+
+# --- a string whose members are in the C++ library, without optimization
+cat >text.cc <<'C'
+#include <pthread.h>
+#include <unistd.h>
+#include <string>
+std::string text;
+void* grow(void* p) {
+  text += 'x';
+  return p;
+}
+void* ask(void* p) {
+  usleep(50000);
+  return text.size() > 5 ? p : nullptr;
+}
+int main() {
+  pthread_t one, two;
+  pthread_create(&one, nullptr, grow, nullptr);
+  pthread_create(&two, nullptr, ask, nullptr);
+  return pthread_join(one, nullptr) + pthread_join(two, nullptr);
+}
+C
+g++ -g -O0 -pthread text.cc -o text || fail 'g++'
+check 66 ./text
+says 'text.cc:6' 'text.cc:11'
+
 # --- moves only: a store and a load that may be atomic operations for all that the instructions say
 cat >flag.c <<'C'
 #include <pthread.h>

@@ -7,6 +7,7 @@
 #include "check/budget.h"
 #include "check/core/enforce_by_key.h"
 #include "check/core/happens_before.h"
+#include "check/core/order_by_calls.h"
 #include "check/core/state.h"
 #include "code/patch/bound_jump.h"
 #include "control/options.h"
@@ -43,6 +44,7 @@ void start(Task& task) {
   happens::g_checked = true;
   if (options().has_keys()) keys::start(task);
   begin_declared();
+  tell_by_memory();
 }
 
 void close_tracking() {

@@ -18,6 +18,7 @@
 #include "check/core/enforce_by_key.h"
 #include "check/core/happens_before.h"
 #include "check/core/hazards.h"
+#include "check/core/order_by_calls.h"
 #include "check/core/state.h"
 #include "sys/report.h"
 
@@ -108,6 +109,7 @@ void learn_entries(ThreadState& thread, const uint64_t* clock, uint32_t slots) {
   Past::Known& known = past.known[past.count++ % kept()];
   known.from = thread.joined_at;
   copy_entries(known.clock.clock, thread.now.clock, slots_in_use());
+  if (thread.library_orders) know_by_calls(thread);  // what the C library does there is its call
 }
 
 }  // namespace
@@ -216,29 +218,6 @@ bool is_alone(const ThreadState& thread) {
   return true;
 }
 
-uint32_t lockset_of(ThreadState& thread) {
-  if (!thread.held_count) return 0;
-  if (thread.lockset) return thread.lockset;
-  Lockset wanted{};
-  wanted.count = thread.held_count;
-  uint64_t hash = thread.held_count;
-  for (uint32_t i = 0; i < thread.held_count && i < findings::kMaxLocks && i < kMaxHeld; i++) {
-    wanted.locks[i] = thread.held[i];
-    hash = mix(hash ^ thread.held[i]);
-  }
-  wanted.key = static_cast<uint32_t>(hash >> 32) | 1;
-  State& s = state();
-  const SpinGuard guard(s.findings_lock);
-  for (uint32_t i = 0; i < kLocksets; i++) {
-    const uint32_t at = (wanted.key + i) % kLocksets;
-    if (s.locksets[at].key == 0) s.locksets[at] = wanted;
-    if (s.locksets[at].key != wanted.key || s.locksets[at].count != wanted.count) continue;
-    thread.lockset = at + 1;
-    return thread.lockset;
-  }
-  return 0;
-}
-
 }  // namespace weir::view::checked
 
 namespace weir::happens {
@@ -265,6 +244,7 @@ void on_acquire(uint64_t object) {
   uint32_t slots;
   {
     const SpinGuard guard(sync.lock);
+    acquire_by_calls(thread, sync);
     if (knows_all(thread, sync)) return;
     slots = slots_in_use();
     copy_entries(known, sync.clock.clock, slots);
@@ -278,6 +258,7 @@ void on_release(uint64_t object) {
   SyncClock& sync = sync_of(object);
   {
     const SpinGuard guard(sync.lock);
+    release_by_calls(thread, sync);
     bool knows = knows_all(thread, sync);
     if (sync.creation == thread.creation + 1 && sync.epoch.is_set() &&
         sync.epoch.clock >= thread.joined_at) {
@@ -339,6 +320,7 @@ void begin_once(uint64_t control) {
     sync.runners |= uint64_t{1} << thread.slot;
   }
   join_slots(thread, before);
+  know_by_calls(thread);
 }
 
 void create(Task& creator, Task& task) {
@@ -348,6 +330,7 @@ void create(Task& creator, Task& task) {
   join_holders(from);
   to.now = from.now;
   begin(to, task);
+  begin_order_by_calls(to, from);
   step(to);
   to.joined_at = to.now.clock[to.slot];
   step(from);
@@ -402,6 +385,7 @@ void leave() {
 }
 
 void end_library_call() {
+  if (g_checked && !library_orders()) know_by_calls(thread_of(self()));
   if (keys::g_on && has_to_leave())
     weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
 }

@@ -17,6 +17,7 @@
 #include "check/budget.h"
 #include "check/core/happens_before.h"
 #include "check/core/hazards.h"
+#include "check/core/order_by_calls.h"
 #include "check/core/state.h"
 #include "check/coverage.h"
 #include "memory/backing.h"
@@ -300,8 +301,9 @@ void close(uint64_t at, Page& page) {
   page.mode = Mode::kTrapped;
   page.checked_count = 0;
   page.was_written = 0;
-  page.untrapped |= page.released;  // what the shadow knew of it is forgotten
-  if (page.shadow) forget(page.shadow, 0, kPageSize);
+  // What the shadow knew of it is forgotten, but for pairs that only memory orders.
+  page.untrapped |= page.released;
+  if (page.shadow && !tells_by_memory()) forget(page.shadow, 0, kPageSize);
   Shared& s = shared();
   for (uint32_t i = 0; i < s.order.high_task; i++) {
     ThreadState& holder = state().threads[i];
@@ -355,9 +357,9 @@ void close_open() {
   __atomic_store_n(&s.is_closing, 0u, __ATOMIC_RELEASE);
 }
 
-// Tasks that only compute come to no fault and to no event. They are asked to look here whether open
-// pages are to be closed again, and to drop what they have lost: who was in the runtime when that
-// was taken was not asked. The monitor itself takes no lock: a fork may copy it.
+// Tasks that only compute come to no fault and to no event. They are asked to look here whether
+// open pages are to be closed again, and to drop what they have lost: who was in the runtime when
+// that was taken was not asked. The monitor itself takes no lock: a fork may copy it.
 void tick() {
   const Shared& s = shared();
   if (!__atomic_load_n(&found().multi, __ATOMIC_ACQUIRE)) return;
@@ -367,8 +369,7 @@ void tick() {
     const Task& task = s.tasks[i];
     if (load_enum<__ATOMIC_RELAXED>(task.order.state) != TaskState::kRunning || task.in_runtime)
       continue;
-    if (closes || has_lost(task))
-      sys::raw(SYS_tkill, task.identity.tid, sys::g_probe_signal);
+    if (closes || has_lost(task)) sys::raw(SYS_tkill, task.identity.tid, sys::g_probe_signal);
   }
 }
 

@@ -198,9 +198,7 @@ findings::Race* take_race(Findings& f, uint64_t first, uint64_t second) {
   if (!is_known_module(f, second) || (first && !is_known_module(f, first))) note_modules();
   findings::Race& race = f.race[index];
   race.image = checking::g_image;
-  race.fault = race.change = race.more = 0;
-  race.order = 0;
-  race.count = 0;
+  race.count = race.order = race.fault = race.change = race.more = 0;
   return &race;
 }
 
@@ -286,7 +284,7 @@ uint64_t part_of(const findings::Side& first, const findings::Side& second) {
 }  // namespace
 
 void report_race(const PriorAccess& prior, const ThreadState& thread, Access& access,
-                 const AccessSite& site, findings::Why why) {
+                 const AccessSite& site, findings::Why why, bool is_by_memory) {
   Findings& f = found();
   if (!access.context) access.context = context_of(site);
   if (!access.context || !prior.context) return;  // what is reported has two sides
@@ -300,16 +298,18 @@ void report_race(const PriorAccess& prior, const ThreadState& thread, Access& ac
     const uint64_t a = rip_of(f, race.sides[0].context), b = rip_of(f, race.sides[1].context);
     if (race.image != checking::g_image ||
         !((a == first && b == site.rip) || (a == site.rip && b == first)) ||
-        race.sides[1].kind != access.kind || part_of(race.sides[0], race.sides[1]) != part)
+        race.sides[1].kind != access.kind || part_of(race.sides[0], race.sides[1]) != part ||
+        (race.fault == findings::kOrderedByMemory && !is_by_memory))
       continue;
     race.count++;
-    if (order >= race.order) return;
-    describe(race, prior, thread, access, order);
+    if (order < race.order) describe(race, prior, thread, access, order);
     return;
   }
+  if (is_by_memory && f.races >= findings::kMaxByMemory) return;  // the others need room, too
   findings::Race* race = take_race(f, first, site.rip);
   if (!race) return;
   race->why = why;
+  race->fault = is_by_memory ? findings::kOrderedByMemory : 0;
   describe(*race, prior, thread, access, order);
   notify_command(f, *race);
 }

@@ -20,6 +20,7 @@
 
 #include "base/bytes.h"
 #include "check/core/happens_before.h"
+#include "check/core/order_by_calls.h"
 #include "check/core/state.h"
 #include "sys/syscall_x86_64.h"
 
@@ -35,7 +36,7 @@ struct Entry {
   uint8_t slot;
   uint8_t bytes;  // of the cell, a bit for each
   uint16_t kind;  // findings::Kind
-  uint32_t unused;
+  uint32_t size;  // of the access, within the cell; less than the bytes: of each of several
 };
 static_assert(sizeof(Entry) == 24);
 
@@ -104,15 +105,22 @@ void drop(Cell& cell, const Entry& entry) {
   else cell.lost |= uint64_t{1} << entry.slot;
 }
 
+// Where each of several of its size would lie can be told by any of its bytes.
+bool is_piece(const Entry& entry) {
+  return !(entry.size & (entry.size - 1)) &&
+         !(static_cast<uint32_t>(__builtin_ctz(entry.bytes)) & (entry.size - 1));
+}
+
 // Two entries become one if all but the bytes is equal: a loop over bytes makes eight of them in a
-// cell. The epoch is the earlier one, so that nothing seems to be later than it was; who reads there
-// acquires what the slot has stored last. Returns the one that is free now, or null.
+// cell. The epoch is the earlier one, so that nothing seems to be later than it was; who reads
+// there acquires what the slot has stored last. Returns the one that is free now, or null.
 Entry* merge_two(Cell& cell) {
   for (uint32_t i = 0; i < kEntries; i++) {
     for (uint32_t k = i + 1; k < kEntries; k++) {
       Entry &one = cell.entries[i], &other = cell.entries[k];
       if (one.number != other.number || one.context != other.context || one.kind != other.kind ||
-          one.lockset != other.lockset)
+          one.lockset != other.lockset || one.size != other.size || !is_piece(one) ||
+          !is_piece(other))
         continue;
       if (releases(one.kind)) drop(cell, one.clock > other.clock ? one : other);
       one.bytes |= other.bytes;
@@ -208,15 +216,21 @@ void check_access(uint32_t shadow, ThreadState& thread, Access& access, const Ac
     for (Entry& entry : cell.entries) {
       const bool is_others = entry.clock && (entry.bytes & bytes) &&
                              entry.number != thread.number && is_untouched(access.address, site);
-      if (is_others || (conflicts(entry, thread, bytes, access.kind) &&
-                        !thread.now.knows({entry.clock, entry.slot}))) {
+      const Epoch epoch{entry.clock, entry.slot};
+      const bool is_conflict = is_others || conflicts(entry, thread, bytes, access.kind);
+      const bool is_known = is_conflict && !is_others && thread.now.knows(epoch);
+      if (is_conflict && (!is_known || is_known_by_memory(thread, epoch))) {
         const uint64_t cell_start = page_down(access.address) + at - first;
-        const uint64_t from = static_cast<uint64_t>(__builtin_ctz(entry.bytes)),
-                       to = 32 - static_cast<uint64_t>(__builtin_clz(entry.bytes));
+        uint64_t from = static_cast<uint64_t>(__builtin_ctz(entry.bytes)),
+                 to = 32 - static_cast<uint64_t>(__builtin_clz(entry.bytes));
+        if (entry.size < static_cast<uint32_t>(__builtin_popcount(entry.bytes))) {
+          from = static_cast<uint64_t>(__builtin_ctz(entry.bytes & bytes)) & ~(entry.size - 1ull);
+          to = from + entry.size;
+        }
         const PriorAccess prior{cell_start + from, to - from,     entry.kind,
                                 entry.number,      entry.context, entry.lockset};
         if (is_others) report_untouched(prior, thread, access, site);
-        else report_race(prior, thread, access, site, findings::Why::kUnordered);
+        else report_race(prior, thread, access, site, findings::Why::kUnordered, is_known);
       }
     }
     if (reads) acquire_writers_of(shadow, cell, thread, bytes);
@@ -224,7 +238,7 @@ void check_access(uint32_t shadow, ThreadState& thread, Access& access, const Ac
     put(cell, thread,
         {thread.now.clock[thread.slot], access.context, static_cast<uint16_t>(thread.number),
          static_cast<uint16_t>(lockset_of(thread)), static_cast<uint8_t>(thread.slot), bytes,
-         static_cast<uint16_t>(access.kind), 0});
+         static_cast<uint16_t>(access.kind), static_cast<uint32_t>(count)});
     at += count;
   }
   if (!releases(access.kind)) return;

@@ -1,5 +1,6 @@
-// Memory that the program maps shared: other processes may have it, too, so no task is kept from it.
-// The command says that it was not looked at. What has been mapped before the first thread counts.
+// Memory that the program maps shared: other processes may have it, too, so no task is kept from
+// it. The command says that it was not looked at. What has been mapped before the first thread
+// counts.
 
 #include "base/bytes.h"
 #include "check/core/check.h"

@@ -47,6 +47,8 @@ struct alignas(64) SyncClock {
   Epoch epoch;        // of that task, then; not set: nothing has been released
   uint64_t runners;   // slots of tasks that have begun the routine of that pthread_once_t
   Clock clock;
+  uint64_t calls_creation;  // as `creation`, of `calls`
+  Clock calls;              // what is known there by calls (order_by_calls.cc)
 };
 
 // Who was told last that the block was its own (malloc).
@@ -132,6 +134,7 @@ struct RecentContext {
 
 struct ThreadState {  // of a task, by its id
   Clock now;
+  Clock calls;  // what it knows by calls; its own entry is not kept (order_by_calls.cc)
   uint32_t slot;
   uint32_t number;            // findings::TaskInfo
   uint64_t creation;          // of the task that this is of
@@ -478,8 +481,9 @@ findings::Object object_at(uint64_t address);
 findings::Object undeclared_at(uint64_t address);  // whatever is declared there
 // In a block that the C library has taken for itself, or in a stream's buffer.
 bool is_of_library(uint64_t address);
+// `is_by_memory`: they may be ordered by plain moves.
 void report_race(const PriorAccess& prior, const ThreadState& thread, Access& access,
-                 const AccessSite& site, findings::Why why);
+                 const AccessSite& site, findings::Why why, bool is_by_memory = false);
 uint32_t note_task(const Task& task, const ThreadState* creator);
 // A system call has been made: it may have named a task. (names.cc)
 void note_name(long number, long first, long second, long result);

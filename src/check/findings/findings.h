@@ -123,6 +123,11 @@ struct Object {
   uint64_t start, size;
 };
 
+// Race::fault of kUnordered: nothing but plain moves may order the two. It is a race if the program
+// has no atomic operation that is a plain move.
+inline constexpr uint32_t kOrderedByMemory = 1, kMaxByMemory = 128;
+inline constexpr uint32_t kTellsNone = 0, kTellsAll = 1, kTellsNoMore = 2;
+
 struct Race {
   uint32_t ready;
   Why why;
@@ -235,7 +240,10 @@ struct Findings {
   // Pages that several tasks touched: of which accesses were checked; of which accesses were not
   // checked, while several tasks had them untrapped. Many pages are both.
   uint64_t shared_pages, unchecked_pages;
-  uint32_t unwatched_count, unused;  // taken so far; more than there is room for: not kept
+  uint32_t unwatched_count;  // taken so far; more than there is room for: not kept
+  // Pairs that only plain moves may order are told (kOrderedByMemory). By the runtime: kTellsNone
+  // to kTellsAll. By the command: kTellsNoMore, since in this program plain moves may order.
+  uint32_t tells_by_memory;
   uint64_t reserved[9];
   Module module[kMaxModules];
   TaskInfo task[kMaxTasks];

@@ -44,38 +44,38 @@ enum SharedState : uint32_t {  // as bits
 inline constexpr uint32_t kSharedStates = 13;
 // Those that change it exclude each other; those that look at it do not.
 inline constexpr uint32_t kLockedStates = kEnvironment | kLocale;
-#define WEIR_SHARING_CALLS(X)             \
-  X(localtime, kTime, 0)                  \
-  X(gmtime, kTime, 0)                     \
-  X(ctime, kTime | kTimeText, 0)          \
-  X(asctime, kTimeText, 0)                \
-  X(strtok, kToken, 0)                    \
-  X(drand48, kRandom48, 0)                \
-  X(lrand48, kRandom48, 0)                \
-  X(mrand48, kRandom48, 0)                \
-  X(srand48, kRandom48, 0)                \
-  X(getpwnam, kUser, 0)                   \
-  X(getpwuid, kUser, 0)                   \
-  X(getpwent, kUser, 0)                   \
-  X(getgrnam, kGroup, 0)                  \
-  X(getgrgid, kGroup, 0)                  \
-  X(getgrent, kGroup, 0)                  \
-  X(gethostbyname, kHost, 0)              \
-  X(gethostbyaddr, kHost, 0)              \
-  X(getservbyname, kService, 0)           \
-  X(getservbyport, kService, 0)           \
-  X(getprotobyname, kProtocol, 0)         \
-  X(getprotobynumber, kProtocol, 0)       \
-  X(ttyname, kTerminal, 0)                \
-  X(hsearch, kSearch, 0)                  \
-  X(localeconv, 0, kLocale)               \
-  X(nl_langinfo, 0, kLocale)              \
-  X(setlocale, kLocale, 0)                \
-  X(getenv, 0, kEnvironment)              \
-  X(secure_getenv, 0, kEnvironment)       \
-  X(setenv, kEnvironment, 0)              \
-  X(putenv, kEnvironment, 0)              \
-  X(unsetenv, kEnvironment, 0)            \
+#define WEIR_SHARING_CALLS(X)       \
+  X(localtime, kTime, 0)            \
+  X(gmtime, kTime, 0)               \
+  X(ctime, kTime | kTimeText, 0)    \
+  X(asctime, kTimeText, 0)          \
+  X(strtok, kToken, 0)              \
+  X(drand48, kRandom48, 0)          \
+  X(lrand48, kRandom48, 0)          \
+  X(mrand48, kRandom48, 0)          \
+  X(srand48, kRandom48, 0)          \
+  X(getpwnam, kUser, 0)             \
+  X(getpwuid, kUser, 0)             \
+  X(getpwent, kUser, 0)             \
+  X(getgrnam, kGroup, 0)            \
+  X(getgrgid, kGroup, 0)            \
+  X(getgrent, kGroup, 0)            \
+  X(gethostbyname, kHost, 0)        \
+  X(gethostbyaddr, kHost, 0)        \
+  X(getservbyname, kService, 0)     \
+  X(getservbyport, kService, 0)     \
+  X(getprotobyname, kProtocol, 0)   \
+  X(getprotobynumber, kProtocol, 0) \
+  X(ttyname, kTerminal, 0)          \
+  X(hsearch, kSearch, 0)            \
+  X(localeconv, 0, kLocale)         \
+  X(nl_langinfo, 0, kLocale)        \
+  X(setlocale, kLocale, 0)          \
+  X(getenv, 0, kEnvironment)        \
+  X(secure_getenv, 0, kEnvironment) \
+  X(setenv, kEnvironment, 0)        \
+  X(putenv, kEnvironment, 0)        \
+  X(unsetenv, kEnvironment, 0)      \
   X(clearenv, kEnvironment, 0)
 struct SharingCall {
   const char* name;

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "check/core/enforce_by_key.h"
 #include "check/core/enforcer.h"
 #include "memory/backing.h"
@@ -14,6 +15,29 @@
 #include "sys/report.h"
 
 namespace weir::view::checked {
+
+uint32_t lockset_of(ThreadState& thread) {
+  if (!thread.held_count) return 0;
+  if (thread.lockset) return thread.lockset;
+  Lockset wanted{};
+  wanted.count = thread.held_count;
+  uint64_t hash = thread.held_count;
+  for (uint32_t i = 0; i < thread.held_count && i < findings::kMaxLocks && i < kMaxHeld; i++) {
+    wanted.locks[i] = thread.held[i];
+    hash = mix(hash ^ thread.held[i]);
+  }
+  wanted.key = static_cast<uint32_t>(hash >> 32) | 1;
+  State& s = state();
+  const SpinGuard guard(s.findings_lock);
+  for (uint32_t i = 0; i < kLocksets; i++) {
+    const uint32_t at = (wanted.key + i) % kLocksets;
+    if (s.locksets[at].key == 0) s.locksets[at] = wanted;
+    if (s.locksets[at].key != wanted.key || s.locksets[at].count != wanted.count) continue;
+    thread.lockset = at + 1;
+    return thread.lockset;
+  }
+  return 0;
+}
 
 namespace {
 

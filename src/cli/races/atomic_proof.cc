@@ -111,10 +111,9 @@ bool is_plain_in_library(const Frame& frame, const ReportedObject& object) {
   if (!frame.file.empty() || frame.module.find("/libstdc++.so") == std::string::npos) return false;
   const std::string name = bare(frame.function);
   const auto begins = [&](const char* beginning) { return name.starts_with(beginning); };
-  constexpr const char* kPlain[] = {"std::__cxx11::basic_string::",
-                                    "std::_Rb_tree_",
-                                    "std::__detail::_List_node_base::",
-                                    "std::__detail::_Prime_rehash_policy::"};
+  constexpr const char* kPlain[] = {
+      "std::__cxx11::basic_string::", "std::_Rb_tree_",
+      "std::__detail::_List_node_base::", "std::__detail::_Prime_rehash_policy::"};
   constexpr const char* kStreams[] = {"std::__cxx11::basic_stringbuf::",
                                       "std::basic_streambuf::",
                                       "std::basic_ostream::",
@@ -127,7 +126,8 @@ bool is_plain_in_library(const Frame& frame, const ReportedObject& object) {
                                       "std::num_get::"};
   if (std::ranges::any_of(kPlain, begins)) return true;
   if (!std::ranges::any_of(kStreams, begins)) return false;
-  // Threads may share the standard streams, of which the program has copies (std::cout@GLIBCXX_3.4).
+  // Threads may share the standard streams, of which the program has copies
+  // (std::cout@GLIBCXX_3.4).
   return object.has_variable ? object.variable.name.find('@') == std::string::npos &&
                                    !object.variable.name.starts_with("std::")
                              : !is_librarys(object.allocated_at);

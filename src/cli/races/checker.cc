@@ -18,6 +18,7 @@
 #include "cli/common/messages.h"
 #include "cli/launch/program.h"
 #include "cli/races/suggestions.h"
+#include "cli/sources/source_tokens.h"
 #include "recording/bytes.h"
 
 namespace weir::cli {
@@ -99,9 +100,27 @@ Judgement Checker::judge(const ReportedRace& race) {
   return {why_not.empty(), why_not, "", "", false};
 }
 
+// The code and the source of both sides are the program's own.
+bool Checker::may_be_ordered_by_memory(const ReportedRace& race) {
+  for (const ReportedSide& side : race.sides) {
+    if (side.frames.empty() || side.frames.front().file.empty() ||
+        is_system_header(side.frames.front().file))
+      return true;
+  }
+  return !source_->order.why_not_at_all(source_->reader.modules()).empty();
+}
+
 bool Checker::take_one(uint32_t index, const findings::Race& found) {
   source_->reader.choose_image(found.image);
   bool is_new = false;
+  if (found.why == findings::Why::kUnordered && found.fault == findings::kOrderedByMemory) {
+    for (ReportedRace& part : source_->reader.read_parts(found)) {
+      if (!may_be_ordered_by_memory(part)) is_new |= take_part(index, std::move(part));
+    }
+    if (!source_->order.why_not_at_all(source_->reader.modules()).empty())
+      source_->findings.want_no_more_by_memory();
+    return is_new;
+  }
   for (ReportedRace& part : source_->reader.read_parts(found))
     is_new |= take_part(index, std::move(part));
   return is_new;

@@ -81,6 +81,8 @@ class Checker {
   };
 
   bool take_one(uint32_t index, const findings::Race& race);
+  // Of a pair that nothing but plain moves may order (findings::kOrderedByMemory).
+  bool may_be_ordered_by_memory(const ReportedRace& race);
   bool take_part(uint32_t index, ReportedRace race);
   // A side is code that Go's compiler made. Its goroutines go from thread to thread in ways that
   // are not seen, so it may be no race: the program counts as one that was not checked.

@@ -117,6 +117,12 @@ Coverage FindingsReader::coverage() const {
           __atomic_load_n(&memory_.unchecked_pages, __ATOMIC_RELAXED)};
 }
 
+void FindingsReader::want_no_more_by_memory() const {
+  // The memory is the command's, which only reads all else of it.
+  __atomic_store_n(&const_cast<findings::Findings&>(memory_).tells_by_memory,
+                   findings::kTellsNoMore, __ATOMIC_RELAXED);
+}
+
 std::map<std::string, uint64_t> FindingsReader::unwatched() const {
   std::map<std::string, uint64_t> all;
   for (const findings::UnwatchedMemory& there : memory_.unwatched) {

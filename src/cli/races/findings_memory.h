@@ -40,6 +40,8 @@ class FindingsReader {
   uint32_t lost_cells() const;                // for which there was no room
   uint32_t lost() const;                      // races for which there was no room
   Coverage coverage() const;
+  // No pairs are to be told any more that only plain moves may order.
+  void want_no_more_by_memory() const;
   // Memory that the program has mapped shared, which is not looked at: the most bytes by its name.
   std::map<std::string, uint64_t> unwatched() const;
   // When all has ended: each once.

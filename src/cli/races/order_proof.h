@@ -2,6 +2,8 @@
 // loads and stores of memory of which nothing is declared.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -14,9 +16,12 @@ class OrderProof {
   // Returns an empty text if they cannot, except by a data race. Otherwise returns why that is not
   // known. Another call returns the same text.
   const std::string& why_not(Modules& modules);
+  // Likewise, by a stricter proof, which assumes nothing. Asked anew if modules are others.
+  const std::string& why_not_at_all(Modules& modules);
 
  private:
   std::optional<std::string> known_;
+  std::map<uint64_t, std::string> known_at_all_;  // by Modules::generation()
 };
 
 }  // namespace weir::cli

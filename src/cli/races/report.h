@@ -105,7 +105,7 @@ struct Totals {
   std::vector<std::pair<std::string, std::string>> unproven_pairs;
   std::vector<UncheckedProgram> unchecked;
   std::map<std::string, uint64_t> unwatched;  // memory that is not looked at: bytes by name
-  std::vector<CountedRun> runs;  // that have ended
+  std::vector<CountedRun> runs;               // that have ended
 };
 
 inline constexpr const char* kPossibleRace = "possible-race";  // the rule of one in doubt

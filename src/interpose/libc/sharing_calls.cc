@@ -20,36 +20,36 @@ void note_sharing(findings::SharingNumber call, const Caller& caller) {
 // X(result, name, parameters, arguments)
 // drand48's result is in a vector register, which nothing here touches. hsearch's entry is in two
 // general ones.
-#define WEIR_SHARING_FUNCTIONS(X)                        \
-  X(struct tm*, localtime, (const time_t* time), (time)) \
-  X(struct tm*, gmtime, (const time_t* time), (time))    \
-  X(char*, ctime, (const time_t* time), (time))          \
-  X(char*, asctime, (const struct tm* time), (time))     \
-  X(void, drand48, (), ())                               \
-  X(long, lrand48, (), ())                               \
-  X(long, mrand48, (), ())                               \
-  X(void, srand48, (long seed), (seed))                  \
-  X(void*, getpwnam, (const char* name), (name))         \
-  X(void*, getpwuid, (unsigned user), (user))            \
-  X(void*, getpwent, (), ())                             \
-  X(void*, getgrnam, (const char* name), (name))         \
-  X(void*, getgrgid, (unsigned group), (group))          \
-  X(void*, getgrent, (), ())                             \
-  X(void*, gethostbyname, (const char* name), (name))    \
+#define WEIR_SHARING_FUNCTIONS(X)                                                                \
+  X(struct tm*, localtime, (const time_t* time), (time))                                         \
+  X(struct tm*, gmtime, (const time_t* time), (time))                                            \
+  X(char*, ctime, (const time_t* time), (time))                                                  \
+  X(char*, asctime, (const struct tm* time), (time))                                             \
+  X(void, drand48, (), ())                                                                       \
+  X(long, lrand48, (), ())                                                                       \
+  X(long, mrand48, (), ())                                                                       \
+  X(void, srand48, (long seed), (seed))                                                          \
+  X(void*, getpwnam, (const char* name), (name))                                                 \
+  X(void*, getpwuid, (unsigned user), (user))                                                    \
+  X(void*, getpwent, (), ())                                                                     \
+  X(void*, getgrnam, (const char* name), (name))                                                 \
+  X(void*, getgrgid, (unsigned group), (group))                                                  \
+  X(void*, getgrent, (), ())                                                                     \
+  X(void*, gethostbyname, (const char* name), (name))                                            \
   X(void*, gethostbyaddr, (const void* address, unsigned size, int type), (address, size, type)) \
-  X(void*, getservbyname, (const char* name, const char* protocol), (name, protocol)) \
-  X(void*, getservbyport, (int port, const char* protocol), (port, protocol)) \
-  X(void*, getprotobyname, (const char* name), (name)) \
-  X(void*, getprotobynumber, (int number), (number)) \
-  X(char*, ttyname, (int descriptor), (descriptor)) \
-  X(void*, hsearch, (void* key, void* data, int action), (key, data, action)) \
-  X(void*, localeconv, (), ()) \
-  X(char*, nl_langinfo, (int item), (item)) \
-  X(char*, getenv, (const char* name), (name)) \
-  X(char*, secure_getenv, (const char* name), (name)) \
-  X(int, setenv, (const char* name, const char* value, int replaces), (name, value, replaces)) \
-  X(int, putenv, (char* text), (text)) \
-  X(int, unsetenv, (const char* name), (name)) \
+  X(void*, getservbyname, (const char* name, const char* protocol), (name, protocol))            \
+  X(void*, getservbyport, (int port, const char* protocol), (port, protocol))                    \
+  X(void*, getprotobyname, (const char* name), (name))                                           \
+  X(void*, getprotobynumber, (int number), (number))                                             \
+  X(char*, ttyname, (int descriptor), (descriptor))                                              \
+  X(void*, hsearch, (void* key, void* data, int action), (key, data, action))                    \
+  X(void*, localeconv, (), ())                                                                   \
+  X(char*, nl_langinfo, (int item), (item))                                                      \
+  X(char*, getenv, (const char* name), (name))                                                   \
+  X(char*, secure_getenv, (const char* name), (name))                                            \
+  X(int, setenv, (const char* name, const char* value, int replaces), (name, value, replaces))   \
+  X(int, putenv, (char* text), (text))                                                           \
+  X(int, unsetenv, (const char* name), (name))                                                   \
   X(int, clearenv, (), ())
 
 // Without a name it only asks.

@@ -10,7 +10,6 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
-#include "check/core/check.h"
 #include "code/patch/patch.h"
 #include "code/program/text_patches.h"
 #include "code/translate/counted.h"
@@ -370,9 +369,6 @@ long make_change(Call& call) {
       if (g_tasks_active && asked) call.c = page::unexecuted(asked);
       const long result = on_mmap(call);
       if (!sys::failed(result)) page::note_code(address(result), address(call.b), asked);
-      const bool is_unwatched = (call.d & MAP_TYPE) != MAP_PRIVATE && (asked & PROT_WRITE);
-      if (is_unwatched && !sys::failed(result))
-        view::checked::note_unwatched(address(result));
       if ((call.d & MAP_TYPE) == MAP_PRIVATE && !sys::failed(result))
         shared_memory::on_unmap(address(result), address(call.b));
       note_shared_file(call, result);

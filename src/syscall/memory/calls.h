@@ -34,7 +34,7 @@ long check_file(const Call& call);
 // Fills memory of the backing at `start` from the file; 0 or -errno.
 long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset);
 
-// A file is mapped shared, to be written: as note_private_file().
+// Memory is mapped shared, to be written; of a file as note_private_file().
 void note_shared_file(const Call& call, long result);
 
 // Memory of the arena is the program's no more.

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "check/core/check.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/file_bytes.h"
@@ -151,8 +152,9 @@ void note_private_file(const Call& call, long result) {
 }
 
 void note_shared_file(const Call& call, long result) {
-  const bool writes =
-      (call.d & MAP_TYPE) != MAP_PRIVATE && (call.c & PROT_WRITE) && !(call.d & MAP_ANONYMOUS);
+  const bool is_shared = (call.d & MAP_TYPE) != MAP_PRIVATE && (call.c & PROT_WRITE);
+  const bool writes = is_shared && !(call.d & MAP_ANONYMOUS);
+  if (is_shared && !sys::failed(result)) view::checked::note_unwatched(address(result));
   if (!writes || !g_tasks_active || sys::failed(result) || input::replaying()) return;
   struct stat status {};
   if (sys::raw(SYS_fstat, call.e, reinterpret_cast<long>(&status)) == 0)
