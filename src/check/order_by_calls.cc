@@ -17,10 +17,10 @@
 // 2. A name's second clock is joined whenever its first one is, or would be if there were anything
 //    new. (not checkable: it is about all callers)
 
+#include "check/core/order_by_calls.h"
 #include "check/core/declared.h"
 #include "check/core/enforce_by_key.h"
 #include "check/core/happens_before.h"
-#include "check/core/order_by_calls.h"
 #include "check/core/state.h"
 
 namespace weir::view::checked {

@@ -39,7 +39,7 @@ inline constexpr uint32_t kCodeRanges = 4096;
 inline constexpr uint32_t kMaxChildren = 4096;
 inline constexpr uint32_t kMaxTimers = 64;
 inline constexpr uint32_t kVisibleDescriptors = 256;
-inline constexpr uint32_t kMappedFiles = 256;
+inline constexpr uint32_t kMappedFiles = 4096;
 inline constexpr uint32_t kRecordedChildren = 256;
 // Ended tasks that have a line of their own in what --stat prints.
 inline constexpr uint32_t kMaxEnded = 64;

@@ -32,9 +32,12 @@ uint32_t number_of(const channel::MappedFile& file, bool is_shared, bool& is_new
   }
   is_new = true;
   const uint32_t number = __atomic_fetch_add(&header().files, 1u, __ATOMIC_RELAXED);
-  if (s.recording.mapped_file_count < kMappedFiles)
-    s.recording.mapped_files[s.recording.mapped_file_count++] = {
-        file.device, file.inode, file.size, file.modified, number, is_shared, -1};
+  // The parts of a file are mapped one after the other: if there is no room, the oldest is
+  // forgotten.
+  const uint32_t at = number % kMappedFiles;
+  if (at >= s.recording.mapped_file_count) s.recording.mapped_file_count = at + 1;
+  s.recording.mapped_files[at] = {file.device, file.inode, file.size, file.modified,
+                                  number,      is_shared,  -1};
   return number;
 }
 

@@ -77,7 +77,8 @@ struct Patched {
   Range text;
   PatchKinds kinds;
 };
-constexpr unsigned kMaxPatched = 1024;
+constexpr unsigned kMaxTexts = 4096;
+constexpr unsigned kMaxPatched = kMaxTexts;
 constinit Patched g_patched[kMaxPatched] = {};
 unsigned g_patched_count = 0;
 
@@ -207,7 +208,7 @@ void patch_all(PatchKinds kinds) {
     Range object;
     sys::MapLine first;
     bool writable;
-  } found[512];
+  } found[kMaxTexts];
   static Pieces pieces;
   pieces.count = 0;
   size_t count = 0, first = 0;  // the first text of the object at hand
@@ -261,14 +262,17 @@ void patch_all(PatchKinds kinds) {
       translate::note_text(line.range);
     if (line.executable && plan().is_serial() && is_of_system(loaded_as))
       translate::note_quiet_text(line.range);
-    if (!is_data && line.executable && !line.shared && !line.range.overlaps(page::own_image()) &&
-        count < sizeof found / sizeof found[0]) {
+    if (!is_data && line.executable && !line.shared && !line.range.overlaps(page::own_image())) {
       // The kernel shows a text that was changed here and there in pieces. A plan is for the whole.
       const bool goes_on = count > first && found[count - 1].text.limit == line.range.start &&
                            found[count - 1].writable == line.writable && line.offset == file_limit;
       if (goes_on) {
         found[count - 1].text.limit = line.range.limit;
       } else {
+        if (count == kMaxTexts) {  // unpatched, the rest would run as if there were no Weir
+          report("the program has code in more than %u places of files", uint64_t{kMaxTexts});
+          die(125);
+        }
         found[count].writable = line.writable;
         found[count].first = line;
         found[count++].text = line.range;

@@ -11,7 +11,7 @@
 namespace weir::translate {
 namespace {
 
-constexpr uint32_t kMaxTexts = 1024;
+constexpr uint32_t kMaxTexts = 4096;
 constexpr uint8_t kInt3 = 0xcc;
 
 Range g_texts[kMaxTexts];
