@@ -131,6 +131,17 @@ bool gives_all(EventKind kind) {
   return !uses(Optimization::kDemand) && kind != EventKind::kFault && kind != EventKind::kSpin;
 }
 
+// View coherent. A run of page faults goes on over calls that do not wait, until it has lasted long
+// enough for those who wait.
+bool keeps_run(Task& task, EventKind kind) {
+  if (kind == EventKind::kFault) return true;
+  if (kind != EventKind::kSyscall && kind != EventKind::kHeap) return false;
+  if (!view::coherent::is_in_run(task) || !uses(Optimization::kSlices)) return false;
+  if (!view::coherent::is_asked(task) || task.pages.holds_call) return true;
+  return !input::log_if(input::What::kHeldLong,
+                        [&] { return view::coherent::has_deferred_long(task); });
+}
+
 // View coherent. When others get what the task holds on to depends on the clock, so a recording
 // has it. A task that was stopped, or spins, gives what it was asked for: one that sleeps in a spin
 // must have the pages that it looks at, until they are taken from it.
@@ -174,7 +185,7 @@ void enter(Task& task, EventKind kind) {
   enter_phase(task, Phase::kTurn);
   task.spent.counters.serial_cycles -= sys::cycles();
   if (plan().gives_pages()) {
-    if (kind != EventKind::kFault) view::coherent::end_run_unless_kept(task, kind);
+    if (!keeps_run(task, kind)) view::coherent::end_run(task);
     end_hold_if_over(task, kind);
     task.pages.granted_pages =
         !task.pages.holds_call && view::current().grant_requests_unless_deferred(task);

@@ -7,7 +7,6 @@
 // every access, racy or not.
 #pragma once
 
-#include "control/event.h"
 #include "control/task.h"
 #include "memory/demand.h"
 
@@ -50,11 +49,9 @@ bool defers_requests(const Task& task);
 inline bool holds_on(const Task& task) { return task.pages.hot_pages != 0; }
 // In such a run. In turns.
 bool is_in_run(const Task& task);
-// The task stands at an event that is no page fault. In turns: whether a run has lasted long enough
-// for those who wait is an input.
-void end_run_unless_kept(Task& task, EventKind kind);
 inline void end_run(Task& task) { task.pages.fault_run = 0; }
-// The time for which it was not to be stopped for who waits for its pages is over.
+// The time for which it was not to be stopped for who waits for its pages is over. Depends on the
+// clock, so the caller records it.
 bool has_deferred_long(const Task& task);
 // It has held on for long enough, or what it does between its events takes longer than another
 // task should wait. Depends on the clock, so the caller records it.

@@ -21,7 +21,6 @@
 //    pages. (checked in end_hold)
 
 #include "control/control.h"
-#include "record/input.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "view/coherent/directory.h"
@@ -123,15 +122,6 @@ void note_fault(Task& task, const Given& given) {
 }
 
 bool has_deferred_long(const Task& task) { return sys::monotonic_ns() > task.pages.defers_until; }
-
-void end_run_unless_kept(Task& task, EventKind kind) {
-  const bool is_call = kind == EventKind::kSyscall || kind == EventKind::kHeap;
-  if (is_call && is_in_run(task) && uses(Optimization::kSlices)) {
-    if (!is_asked(task) || task.pages.holds_call) return;
-    if (!input::log_if(input::What::kHeldLong, [&] { return has_deferred_long(task); })) return;
-  }
-  end_run(task);
-}
 
 bool has_held_long(const Task& task) {
   const uint64_t now = sys::cycles();
