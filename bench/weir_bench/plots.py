@@ -1,6 +1,7 @@
 """Plots, drawn by matplotlib (Debian: python3-matplotlib): as SVG for the page, as PNG for a file."""
 
 import io
+import logging
 import re
 
 from . import data, verdict
@@ -17,6 +18,8 @@ def library():
         import matplotlib
     except ImportError:
         return None
+    # That it looks for fonts, the first time that a user has it, is no word of weir-bench's.
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
     matplotlib.use("Agg")
     matplotlib.rcParams.update(
         {
