@@ -32,24 +32,6 @@ void take_recorded_signals(Task& task) {
 
 namespace {
 
-// Not even faults are noted meanwhile.
-class NothingComes {
- public:
-  NothingComes() {
-    const uint64_t all = ~uint64_t{0};
-    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
-             reinterpret_cast<long>(&before_), 8);
-  }
-  ~NothingComes() {
-    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before_), 0, 8);
-  }
-  NothingComes(const NothingComes&) = delete;
-  NothingComes& operator=(const NothingComes&) = delete;
-
- private:
-  uint64_t before_ = 0;
-};
-
 // How many signals the kernel's queue takes now. All of a user's programs share it.
 uint64_t room_in_queue() {
   char text[4096];
@@ -72,7 +54,7 @@ uint64_t room_in_queue() {
 // its number may be queued.
 void raise_real_time(Task& task, uint64_t blocked) {
   constexpr uint32_t kMostOthers = sys::kFirstRealTime;  // they do not queue
-  const NothingComes nothing_comes;
+  const sys::NoSignals guard;
   PendingSignal* const noted = task.signals.pending_signals;
   PendingSignal others[kMostOthers];
   uint32_t other_count = 0, parked = 0;
@@ -117,7 +99,7 @@ bool has_room_for_parked(const Task& task) {
 
 void unpark(Task& task) {
   if (!task.recorded.parked) return;
-  const NothingComes nothing_comes;
+  const sys::NoSignals guard;
   task.signals.pending_signals -= task.recorded.parked;
   __atomic_store_n(&task.pending, task.pending + task.recorded.parked, __ATOMIC_SEQ_CST);
   task.recorded.parked = 0;
@@ -128,7 +110,7 @@ void park_hopeless(Task& task) {
   for (uint32_t i = 0; i < task.pending; i++)
     if (task.signals.pending_signals[i].signal < sys::kFirstRealTime) return;
   {
-    const NothingComes nothing_comes;
+    const sys::NoSignals guard;
     task.recorded.parked = task.pending;
     task.signals.pending_signals += task.pending;
     __atomic_store_n(&task.pending, 0u, __ATOMIC_SEQ_CST);

@@ -90,11 +90,7 @@ void on_call(Frame& frame) {
 
 // The runtime is entered by %gs: what it finds there would be the program's memory.
 [[noreturn]] void refuse_base(uint64_t where) {
-  report(
-      "the program uses the register %%gs itself (wrgsbase at %x), which Weir needs: a result "
-      "would "
-      "be wrong. `weir run` (--order free --view direct) runs it as it is",
-      where);
+  report("the program uses the register %%gs itself (wrgsbase at %x), %s", where, kNeedsBase);
   die(125);
 }
 

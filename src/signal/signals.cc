@@ -103,30 +103,8 @@ bool is_in_runtime(const Task& task, const ucontext_t& context) {
          on_runtime_stack(task, static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]));
 }
 
-namespace {
-
-// Not even those of a fault, which others may send, too.
-class NoSignals {
- public:
-  NoSignals() {
-    const uint64_t all = ~uint64_t{0};
-    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
-             reinterpret_cast<long>(&before_), 8);
-  }
-  ~NoSignals() {
-    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before_), 0, 8);
-  }
-  NoSignals(const NoSignals&) = delete;
-  NoSignals& operator=(const NoSignals&) = delete;
-
- private:
-  uint64_t before_ = 0;
-};
-
-}  // namespace
-
 void note_pending(Task& task, int signal, const siginfo_t* info) {
-  const NoSignals guard;
+  const sys::NoSignals guard;
   if (!task.signals.pending_signals) {
     task.signals.pending_signals = reinterpret_cast<PendingSignal*>(
         kNoted + task.id * kNotedSize + (task.identity.in_vfork ? kNotedSize / 2 : 0));

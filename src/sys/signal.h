@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stdint.h>
 
+#include "sys/syscall_x86_64.h"
+
 namespace weir::sys {
 
 struct KernelSigaction {
@@ -44,5 +46,21 @@ inline uint64_t never_blocked() {
   return signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGTRAP) |
          signal_bit(g_probe_signal);
 }
+
+// No signal comes to this thread, not even those of a fault, which others may send, too.
+class NoSignals {
+ public:
+  NoSignals() {
+    const uint64_t all = ~uint64_t{0};
+    raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
+        reinterpret_cast<long>(&before_), 8);
+  }
+  ~NoSignals() { raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before_), 0, 8); }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+
+ private:
+  uint64_t before_ = 0;
+};
 
 }  // namespace weir::sys

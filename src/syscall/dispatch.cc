@@ -32,6 +32,7 @@
 #include "signal/names.h"
 #include "signal/signals.h"
 #include "sync/event.h"
+#include "sys/descriptor.h"
 #include "sys/libc.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
@@ -286,10 +287,8 @@ class MappingsShown {
   static bool shows(const Call& call) {
     if (!shared().memory.maps_are_read || !page::closed::is_open()) return false;
     if (call.number != SYS_read && call.number != SYS_pread64) return false;
-    char link[48], target[64] = {};
-    append_number(append_text(link, "/proc/self/fd/"), static_cast<uint32_t>(call.a));
-    sys::raw(SYS_readlink, reinterpret_cast<long>(link), reinterpret_cast<long>(target),
-             long{sizeof target} - 1);
+    char target[64] = {};
+    sys::name_of_descriptor(call.a, target, sizeof target - 1);
     return starts_with(target, "/proc/") && ends_with(target, "maps");
   }
 

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "check/executed.h"
+#include "code/sites/site_table.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -352,9 +353,7 @@ long on_process_always(Call& call) {
     case SYS_arch_prctl:
       if (call.a == ARCH_SET_FS) sys::g_has_glibc_thread = false;  // Go, and static programs
       if (call.a == ARCH_SET_GS) {
-        report(
-            "the program uses the register %%gs itself (arch_prctl), which Weir needs: a result "
-            "would be wrong. `weir run` (--order free --view direct) runs it as it is");
+        report("the program uses the register %%gs itself (arch_prctl), %s", kNeedsBase);
         die(125);
       }
       return call_kernel(call);

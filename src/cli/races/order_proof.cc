@@ -23,9 +23,8 @@
 // 4. no library is loaded but the C and the C++ library with their companions, and the C library is
 //    one: of a static program not even its calls are seen,
 // 5. each function of the program's own modules has debug information, which their tables of
-// symbols
-//    say, and no code of theirs comes from a header with atomic operations (counts of references,
-//    futures), or from another library's header,
+//    symbols say, and no code of theirs comes from a header with atomic operations (counts of
+//    references, futures), or from another library's header,
 // 6. all that their sources include is there, too. Assembler code without an instruction keeps
 //    compilers from moving accesses, and nothing else.
 #include "cli/races/order_proof.h"
@@ -33,13 +32,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
 #include <set>
+#include <utility>
 #include <vector>
 
+#include "cli/sources/included_file.h"
 #include "cli/sources/source_scan.h"
 #include "cli/sources/source_tokens.h"
 
@@ -87,11 +87,6 @@ bool has_guards(Dwfl_Module* module) {
   return false;
 }
 
-bool is_there(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
-
 // Every word for assembly stands before an empty text.
 bool has_only_empty_assembly(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
@@ -102,31 +97,6 @@ bool has_only_empty_assembly(const std::string& path) {
     return std::distance(std::sregex_iterator(text.begin(), text.end(), what), {});
   };
   return count(kAny) == count(kEmpty);
-}
-
-// A header that is included, and is none of the system's; empty: it is the system's, or not there.
-std::string own_header(const Include& include, const std::string& from,
-                       const std::vector<std::string>& unit, bool& is_found) {
-  const std::string beside = from.substr(0, from.rfind('/') + 1) + include.name;
-  std::string found;
-  if (include.is_quoted && is_there(beside)) found = beside;
-  for (const std::string& path : unit) {
-    if (found.empty() && path.ends_with("/" + include.name)) found = path;
-  }
-  is_found = !found.empty();
-  for (const char* folder : {"/usr/include/", "/usr/include/x86_64-linux-gnu/"})
-    is_found = is_found || is_there(folder + include.name);
-  // What the compiler has of its own, and the C++ library, in a folder of their version.
-  for (const char* folder :
-       {"/usr/include/c++", "/usr/lib/gcc/x86_64-linux-gnu", "/usr/lib/clang"}) {
-    std::error_code ignored;
-    for (const auto& version : std::filesystem::directory_iterator(folder, ignored)) {
-      const std::string path = version.path().string();
-      is_found = is_found || is_there(path + "/" + include.name) ||
-                 is_there(path + "/include/" + include.name);
-    }
-  }
-  return is_system_header(found) ? "" : found;
 }
 
 // A source of the program's own, with what it includes. `all`: nothing is assumed.
@@ -143,10 +113,10 @@ std::string look_at_source(const std::string& source, const std::vector<std::str
                              atomic_word(file, true).empty();
     if (!word.empty() && !is_harmless) return fmt::format("{} in {}", word, path);
     for (const Include& include : all ? file.includes : std::vector<Include>()) {
-      bool is_found = false;
-      const std::string found = own_header(include, path, unit, is_found);
-      if (!is_found) return fmt::format("{}, which {} includes, is not there", include.name, path);
-      if (!found.empty()) waiting.push_back(found);
+      std::string header = included_file(include, path, unit);
+      if (header.empty())
+        return fmt::format("{}, which {} includes, is not there", include.name, path);
+      waiting.push_back(std::move(header));
     }
   }
   return "";

@@ -16,13 +16,6 @@ SourcePlaces g_places;
 std::map<std::string, std::string> g_found;
 std::set<std::string> g_guessed;
 
-bool is_file(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(path, error);
-}
-
-std::string normal(const std::filesystem::path& path) { return path.lexically_normal().string(); }
-
 // Whether `path` is `folder` or below it.
 bool is_below(const std::string& path, const std::string& folder) {
   return path.starts_with(folder) &&
@@ -62,6 +55,13 @@ std::string find(const std::string& path) {
 }
 
 }  // namespace
+
+bool is_file(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
+std::string normal(const std::filesystem::path& path) { return path.lexically_normal().string(); }
 
 void set_source_places(SourcePlaces places) {
   g_places = std::move(places);

@@ -2,6 +2,7 @@
 // container, in a folder that has been moved.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,9 @@ void set_source_places(SourcePlaces places);
 std::string found_source(const std::string& path);
 // Whether a file was found in one of the guesses, only by its name.
 bool is_guessed_source(const std::string& path);
+
+bool is_file(const std::string& path);
+std::string normal(const std::filesystem::path& path);
 
 // "FROM=TO" of --source-map. Throws Failure where it is none.
 std::pair<std::string, std::string> source_map_of(const std::string& text);

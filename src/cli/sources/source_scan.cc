@@ -17,9 +17,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <tuple>
 
+#include "cli/sources/included_file.h"
 #include "cli/sources/source_map.h"
 #include "cli/sources/source_text.h"
 #include "cli/sources/source_tokens.h"
@@ -45,64 +45,11 @@ bool is_keyword(std::string_view word) {
                  "alignas",  "size_t",   "_Pragma"});
 }
 
-// Where the compilers of this machine look for <name>.
-const std::vector<std::string>& system_folders() {
-  static const std::vector<std::string> kFolders = [] {
-    std::vector<std::string> all = {"/usr/local/include", "/usr/include",
-                                    "/usr/include/x86_64-linux-gnu"};
-    std::error_code error;
-    for (const char* parent : {"/usr/include/c++", "/usr/include/x86_64-linux-gnu/c++",
-                               "/usr/lib/gcc/x86_64-linux-gnu", "/usr/lib/clang"}) {
-      for (const auto& entry : std::filesystem::directory_iterator(parent, error)) {
-        all.push_back(entry.path().string());
-        all.push_back((entry.path() / "include").string());
-      }
-    }
-    return all;
-  }();
-  return kFolders;
-}
-
-// The file that an #include names; empty: it is not found.
+// The file that an #include names, perhaps by a guess; empty: it is not found.
 std::string resolve(const Include& include, const std::string& from,
                     const std::vector<std::string>& unit) {
-  const auto is_file = [](const std::string& path) {
-    std::error_code error;
-    return std::filesystem::is_regular_file(path, error);
-  };
-  const auto normal = [](const std::filesystem::path& path) {
-    return path.lexically_normal().string();
-  };
-  if (include.name.empty()) return "";
-  if (include.name[0] == '/') return is_file(include.name) ? include.name : "";
-  std::filesystem::path folder = std::filesystem::path(from).parent_path();
-  if (const std::string beside = normal(folder / include.name);
-      include.is_quoted && is_file(beside))
-    return beside;
-  const auto in_unit = [&](bool is_system) {
-    for (const std::string& file : unit) {
-      if (file.ends_with("/" + normal(include.name)) && is_system_header(file) == is_system &&
-          is_file(file))
-        return file;
-    }
-    return std::string();
-  };
-  if (std::string file = in_unit(false); !file.empty()) return file;
-  for (const std::string& system : system_folders()) {
-    if (const std::string path = normal(std::filesystem::path(system) / include.name);
-        is_file(path))
-      return path;
-  }
-  // Last: a header of the system may include one of its own name from another folder.
-  if (std::string file = in_unit(true); !file.empty()) return file;
-  // A folder that the compiler was told of (-I) is often one above, or `include` there.
-  for (int i = 0; i < 8 && folder.has_relative_path(); i++, folder = folder.parent_path()) {
-    for (const char* below : {".", "include", "src"}) {
-      if (const std::string path = normal(folder / below / include.name); is_file(path))
-        return path;
-    }
-  }
-  return "";
+  std::string file = included_file(include, from, unit);
+  return file.empty() ? guess_included_file(include, from) : file;
 }
 
 bool is_header(const std::string& path) {

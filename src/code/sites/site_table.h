@@ -19,6 +19,10 @@ enum class SiteKind : uint8_t {
   kRandom,
   kBase,  // wrgsbase: the program wants the register that leads to the task's record
 };
+// What is said of such a program, behind how it does that.
+inline constexpr char kNeedsBase[] =
+    "which Weir needs: a result would be wrong. `weir run` (--order free --view direct) runs it as "
+    "it is";
 inline constexpr unsigned kSiteKinds = 6;
 enum PatchKinds : uint8_t {
   kPatchSyscall = 1u << static_cast<unsigned>(SiteKind::kSyscall),

@@ -19,6 +19,7 @@
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "record/stream.h"
+#include "sys/descriptor.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "task/exec/environment.h"
@@ -216,10 +217,7 @@ namespace {
 
 // The name by which weir-host finds the file that is open as `number`. False: there is none.
 bool name_from_root(long number, char (&name)[PATH_MAX]) {
-  char link[40];
-  append_number(append_text(link, "/proc/self/fd/"), static_cast<uint64_t>(number));
-  const long length = sys::raw(SYS_readlink, reinterpret_cast<long>(link),
-                               reinterpret_cast<long>(name), sizeof name - 1);
+  const long length = sys::name_of_descriptor(number, name, sizeof name - 1);
   name[length < 0 ? 0 : length] = 0;
   return name[0] == '/' &&
          sys::raw(SYS_access, reinterpret_cast<long>(name), 0) == 0;  // it may be deleted
