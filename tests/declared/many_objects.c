@@ -3,18 +3,19 @@
 #include "threads.h"
 enum { kMany = 20000 };
 static void *fill(void *argument) {
-  char **objects = (char **)malloc(kMany * sizeof *objects);
+  const int many = times(kMany);
+  char **objects = (char **)malloc((size_t)many * sizeof *objects);
   int i, round;
   (void)argument;
   for (round = 0; round < 2; round++) {
-    for (i = 0; i < kMany; i++) {
+    for (i = 0; i < many; i++) {
       objects[i] = (char *)weir_alloc((size_t)(i % 300 + 1), WEIR_PRIVATE);
       memset(objects[i], i & 127, (size_t)(i % 300 + 1));
     }
-    for (i = 0; i < kMany; i++) {
+    for (i = 0; i < many; i++) {
       if (objects[i][i % 300] != (i & 127)) exit(4);
     }
-    for (i = 0; i < kMany; i++) weir_free(objects[i]);
+    for (i = 0; i < many; i++) weir_free(objects[i]);
   }
   free(objects);
   return NULL;

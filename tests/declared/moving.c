@@ -7,10 +7,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int *objects[kObjects];  /* of lock, by order of its holders */
 static int *shared;
 static void *use(void *argument) {
+  const int rounds = times(kRounds);
   int round, i, sum = 0;
   (void)argument;
   weir_acquire_read(shared);
-  for (round = 0; round < kRounds; round++) {
+  for (round = 0; round < rounds; round++) {
     const int some = round % kObjects + 1;
     pthread_mutex_lock(&lock);
     for (i = 0; i < some; i++) weir_acquire_write(objects[i]);
@@ -34,6 +35,7 @@ static void *use(void *argument) {
   return sum ? NULL : &lock;
 }
 int main(void) {
+  const int rounds = times(kRounds);
   pthread_t threads[4];
   int i, sum = 0;
   shared = (int *)weir_alloc(sizeof *shared, WEIR_PRIVATE);
@@ -51,5 +53,5 @@ int main(void) {
     sum += *objects[i];
   }
   /* In kObjects rounds, 1 + 2 + ... + kObjects. */
-  return sum == 4 * (kRounds / kObjects * (kObjects * (kObjects + 1) / 2) + (kRounds % kObjects) * (kRounds % kObjects + 1) / 2) ? ok() : 1;
+  return sum == 4 * (rounds / kObjects * (kObjects * (kObjects + 1) / 2) + (rounds % kObjects) * (rounds % kObjects + 1) / 2) ? ok() : 1;
 }

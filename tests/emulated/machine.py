@@ -55,6 +55,7 @@ class Machine:
         self.kernel = kernel_of(release)
         self.tree = self.folder / "root"
         self.jobs = []
+        self.seconds = {}  # of each job that has ended
         self.brought = set()
         (self.tree / "bin").mkdir(parents=True)
         shutil.copy(busybox(), self.tree / "bin" / "busybox")
@@ -80,7 +81,8 @@ class Machine:
     def image(self):
         lines = []
         for number, (name, command) in enumerate(self.jobs):
-            lines += [f'echo "@@ job {number}"', f"( {command} ) </dev/null 2>&1; status=$?", f'echo; echo "@@ status {number} $status"']
+            lines += ["read begun rest </proc/uptime", f'echo "@@ job {number}"', f"( {command} ) </dev/null 2>&1; status=$?", "read ended rest </proc/uptime",
+                      f'echo; echo "@@ status {number} $status $begun $ended"']
         (self.tree / "jobs").write_text("\n".join(lines) + "\n")
         names = "\n".join(str(path.relative_to(self.tree)) for path in sorted(self.tree.rglob("*")))
         packed = subprocess.run(["cpio", "-o", "-H", "newc", "--quiet", "-R", "0:0"], input=names.encode(), stdout=subprocess.PIPE, cwd=self.tree, check=True).stdout
@@ -99,9 +101,10 @@ class Machine:
                 break
             print(f"the machine did not start ({text[-200:].strip()!r})", flush=True)
         results = {}
-        for match in re.finditer(r"@@ job (\d+)\n(.*?)\n@@ status \1 (\d+)\n", text, re.S):
+        for match in re.finditer(r"@@ job (\d+)\n(.*?)\n@@ status \1 (\d+) ([\d.]+) ([\d.]+)\n", text, re.S):
             name = self.jobs[int(match.group(1))][0]
             results[name] = (int(match.group(3)), match.group(2).removesuffix("\n"))
+            self.seconds[name] = float(match.group(5)) - float(match.group(4))
         return results, text
 
     def start(self, image, limit, quiet):
@@ -133,6 +136,7 @@ class Here:
     def __init__(self, folder):
         self.folder = Path(folder)
         self.jobs = []
+        self.seconds = {}
 
     def bring(self, path):
         pass
@@ -143,8 +147,10 @@ class Here:
     def run(self, limit):
         results = {}
         for name, command in self.jobs:
+            begun = time.monotonic()
             done = subprocess.run(["bash", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=limit)
             results[name] = (done.returncode, done.stdout.removesuffix("\n"))
+            self.seconds[name] = time.monotonic() - begun
         return results, "@@ end"
 
 

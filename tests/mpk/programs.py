@@ -149,6 +149,8 @@ def main():
         for name, command, *_ in of_command:
             vm.add(f"command.{name}", command)
         results, text = vm.run(limit=float(os.environ.get("LIMIT", "1500")))
+        slowest = sorted(vm.seconds.items(), key=lambda item: -item[1])[:8]
+        print(f"{sum(vm.seconds.values()):.0f} s, most for " + ", ".join(f"{name} {took:.1f}" for name, took in slowest))
         if "@@ end" not in text:
             print(f"the machine did not come to its end:\n{text[-4000:]}")
             failed += 1

@@ -33,7 +33,7 @@ std::string included_file(const Include& include, const std::string& from,
                           const std::vector<std::string>& unit) {
   if (include.name.empty()) return "";
   if (include.name[0] == '/') return is_file(include.name) ? include.name : "";
-  if (const std::string beside = normal(std::filesystem::path(from).parent_path() / include.name);
+  if (std::string beside = normal(std::filesystem::path(from).parent_path() / include.name);
       include.is_quoted && is_file(beside))
     return beside;
   const auto in_unit = [&](bool is_system) {
@@ -46,8 +46,7 @@ std::string included_file(const Include& include, const std::string& from,
   };
   if (std::string file = in_unit(false); !file.empty()) return file;
   for (const std::string& system : system_folders()) {
-    if (const std::string path = normal(std::filesystem::path(system) / include.name);
-        is_file(path))
+    if (std::string path = normal(std::filesystem::path(system) / include.name); is_file(path))
       return path;
   }
   // Last: a header of the system may include one of its own name from another folder.
@@ -59,8 +58,7 @@ std::string guess_included_file(const Include& include, const std::string& from)
   std::filesystem::path folder = std::filesystem::path(from).parent_path();
   for (int i = 0; i < 8 && folder.has_relative_path(); i++, folder = folder.parent_path()) {
     for (const char* below : {".", "include", "src"}) {
-      if (const std::string path = normal(folder / below / include.name); is_file(path))
-        return path;
+      if (std::string path = normal(folder / below / include.name); is_file(path)) return path;
     }
   }
   return "";
