@@ -1,20 +1,31 @@
-// Sends a signal to the first task of a session and to its newest process, again and again, as fast
-// as it can: also to one that has just been made. The process that leads the session is left out,
-// and so many others after it. usage: sender SESSION SIGNAL LEFT_OUT
+// Sends a signal to the first task of a session and to its newest process, again and again: also to
+// one that has just been made. It does so as fast as it can for a millisecond, then pauses: where a
+// signal costs a virtual machine 20 us, a task that never has a pause never goes on. The process
+// that leads the session is left out, and so many others after it. usage: sender SESSION SIGNAL
+// LEFT_OUT
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
   kAhead = 10,  // process ids that others may have taken meanwhile
-  kLost = 100   // looks without a process
+  kLost = 100,  // looks without a process
+  kBurstNs = 1000000,
+  kPauseUs = 2000
 };
 
 static long sent;
 
 static void send_to(pid_t pid, int signal) { sent += syscall(SYS_tkill, pid, signal) == 0; }
+
+static long long now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
 
 // The process that the machine has made last.
 static pid_t latest(void) {
@@ -38,7 +49,12 @@ int main(int count, char** words) {
         *(seen == left_out + 1 ? &first : &newest) = pid;
     }
   }
+  long long begun = now_ns();
   for (int vain = 0; kill(session, 0) == 0; vain++) {
+    if (now_ns() - begun > kBurstNs) {
+      usleep(kPauseUs);
+      begun = now_ns();
+    }
     send_to(first, signal);
     for (pid_t pid = newest; pid < newest + kAhead; pid++) {
       if (pid <= first || getsid(pid) != session) continue;
