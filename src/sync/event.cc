@@ -232,25 +232,34 @@ bool is_next_gap_short(Task& task) {
   return false;
 }
 
-void stay(Task& task) {
+// Whether the turn is to go on in the in-place process.
+bool moves_in_place(const Task& task) {
+  InPlaceProcess& e = shared().in_place_process;
+  const bool is_worth_it = task.turn.coalesced_events >= kWorthMoving ||
+                           task.turn.last_coalesced >= kWorthMoving ||
+                           shared().order.gaps[task.turn.gap].pages >= kWorthMoving;
+  if (!is_worth_it || e.closed) return false;
+  return e.made || (!e.tried && e.wishes++ >= kWorthMaking);
+}
+
+// Program code goes on with the turn. `publishes`: what was done in it may be neither in the
+// backing nor in the task's own mapping yet. After a nested event all is in the latter, as is what
+// program code wrote before: nobody looks at it until the turn is passed on.
+void stay(Task& task, bool publishes) {
   if (task.turn.coalesced_events >= kMaxCoalesced) {  // all others first
     task.turn.coalesced_events = 0;
     task.turn.last_coalesced = kMaxCoalesced;
     block(0, 0, 1, "the turns of all others");
+    publishes = true;
   }
-  if (task.flags & kWritten) {
+  const bool is_away = runtime::g_is_in_place_process;
+  const bool moves = !is_away && moves_in_place(task);
+  if ((is_away || moves || publishes) && (task.flags & kWritten)) {
     task.flags &= ~kWritten;
     publish_now(task);
   }
-  const bool is_worth_it = task.turn.coalesced_events >= kWorthMoving ||
-                           task.turn.last_coalesced >= kWorthMoving ||
-                           shared().order.gaps[task.turn.gap].pages >= kWorthMoving;
-  InPlaceProcess& in_place_process = shared().in_place_process;
-  const bool is_there =
-      in_place_process.tried || (is_worth_it && in_place_process.wishes++ >= kWorthMaking);
-  if (!runtime::g_is_in_place_process &&
-      (!is_worth_it || !is_there || !tasks::enter_in_place_process(task))) {
-    go_on();
+  if (!is_away && !(moves && tasks::enter_in_place_process(task))) {
+    if (moves || publishes) go_on();
     note_written();
   }
   enter_phase(task, Phase::kSection);
@@ -286,7 +295,7 @@ void count_exhausted(Task& task) {
     task.turn.looks_for_spin = 0;
     shared().order.waits_by_looking = 1;
     block(0, 0, 1, "the next round: it seems to wait for another task");
-    stay(task);
+    stay(task, true);
   } else if (--task.turn.looks_for_spin == 0) {
     task.turn.long_gap = task.turn.gap + 1;
     release_turn(task, ReleaseReason::kNextIsFar);
@@ -436,7 +445,7 @@ void end_turn() {
     set_turn_state(task, task.turn.state, TurnState::kGap);
     task.turn.coalesced_events = 0;
   }
-  stay(task);
+  stay(task, !is_nested);
 }
 
 void leave_in_place_process() {
