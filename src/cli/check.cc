@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "cli/checked_runs/checked_runs.h"
-#include "cli/commands.h"
+#include "cli/command_line/commands.h"
 #include "cli/common/failure.h"
 #include "cli/launch/launch.h"
 

@@ -1,7 +1,7 @@
 // weir doctor: what this machine offers, and what each command can do with it.
 #include <CLI/CLI.hpp>
 
-#include "cli/commands.h"
+#include "cli/command_line/commands.h"
 #include "cli/launch/probe.h"
 #include "cli/launch/verdict.h"
 

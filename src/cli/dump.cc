@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "cli/commands.h"
+#include "cli/command_line/commands.h"
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
 #include "control/execution_point.h"

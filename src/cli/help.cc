@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/command_line/commands.h"
 #include "cli/command_line/spelling.h"
-#include "cli/commands.h"
 #include "cli/common/failure.h"
 
 namespace weir::cli {

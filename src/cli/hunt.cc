@@ -12,10 +12,10 @@
 #include <memory>
 #include <thread>
 
-#include "cli/command_line/terminal.h"
-#include "cli/commands.h"
+#include "cli/command_line/commands.h"
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
+#include "cli/common/terminal.h"
 #include "cli/hunt/habit/heap_choice.h"
 #include "cli/hunt/habit/kept_recording.h"
 #include "cli/hunt/habit/known.h"

@@ -9,8 +9,8 @@
 
 #include "cli/command_line/command_line.h"
 #include "cli/command_line/settings.h"
-#include "cli/command_line/terminal.h"
 #include "cli/common/failure.h"
+#include "cli/common/terminal.h"
 
 namespace weir::cli {
 namespace {

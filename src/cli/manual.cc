@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "cli/command_line/command_model.h"
+#include "cli/command_line/commands.h"
 #include "cli/command_line/completion.h"
-#include "cli/commands.h"
 #include "cli/common/failure.h"
 #include "recording/bytes.h"
 

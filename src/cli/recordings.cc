@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/command_line/terminal.h"
-#include "cli/commands.h"
+#include "cli/command_line/commands.h"
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
+#include "cli/common/terminal.h"
 #include "cli/launch/launch.h"
 #include "recording/directory.h"
 #include "recording/store.h"

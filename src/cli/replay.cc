@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "cli/commands.h"
+#include "cli/command_line/commands.h"
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
 #include "cli/launch/launch.h"

@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "cli/commands.h"
+#include "cli/command_line/commands.h"
 #include "cli/launch/launch.h"
 
 namespace weir::cli {

@@ -8,10 +8,10 @@
 
 #include "cli/checked_runs/one_run.h"
 #include "cli/common/failure.h"
+#include "cli/common/shared_memory.h"
 #include "cli/launch/child.h"
 #include "cli/launch/launch.h"
 #include "cli/launch/probe.h"
-#include "cli/launch/shared_memory.h"
 #include "cli/launch/verdict.h"
 
 namespace weir::cli {

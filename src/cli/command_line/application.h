@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/commands.h"
+#include "cli/command_line/commands.h"
 
 namespace CLI {
 class App;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/command_line/application.h"
-#include "cli/commands.h"
+#include "cli/command_line/commands.h"
 
 namespace CLI {
 class Option;

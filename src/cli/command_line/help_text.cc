@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "cli/command_line/terminal.h"
+#include "cli/common/terminal.h"
 
 namespace weir::cli {
 namespace {

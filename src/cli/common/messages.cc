@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <vector>
 
-#include "cli/command_line/terminal.h"
 #include "cli/common/failure.h"
 #include "cli/common/point.h"
+#include "cli/common/terminal.h"
 #include "recording/directory.h"
 
 namespace weir::cli {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/common/point.h"
+#include "cli/common/shared_memory.h"
 #include "cli/launch/program.h"
-#include "cli/launch/shared_memory.h"
 
 namespace weir {
 struct ScheduleMemory;

@@ -10,8 +10,8 @@
 #include <string>
 #include <thread>
 
+#include "cli/common/channel_memory.h"
 #include "cli/launch/kept_files.h"
-#include "cli/recorder/channel_memory.h"
 #include "recording/directory.h"
 
 struct seccomp_notif;

@@ -13,9 +13,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/command_line/terminal.h"
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
+#include "cli/common/terminal.h"
 #include "cli/launch/program.h"
 #include "cli/races/suggestions.h"
 #include "cli/sources/source_tokens.h"

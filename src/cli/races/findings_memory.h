@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "check/findings/findings.h"
-#include "cli/launch/shared_memory.h"
+#include "cli/common/shared_memory.h"
 #include "cli/races/report.h"
 #include "cli/symbols/frames.h"
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/command_line/terminal.h"
+#include "cli/common/terminal.h"
 #include "cli/races/report.h"
 #include "cli/sources/source_text.h"
 

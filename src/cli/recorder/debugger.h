@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/recorder/channel_memory.h"
+#include "cli/common/channel_memory.h"
 
 namespace weir::cli {
 

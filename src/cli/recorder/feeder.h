@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/recorder/channel_memory.h"
+#include "cli/common/channel_memory.h"
 #include "recording/directory.h"
 #include "recording/stream.h"
 

@@ -16,8 +16,8 @@
 #include <tuple>
 #include <variant>
 
+#include "cli/common/channel_memory.h"
 #include "cli/launch/identity.h"
-#include "cli/recorder/channel_memory.h"
 #include "recording/directory.h"
 #include "recording/stream.h"
 

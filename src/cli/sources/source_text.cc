@@ -7,7 +7,7 @@
 #include <map>
 #include <string_view>
 
-#include "cli/command_line/terminal.h"
+#include "cli/common/terminal.h"
 
 namespace weir::cli {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/command_line/terminal.h"
+#include "cli/common/terminal.h"
 
 namespace weir::cli {
 namespace {

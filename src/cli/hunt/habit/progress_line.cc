@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "cli/command_line/terminal.h"
+#include "cli/common/terminal.h"
 
 namespace weir::cli::hunt {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/command_line/terminal.h"
+#include "cli/common/terminal.h"
 #include "cli/races/report.h"
 
 namespace weir::cli::hunt {

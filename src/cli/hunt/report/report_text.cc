@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "cli/command_line/terminal.h"
+#include "cli/common/terminal.h"
 #include "cli/hunt/report/report.h"
 #include "cli/races/report.h"
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "cli/common/shared_memory.h"
 #include "cli/launch/launch.h"
-#include "cli/launch/shared_memory.h"
 #include "control/fork_server.h"
 #include "recording/bytes.h"
 

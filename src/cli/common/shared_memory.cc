@@ -1,4 +1,4 @@
-#include "cli/launch/shared_memory.h"
+#include "cli/common/shared_memory.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/launch/shared_memory.h"
+#include "cli/common/shared_memory.h"
 #include "record/channel/ring.h"
 
 namespace weir::cli {

@@ -1,4 +1,4 @@
-#include "cli/recorder/channel_memory.h"
+#include "cli/common/channel_memory.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

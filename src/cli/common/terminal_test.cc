@@ -1,4 +1,4 @@
-#include "cli/command_line/terminal.h"
+#include "cli/common/terminal.h"
 
 #include <gtest/gtest.h>
 
