@@ -24,7 +24,7 @@
 #include "base/hash.h"
 #include "code/find/descent.h"
 #include "code/find/sweep.h"
-#include "code/sites/made_byte.h"
+#include "memory/code/made_byte.h"
 #include "sys/report.h"
 
 namespace weir {

@@ -24,7 +24,7 @@ struct MadePage {
 };
 
 // Finds the sites of these kinds on the page, if control is at `entry` (an offset into `bytes`).
-// Writes for each the offset of the byte to be changed (code/sites/made_byte.h), from the page on.
+// Writes for each the offset of the byte to be changed (memory/code/made_byte.h), from the page on.
 // Returns how many. REQUIRES: room for kPageSize of them. Signal-safe; not reentrant.
 uint32_t find_made_sites(const MadePage& page, uint32_t entry, PatchKinds kinds,
                          uint16_t* positions);

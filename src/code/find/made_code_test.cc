@@ -9,7 +9,7 @@
 
 #include "base/test_libraries.h"
 #include "code/find/sweep.h"
-#include "code/sites/made_byte.h"
+#include "memory/code/made_byte.h"
 
 namespace {
 

@@ -13,9 +13,9 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "code/sites/made_byte.h"
 #include "control/control.h"
 #include "memory/backing.h"
+#include "memory/code/made_byte.h"
 #include "memory/code/mapped_twice.h"
 #include "sys/memory.h"
 #include "sys/report.h"

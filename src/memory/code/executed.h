@@ -1,6 +1,6 @@
 // View isolated: pages of code that the program has made itself, and that this process has opened
 // for execution. Such a page is not writable. Its sites have each one byte changed
-// (code/sites/made_byte.h), in a copy of this process's own; the backing has the program's bytes.
+// (memory/code/made_byte.h), in a copy of this process's own; the backing has the program's bytes.
 // Private to the process, inherited by fork as a copy.
 #pragma once
 
