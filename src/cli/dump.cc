@@ -8,11 +8,11 @@
 #include <memory>
 #include <optional>
 
+#include "channel/ring.h"
 #include "cli/command_line/commands.h"
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
 #include "control/execution_point.h"
-#include "record/channel/ring.h"
 #include "recording/directory.h"
 #include "syscall/effects/effects.h"
 

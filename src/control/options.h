@@ -51,7 +51,7 @@ struct Options {
   bool fingerprint = false;    // hash memory and schedule at exit
   uint64_t delay_seed = 0;     // 0: no injected delays
   bool sparse_delays = false;  // few of them, longer, the same in each run with that seed
-  int trace = -1;     // descriptor of a recording's shared memory (record/channel/ring.h), -1: none
+  int trace = -1;     // descriptor of a recording's shared memory (channel/ring.h), -1: none
   int findings = -1;  // descriptor of the memory for what a checker finds
                       // (check/findings/findings.h), -1: none
   int command = 0, command_findings = 0;  // the process that has made it, and its descriptor there

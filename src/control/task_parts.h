@@ -322,7 +322,7 @@ struct TaskRecorded {
   uint64_t deliver_mask;  // recorded: signals blocked when pending ones began to be raised
   uint64_t written;       // hash of what the call that it waits in writes; 0: there is none
   uint64_t raised_once;   // recorded: of these, those that do not queue and have not come yet
-  uint32_t stream;        // of a recording: slot + 1 (record/channel/ring.h), 0: not known yet
+  uint32_t stream;        // of a recording: slot + 1 (channel/ring.h), 0: not known yet
   uint32_t ordinal;       // the process that it is a task of, in a recording
   uint32_t shared_memory_sleeps;  // it waits (record/shared_memory.h), so many times over
   uint32_t shared_memory_points;  // places since it took a page of such memory where it may have

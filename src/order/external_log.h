@@ -13,8 +13,8 @@
 
 #include <stdint.h>
 
+#include "channel/format.h"
 #include "control/control.h"
-#include "record/channel/format.h"
 
 namespace weir::order {
 

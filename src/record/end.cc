@@ -2,9 +2,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "channel/wait.h"
 #include "control/control.h"
 #include "control/process.h"
-#include "record/channel/wait.h"
 #include "record/divergence_stack.h"
 #include "record/input.h"
 #include "record/pause.h"

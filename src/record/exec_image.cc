@@ -18,11 +18,11 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
+#include "channel/wait.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
-#include "record/channel/wait.h"
 #include "record/input.h"
 #include "record/stream.h"
 #include "sys/futex.h"

@@ -12,9 +12,9 @@
 #include <sys/uio.h>
 
 #include "base/bytes.h"
+#include "channel/wait.h"
 #include "control/control.h"
 #include "memory/program_memory.h"
-#include "record/channel/wait.h"
 #include "record/input.h"
 #include "record/stream.h"
 #include "sys/futex.h"

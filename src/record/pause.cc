@@ -2,9 +2,9 @@
 
 #include <sys/prctl.h>
 
+#include "channel/wait.h"
 #include "code/patch/doubt.h"
 #include "control/process.h"
-#include "record/channel/wait.h"
 #include "record/divergence_stack.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"

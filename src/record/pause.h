@@ -1,4 +1,4 @@
-// Replaying: a task stands still where the user wants to look (record/channel/ring.h, Stop).
+// Replaying: a task stands still where the user wants to look (channel/ring.h, Stop).
 #pragma once
 
 #include "control/process.h"

@@ -3,7 +3,7 @@
 // Implemented in record/shared_memory/.
 //
 // A page of it belongs at any moment to one task of one process of the recording
-// (record/channel/shared_page_table.h), and no other task touches it. What a task finds in a page
+// (channel/shared_page_table.h), and no other task touches it. What a task finds in a page
 // that it is given is logged, like what a read() returns. So no order between processes is logged.
 // In a replay each task has such memory of its own, and gets the same bytes at the same access.
 //

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "base/atomic_enum.h"
+#include "channel/wait.h"
 #include "control/control.h"
 #include "control/event.h"
 #include "control/options.h"
@@ -12,7 +13,6 @@
 #include "memory/backing.h"
 #include "order/external_log.h"
 #include "order/waiting.h"
-#include "record/channel/wait.h"
 #include "record/divergence_stack.h"
 #include "record/input.h"
 #include "record/shared_memory.h"

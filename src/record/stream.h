@@ -1,4 +1,4 @@
-// The program's end of a recording (record/channel/ring.h): the task's own stream, entry by entry.
+// The program's end of a recording (channel/ring.h): the task's own stream, entry by entry.
 // Implemented in record/.
 // Signal-safe, on the runtime's stack.
 #pragma once
@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "channel/ring.h"
 #include "control/task.h"
-#include "record/channel/ring.h"
 #include "syscall/effects/effects.h"
 
 namespace weir::recording {

@@ -1,4 +1,4 @@
-// What lies on disk beside the entries of record/channel/format.h, as constants.
+// What lies on disk beside the entries of channel/format.h, as constants.
 // docs/reference/recording-format.md describes it.
 #pragma once
 

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstring>
 
-#include "record/channel/ring.h"
+#include "channel/ring.h"
 
 namespace weir::recording {
 namespace {

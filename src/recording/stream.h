@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "record/channel/format.h"
+#include "channel/format.h"
 #include "recording/bytes.h"
 #include "recording/format.h"
 

@@ -1,5 +1,5 @@
 #include "recording/stream.h"
-#include "record/channel/ring.h"
+#include "channel/ring.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

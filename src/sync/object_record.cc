@@ -1,8 +1,8 @@
 // Recorded: the order of operations on each object is kept (sync/object_order.h).
 
+#include "channel/wait.h"
 #include "control/control.h"
 #include "order/delay.h"
-#include "record/channel/wait.h"
 #include "record/input.h"
 #include "record/stream.h"
 #include "sync/fast_path.h"

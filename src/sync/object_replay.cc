@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
+#include "channel/wait.h"
 #include "control/control.h"
-#include "record/channel/wait.h"
 #include "record/stream.h"
 #include "sync/fast_path.h"
 #include "sync/object_order.h"

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "channel/wait.h"
 #include "cli/common/point.h"
-#include "record/channel/wait.h"
 #include "sys/futex.h"
 
 // The command's own: libc's functions are faster than what the runtime must do without them.

@@ -1,12 +1,12 @@
 // The memory between the command and the programs that it records or replays: made here, mapped
-// here and, by the program's runtime, there (record/channel/ring.h).
+// here and, by the program's runtime, there (channel/ring.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "channel/ring.h"
 #include "cli/common/shared_memory.h"
-#include "record/channel/ring.h"
 
 namespace weir::cli {
 

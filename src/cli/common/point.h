@@ -22,10 +22,10 @@ struct RunOptions {
   std::string log;    // empty: standard error
   std::string json;   // where the counts go as JSON; empty: nowhere
   std::string cache;  // folder of what is kept from one run to the next; empty: nothing is
-  int trace = -1;  // descriptor of the memory of a recording (record/channel/ring.h); -1: the run
-                   // is not recorded or replayed
-  int findings = -1;                      // descriptor of the memory for what a checker finds
-                                          // (check/findings/findings.h); -1: the run is not checked
+  int trace = -1;     // descriptor of the memory of a recording (channel/ring.h); -1: the run
+                      // is not recorded or replayed
+  int findings = -1;  // descriptor of the memory for what a checker finds
+                      // (check/findings/findings.h); -1: the run is not checked
   int command = 0, command_findings = 0;  // who has made it, and its descriptor there; 0: not said
   std::string enforcer = "auto", policies = "inferred";  // of a checked run
   uint32_t rehash = 1000, domains = 0;                   // likewise, by protection keys

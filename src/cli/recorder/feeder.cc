@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "base/atomic_enum.h"
+#include "channel/wait.h"
 #include "cli/common/failure.h"
-#include "record/channel/wait.h"
 
 namespace weir::cli {
 

@@ -26,9 +26,9 @@
 #include <memory>
 
 #include "base/atomic_enum.h"
+#include "channel/wait.h"
 #include "cli/common/failure.h"
 #include "cli/common/thread.h"
-#include "record/channel/wait.h"
 #include "recording/store.h"
 
 namespace weir::cli {

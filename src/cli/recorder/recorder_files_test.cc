@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "channel/wait.h"
 #include "cli/recorder/test_recorder.h"
-#include "record/channel/wait.h"
 
 namespace weir::cli {
 namespace {

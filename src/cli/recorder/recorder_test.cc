@@ -17,10 +17,10 @@
 #include <functional>
 #include <random>
 
+#include "channel/wait.h"
 #include "cli/common/failure.h"
 #include "cli/recorder/feeder.h"
 #include "cli/recorder/test_recorder.h"
-#include "record/channel/wait.h"
 
 namespace weir::cli {
 namespace {

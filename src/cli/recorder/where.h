@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "channel/ring.h"
 #include "cli/launch/kept_files.h"
-#include "record/channel/ring.h"
 
 namespace weir::cli {
 

@@ -19,8 +19,8 @@
 
 #include "record/shared_memory/page_order.h"
 
+#include "channel/wait.h"
 #include "check/core/happens_before.h"
-#include "record/channel/wait.h"
 #include "record/input.h"
 #include "record/stream.h"
 #include "sys/futex.h"

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
+#include "channel/format.h"
 #include "control/task.h"
-#include "record/channel/format.h"
 
 namespace weir::shared_memory {
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "base/hash.h"
-#include "record/channel/wait.h"
+#include "channel/wait.h"
 #include "record/stream.h"
 #include "sys/futex.h"
 #include "sys/report.h"

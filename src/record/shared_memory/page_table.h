@@ -1,11 +1,11 @@
 // How a task gets a page of shared memory from the task that has it, by the table of
-// record/channel/shared_page_table.h. Recording only.
+// channel/shared_page_table.h. Recording only.
 #pragma once
 
 #include <stdint.h>
 
+#include "channel/shared_page_table.h"
 #include "control/task.h"
-#include "record/channel/shared_page_table.h"
 
 namespace weir::shared_table {
 

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "base/types.h"
+#include "channel/format.h"
 #include "control/task.h"
-#include "record/channel/format.h"
 
 namespace weir::shared_memory {
 

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <vector>
 
-#include "record/channel/ring.h"
+#include "channel/ring.h"
 #include "recording/directory.h"
 #include "recording/stream.h"
 #include "syscall/effects/effects.h"

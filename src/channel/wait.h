@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 
 #include "base/atomic_enum.h"
-#include "record/channel/ring.h"
+#include "channel/ring.h"
 #include "sys/futex.h"
 
 namespace weir::channel {

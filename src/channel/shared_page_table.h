@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "record/channel/format.h"
+#include "channel/format.h"
 
 namespace weir::channel {
 

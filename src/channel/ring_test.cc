@@ -1,4 +1,4 @@
-#include "record/channel/ring.h"
+#include "channel/ring.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/atomic_enum.h"
-#include "record/channel/wait.h"
+#include "channel/wait.h"
 
 namespace weir::channel {
 namespace {

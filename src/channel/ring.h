@@ -17,8 +17,8 @@
 #pragma once
 
 #include "base/bytes.h"
-#include "record/channel/format.h"
-#include "record/channel/shared_page_table.h"
+#include "channel/format.h"
+#include "channel/shared_page_table.h"
 
 namespace weir::channel {
 
