@@ -1,4 +1,4 @@
-// Whether what src/syscall/effects says of system calls is true of a program's own: runs it under
+// Whether what src/effects says of system calls is true of a program's own: runs it under
 // ptrace, and before and after each call compares all memory that it can write. Each byte that the
 // call changed must lie in a range of written_memory.
 //
@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "syscall/effects/effects.h"
+#include "effects/effects.h"
 
 namespace {
 

@@ -13,8 +13,8 @@
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
 #include "control/execution_point.h"
+#include "effects/effects.h"
 #include "recording/directory.h"
-#include "syscall/effects/effects.h"
 
 namespace weir::cli {
 namespace {

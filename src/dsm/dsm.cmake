@@ -4,7 +4,7 @@
 file(GLOB_RECURSE dsm_sources CONFIGURE_DEPENDS dsm/*.cc tape/*.cc)
 list(FILTER dsm_sources EXCLUDE REGEX "_test\\.cc$|/dsm/api/library\\.cc$|/dsm/(predict|commands)/")
 list(APPEND dsm_sources ${CMAKE_CURRENT_SOURCE_DIR}/region/diff.cc ${CMAKE_CURRENT_SOURCE_DIR}/region/diff_vector_x86_64.cc)
-file(GLOB effect_sources CONFIGURE_DEPENDS syscall/effects/*.cc)  # what system calls read and write
+file(GLOB effect_sources CONFIGURE_DEPENDS effects/*.cc)  # what system calls read and write
 list(FILTER effect_sources EXCLUDE REGEX "_test\\.cc$")
 list(APPEND dsm_sources ${effect_sources} ${CMAKE_CURRENT_SOURCE_DIR}/base/bytes.cc
   ${CMAKE_CURRENT_SOURCE_DIR}/sys/maps.cc)  # what a forked child may write

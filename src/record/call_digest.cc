@@ -7,9 +7,9 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "control/process.h"
+#include "effects/named_thread.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
-#include "syscall/effects/named_thread.h"
 
 // Of memory/safe_copy_x86_64.S.
 

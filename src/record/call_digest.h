@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "control/control.h"
-#include "syscall/effects/effects.h"
+#include "effects/effects.h"
 
 namespace weir::recording {
 

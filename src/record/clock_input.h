@@ -2,7 +2,7 @@
 #pragma once
 
 #include "control/task.h"
-#include "syscall/effects/effects.h"
+#include "effects/effects.h"
 
 namespace weir::input {
 

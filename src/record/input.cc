@@ -1,6 +1,6 @@
 // The kernel's results: asked for and logged, or read from the recording.
 //
-// What a call wrote to memory is logged by the table in syscall/effects. A replay writes it again,
+// What a call wrote to memory is logged by the table in effects. A replay writes it again,
 // in the order in which it was found. An address on the runtime's own stack (handlers in syscall/
 // pass copies) is logged relative to the stack's top, because it does not matter to the recording
 // which of the stacks a task stands on.
@@ -21,6 +21,7 @@
 #include "control/control.h"
 #include "control/process.h"
 #include "control/signals.h"
+#include "effects/effects.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
 #include "record/call_digest.h"
@@ -30,7 +31,6 @@
 #include "record/unrecorded.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "syscall/effects/effects.h"
 #include "view/coherent/coherent.h"
 #include "view/view.h"
 

@@ -8,7 +8,7 @@
 
 #include "channel/ring.h"
 #include "control/task.h"
-#include "syscall/effects/effects.h"
+#include "effects/effects.h"
 
 namespace weir::recording {
 

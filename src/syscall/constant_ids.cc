@@ -23,11 +23,11 @@
 #include "constant/constant.h"
 #include "control/control.h"
 #include "control/process.h"
+#include "effects/named_thread.h"
 #include "memory/program_memory.h"
 #include "signal/forward.h"
 #include "sys/descriptor.h"
 #include "syscall/constant.h"
-#include "syscall/effects/named_thread.h"
 #include "task/spawn.h"
 #include "task/told_ids.h"
 

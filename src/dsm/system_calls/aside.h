@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "syscall/effects/effects.h"
+#include "effects/effects.h"
 
 namespace weir::dsm {
 

@@ -56,7 +56,7 @@
 #include "dsm/system_calls/handlers.h"
 #include "dsm/system_calls/kernel_filter.h"
 #include "dsm/system_calls/refused_calls.h"
-#include "syscall/effects/effects.h"
+#include "effects/effects.h"
 
 namespace weir::dsm {
 

@@ -34,8 +34,8 @@
 #include <map>
 #include <vector>
 
+#include "effects/table.h"
 #include "sys/maps.h"
-#include "syscall/effects/table.h"
 
 namespace weir::dsm {
 

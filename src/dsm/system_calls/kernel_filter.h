@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "syscall/effects/effects.h"
+#include "effects/effects.h"
 
 extern "C" {
 // Makes a system call with these six arguments; the filter lets it pass. -errno where it fails.

@@ -8,8 +8,8 @@
 
 #include "base/bytes.h"
 #include "control/served.h"
+#include "effects/effects.h"
 #include "memory/program_memory.h"
-#include "syscall/effects/effects.h"
 
 namespace weir::served {
 

@@ -12,6 +12,7 @@
 #include "control/options.h"
 #include "control/phase_timer.h"
 #include "control/process.h"
+#include "effects/effects.h"
 #include "memory/backing.h"
 #include "memory/userfault.h"
 #include "order/waiting.h"
@@ -21,7 +22,6 @@
 #include "runtime/stats/exit_json.h"
 #include "sys/futex.h"
 #include "sys/report.h"
-#include "syscall/effects/effects.h"
 
 namespace weir::runtime {
 

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "channel/ring.h"
+#include "effects/effects.h"
 #include "recording/directory.h"
 #include "recording/stream.h"
-#include "syscall/effects/effects.h"
 
 namespace weir::cli::hunt {
 namespace {

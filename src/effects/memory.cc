@@ -1,6 +1,6 @@
 // Every structure is copied out before it is used: it may not be there.
 
-#include "syscall/effects/memory.h"
+#include "effects/memory.h"
 
 #include <sys/uio.h>
 

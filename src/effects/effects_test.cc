@@ -1,4 +1,4 @@
-#include "syscall/effects/effects.h"
+#include "effects/effects.h"
 
 #include <asm/prctl.h>
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "effects/table.h"
 #include "sys/syscall_x86_64.h"
-#include "syscall/effects/table.h"
 
 namespace weir::effects {
 namespace {

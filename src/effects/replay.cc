@@ -13,9 +13,9 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "syscall/effects/commands.h"
-#include "syscall/effects/ioctl.h"
-#include "syscall/effects/table.h"
+#include "effects/commands.h"
+#include "effects/ioctl.h"
+#include "effects/table.h"
 
 namespace weir::effects {
 

@@ -17,8 +17,8 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "syscall/effects/call_check.h"
-#include "syscall/effects/ioctl.h"
+#include "effects/call_check.h"
+#include "effects/ioctl.h"
 
 namespace weir::effects::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "syscall/effects/call_check.h"
+#include "effects/call_check.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "effects/effects.h"
 #include "sys/syscall_x86_64.h"
-#include "syscall/effects/effects.h"
 
 namespace weir::effects::testing {
 namespace {

@@ -1,14 +1,14 @@
 // The commands have the same numbers for all three kinds; what they fill in has not.
 
-#include "syscall/effects/ipc.h"
+#include "effects/ipc.h"
 
 #include <linux/ipc.h>
 #include <linux/msg.h>
 #include <linux/sem.h>
 #include <linux/shm.h>
 
+#include "effects/parts.h"
 #include "sys/syscall_x86_64.h"
-#include "syscall/effects/parts.h"
 
 namespace weir::effects {
 

@@ -2,7 +2,7 @@
 // (direction and size) is believed only where it is known to be true: FS_IOC_GETFLAGS says long and
 // writes an int.
 
-#include "syscall/effects/ioctl.h"
+#include "effects/ioctl.h"
 
 #include <asm/ioctls.h>
 #include <asm/termbits.h>

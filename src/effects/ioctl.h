@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "syscall/effects/memory.h"
+#include "effects/memory.h"
 
 namespace weir::effects {
 

@@ -16,7 +16,7 @@
 #include <cstring>
 #include <string>
 
-#include "syscall/effects/call_check.h"
+#include "effects/call_check.h"
 
 namespace weir::effects::testing {
 namespace {

@@ -23,8 +23,8 @@
 #include <string>
 #include <vector>
 
+#include "effects/effects.h"
 #include "sys/syscall_x86_64.h"
-#include "syscall/effects/effects.h"
 
 namespace weir::effects {
 namespace {

@@ -1,7 +1,7 @@
 // Queues, semaphores and shared memory of System V.
 #pragma once
 
-#include "syscall/effects/memory.h"
+#include "effects/memory.h"
 
 namespace weir::effects {
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "syscall/effects/effects.h"
+#include "effects/effects.h"
 
 namespace weir::effects {
 

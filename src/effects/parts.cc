@@ -1,6 +1,6 @@
 // A part's size is a product of numbers that the program chose: sizes that no memory has are none.
 
-#include "syscall/effects/parts.h"
+#include "effects/parts.h"
 
 #include <errno.h>
 #include <sys/syscall.h>

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "syscall/effects/effects.h"
+#include "effects/effects.h"
 
 namespace weir::effects {
 

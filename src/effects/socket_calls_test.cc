@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "syscall/effects/call_check.h"
+#include "effects/call_check.h"
 
 namespace weir::effects::testing {
 namespace {

@@ -17,10 +17,10 @@
 #include <sys/syscall.h>
 
 #include "base/types.h"
-#include "syscall/effects/commands.h"
-#include "syscall/effects/ioctl.h"
-#include "syscall/effects/ipc.h"
-#include "syscall/effects/parts.h"
+#include "effects/commands.h"
+#include "effects/ioctl.h"
+#include "effects/ipc.h"
+#include "effects/parts.h"
 
 namespace weir::effects {
 

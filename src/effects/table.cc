@@ -4,11 +4,11 @@
 // Numbers that the kernel gave away and took back, or never filled (create_module, tuxcall, ...),
 // return ENOSYS and touch nothing.
 
-#include "syscall/effects/table.h"
+#include "effects/table.h"
 
 #include <sys/syscall.h>
 
-#include "syscall/effects/commands.h"
+#include "effects/commands.h"
 
 namespace weir::effects {
 

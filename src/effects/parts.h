@@ -1,8 +1,8 @@
 // The simple rules of the table, applied.
 #pragma once
 
-#include "syscall/effects/memory.h"
-#include "syscall/effects/table.h"
+#include "effects/memory.h"
+#include "effects/table.h"
 
 namespace weir::effects {
 
