@@ -1,6 +1,6 @@
 // Memory that processes share (mappings with MAP_SHARED, System V segments), in a recording at a
 // View that has pages.
-// Implemented in record/shared_memory/.
+// Implemented in shared_memory/.
 //
 // A page of it belongs at any moment to one task of one process of the recording
 // (channel/shared_page_table.h), and no other task touches it. What a task finds in a page

@@ -1,5 +1,5 @@
 // Memory that a program's processes share, or others with them: what of it is in no recording.
-// Implemented in record/shared_memory/unrecorded.cc.
+// Implemented in shared_memory/unrecorded.cc.
 #pragma once
 
 #include <stdint.h>

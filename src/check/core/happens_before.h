@@ -94,7 +94,7 @@ inline void unlock(uint64_t lock) {
 uint32_t& library_orders();
 void end_library_call();
 // (In a replay memory that processes share is not checked: pages of it that change hands order
-// tasks, record/shared_memory/page_order.cc.)
+// tasks, shared_memory/page_order.cc.)
 template <typename Function>
 auto by_library(Function function) {
   if (g_checked && !g_replayed) {

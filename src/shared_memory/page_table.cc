@@ -2,7 +2,7 @@
 // after a while whether it lives; its memory is gone by then, even if nobody has waited for its end
 // yet. Or a holder computes for long; a signal asks it what it does.
 
-#include "record/shared_memory/page_table.h"
+#include "shared_memory/page_table.h"
 
 #include <errno.h>
 

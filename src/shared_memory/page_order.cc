@@ -17,7 +17,7 @@
 //    happened, when that was recorded, before the waiting task went on: tasks do not wait in a
 //    circle. (not checkable: it is about two runs)
 
-#include "record/shared_memory/page_order.h"
+#include "shared_memory/page_order.h"
 
 #include "channel/wait.h"
 #include "check/core/happens_before.h"

@@ -5,7 +5,7 @@
 // page (the task has it at one of them at a time); more open pages apart from each other than the
 // kernel allows mappings (kMaxHeld).
 
-#include "record/shared_memory/pages.h"
+#include "shared_memory/pages.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -19,10 +19,10 @@
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
-#include "record/shared_memory/page_order.h"
-#include "record/shared_memory/page_table.h"
 #include "record/stream.h"
 #include "record/unrecorded.h"
+#include "shared_memory/page_order.h"
+#include "shared_memory/page_table.h"
 #include "sys/maps.h"
 #include "sys/memory.h"
 #include "sys/report.h"
