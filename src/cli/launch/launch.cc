@@ -80,7 +80,7 @@ std::string preload_list(const std::string& file) {
   return first + ":" + library + others;
 }
 
-// The part that the program fills when it ends and renames (runtime/stats/exit_json.cc). FILE goes
+// The part that the program fills when it ends and renames (stats/exit_json.cc). FILE goes
 // now: what is there afterwards is of this run.
 std::string part_of(const std::string& path) { return fmt::format("{}.{}.part", path, getpid()); }
 

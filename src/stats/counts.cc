@@ -3,14 +3,14 @@
 // cycle counter and the clock side by side, which gives their ratio. (Before the constructor the
 // counter is not the real one, see cli/launch/start_tracer.h.)
 
-#include "runtime/stats/counts.h"
+#include "stats/counts.h"
 
 #include <time.h>
 
 #include "control/options.h"
 #include "control/phase_timer.h"
 #include "control/process.h"
-#include "runtime/stats/exit_report.h"
+#include "stats/exit_report.h"
 #include "sys/futex.h"
 
 namespace weir::runtime {

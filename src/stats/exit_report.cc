@@ -6,7 +6,7 @@
 // Columns are as wide as their sums; those of which nothing was counted are left out. If the rest
 // does not fit into a line of a hundred columns, a table goes on below itself.
 
-#include "runtime/stats/exit_report.h"
+#include "stats/exit_report.h"
 
 #include "base/bytes.h"
 #include "control/options.h"
@@ -18,8 +18,8 @@
 #include "order/waiting.h"
 #include "record/input.h"
 #include "record/stream.h"
-#include "runtime/stats/counts.h"
-#include "runtime/stats/exit_json.h"
+#include "stats/counts.h"
+#include "stats/exit_json.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 

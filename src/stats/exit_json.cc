@@ -5,7 +5,7 @@
 // processes are children of the program. A child that had threads of its own writes FILE.PID, the
 // others nothing.
 
-#include "runtime/stats/exit_json.h"
+#include "stats/exit_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "control/process.h"
 #include "memory/backing.h"
 #include "memory/userfault.h"
-#include "runtime/stats/counts.h"
+#include "stats/counts.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
