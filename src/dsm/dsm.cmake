@@ -14,7 +14,7 @@ set_target_properties(weir_dsm_objects PROPERTIES POSITION_INDEPENDENT_CODE ON C
 # too.
 set(together ${dsm_sources})
 list(FILTER together INCLUDE REGEX "/src/dsm/[a-z]+/[a-z_]+\\.cc$")
-list(FILTER together EXCLUDE REGEX "/dsm/(net|system_calls)/|/(api|checkpoint|waits)\\.cc$")
+list(FILTER together EXCLUDE REGEX "/dsm/(net|segment|system_calls)/|/(api|checkpoint|waits)\\.cc$")
 foreach(source IN LISTS together)
   string(REGEX REPLACE ".*/dsm/([a-z]+)/.*" "\\1" folder ${source})
   set_property(SOURCE ${source} PROPERTY UNITY_GROUP dsm_${folder})

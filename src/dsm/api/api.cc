@@ -15,11 +15,11 @@
 #include <thread>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/forked.h"
-#include "dsm/core/main_thread.h"
 #include "dsm/net/bootstrap.h"
 #include "dsm/net/ucx.h"
+#include "dsm/segment/forked.h"
 #include "dsm/system_calls/kernel_calls.h"
+#include "dsm/threads/main_thread.h"
 
 namespace weir::dsm {
 

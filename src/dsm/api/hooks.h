@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "dsm/base/message.h"
-#include "dsm/core/thread.h"
+#include "dsm/threads/thread.h"
 #include "weir/tape.hpp"
 
 namespace weir::dsm {

@@ -13,10 +13,10 @@
 
 #include "dsm/api/api.h"
 #include "dsm/base/failure.h"
-#include "dsm/core/forked.h"
-#include "dsm/core/thread.h"
-#include "dsm/diagnostics/source_lines.h"
-#include "dsm/system_calls/handlers.h"
+#include "dsm/base/source_lines.h"
+#include "dsm/segment/forked.h"
+#include "dsm/segment/handlers.h"
+#include "dsm/threads/thread.h"
 #include "weir/region.h"
 
 namespace weir::dsm {

@@ -18,7 +18,7 @@
 #include "dsm/base/message.h"
 #include "dsm/base/page.h"
 #include "dsm/core/heap.h"
-#include "dsm/core/segment.h"
+#include "dsm/segment/segment.h"
 #include "tape/extent.h"
 #include "weir/dsm.h"
 

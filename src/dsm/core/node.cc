@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "dsm/base/failure.h"
-#include "dsm/diagnostics/source_lines.h"
+#include "dsm/base/source_lines.h"
 #include "dsm/protocol/hlrc.h"
 #include "dsm/protocol/sc.h"
 

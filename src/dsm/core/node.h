@@ -24,16 +24,15 @@
 #include <string>
 
 #include "dsm/base/counters.h"
+#include "dsm/base/intervals.h"
 #include "dsm/base/protocol.h"
 #include "dsm/base/settings.h"
+#include "dsm/base/stream_writer.h"
 #include "dsm/core/memory.h"
 #include "dsm/core/regions.h"
-#include "dsm/core/thread.h"
 #include "dsm/diagnostics/diagnostics.h"
-#include "dsm/diagnostics/stream_writer.h"
 #include "dsm/net/transport.h"
 #include "dsm/protocol/collect.h"
-#include "dsm/protocol/intervals.h"
 #include "dsm/protocol/lrc.h"
 #include "dsm/races/checker.h"
 #include "dsm/sync/barrier.h"
@@ -41,6 +40,7 @@
 #include "dsm/sync/locks.h"
 #include "dsm/system_calls/peers.h"
 #include "dsm/tapeworm/tapeworm.h"
+#include "dsm/threads/thread.h"
 
 namespace weir::dsm {
 

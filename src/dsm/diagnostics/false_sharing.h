@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "dsm/diagnostics/source_lines.h"
+#include "dsm/base/source_lines.h"
 #include "dsm/protocol/lrc.h"
 
 namespace weir::dsm {

@@ -39,7 +39,7 @@
 #include <algorithm>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/thread.h"
+#include "dsm/threads/thread.h"
 
 namespace weir::dsm {
 namespace {

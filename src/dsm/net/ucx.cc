@@ -39,9 +39,9 @@
 #include <thread>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/thread.h"
 #include "dsm/net/room.h"
 #include "dsm/net/ucx_channel.h"
+#include "dsm/threads/thread.h"
 
 namespace weir::dsm {
 namespace {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <random>
 
-#include "dsm/diagnostics/stream_writer.h"
+#include "dsm/base/stream_writer.h"
 
 namespace weir::predict {
 namespace {

@@ -1,6 +1,6 @@
 // What a node writes down of a run so that weir-dsm-predict can replay it on a machine that is not
 // there: one file for each node, DIRECTORY/node-0 and so on. Written by
-// dsm/diagnostics/stream_writer.h, read by dsm/predict/recording.h.
+// dsm/base/stream_writer.h, read by dsm/predict/recording.h.
 //
 // File (numbers as in tape/varint.h):
 //   file     := "WEIRNODE" version node nodes threads protocol tapes event* end

@@ -20,9 +20,9 @@
 
 #include "dsm/base/failure.h"
 #include "dsm/core/node.h"
-#include "dsm/core/thread.h"
 #include "dsm/protocol/collect.h"
 #include "dsm/protocol/hlrc.h"
+#include "dsm/threads/thread.h"
 
 namespace weir::dsm {
 

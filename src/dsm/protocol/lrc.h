@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "dsm/base/intervals.h"
 #include "dsm/base/protocol.h"
-#include "dsm/core/segment.h"
-#include "dsm/protocol/intervals.h"
+#include "dsm/segment/segment.h"
 
 namespace weir::dsm {
 

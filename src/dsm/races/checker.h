@@ -15,9 +15,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "dsm/base/intervals.h"
 #include "dsm/base/message.h"
-#include "dsm/diagnostics/source_lines.h"
-#include "dsm/protocol/intervals.h"
+#include "dsm/base/source_lines.h"
 
 namespace weir::dsm {
 

@@ -22,8 +22,8 @@
 
 #include "dsm/api/api.h"
 #include "dsm/base/next.h"
-#include "dsm/core/thread.h"
 #include "dsm/system_calls/kernel_calls.h"
+#include "dsm/threads/thread.h"
 
 namespace weir::dsm {
 namespace {

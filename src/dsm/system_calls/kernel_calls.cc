@@ -50,12 +50,12 @@
 
 #include "dsm/api/api.h"
 #include "dsm/base/failure.h"
-#include "dsm/core/forked.h"
-#include "dsm/core/thread.h"
+#include "dsm/segment/forked.h"
+#include "dsm/segment/handlers.h"
+#include "dsm/segment/kernel_filter.h"
 #include "dsm/system_calls/aside.h"
-#include "dsm/system_calls/handlers.h"
-#include "dsm/system_calls/kernel_filter.h"
 #include "dsm/system_calls/refused_calls.h"
+#include "dsm/threads/thread.h"
 #include "effects/effects.h"
 
 namespace weir::dsm {

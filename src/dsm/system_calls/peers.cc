@@ -23,7 +23,7 @@
 
 #include "dsm/api/api.h"
 #include "dsm/base/failure.h"
-#include "dsm/core/thread.h"
+#include "dsm/threads/thread.h"
 
 namespace weir::dsm {
 namespace {

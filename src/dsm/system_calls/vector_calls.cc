@@ -16,8 +16,8 @@
 #include <algorithm>
 
 #include "dsm/base/next.h"
+#include "dsm/segment/handlers.h"
 #include "dsm/system_calls/aside.h"
-#include "dsm/system_calls/handlers.h"
 #include "dsm/system_calls/kernel_calls.h"
 
 namespace weir::dsm {

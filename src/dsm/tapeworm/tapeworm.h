@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "dsm/api/hooks.h"
+#include "dsm/base/intervals.h"
 #include "dsm/base/message.h"
-#include "dsm/protocol/intervals.h"
 #include "tape/extent.h"
 #include "tape/tape.h"
 #include "weir/dsm.h"

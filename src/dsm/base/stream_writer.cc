@@ -1,7 +1,7 @@
 // A buffer that is written when it is full: an event takes about six bytes and some tens of
 // nanoseconds, so that recording does not change much of what it records. A disk that is full ends
 // the recording, not the program.
-#include "dsm/diagnostics/stream_writer.h"
+#include "dsm/base/stream_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

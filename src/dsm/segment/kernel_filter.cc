@@ -17,7 +17,7 @@
 // Layout of the program: a tree of comparisons of the number, whose leaves are the calls; then, for
 // each set of arguments, the tests that calls with these pointers share. Each path ends in a
 // return.
-#include "dsm/system_calls/kernel_filter.h"
+#include "dsm/segment/kernel_filter.h"
 
 #include <errno.h>
 #include <linux/audit.h>

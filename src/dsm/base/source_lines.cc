@@ -1,6 +1,6 @@
 // Calls of weir/dsm.hpp are inlined into the program's functions, or are functions of the program's
 // file: the line that a user knows is that of their caller.
-#include "dsm/diagnostics/source_lines.h"
+#include "dsm/base/source_lines.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -17,7 +17,7 @@
 //      such ones are left, the process stays, and says so. (not checkable: see 1)
 //   3. The word for joiners has its value again before exit() runs the program's handlers, because
 //      mutexes know their owner by it. (not checkable: libc keeps it to itself)
-#include "dsm/core/main_thread.h"
+#include "dsm/threads/main_thread.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -38,7 +38,7 @@
 #include <mutex>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/thread.h"
+#include "dsm/threads/thread.h"
 
 namespace weir::dsm {
 namespace {

@@ -6,7 +6,7 @@
 // SIGSEGV and SIGSYS, and return it when the program asks. The library's handlers stay, and pass on
 // what is none of theirs (ProgramHandler::run). A handler that is installed by a raw system call is
 // not seen.
-#include "dsm/system_calls/handlers.h"
+#include "dsm/segment/handlers.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 // The one place where system calls on shared memory are made: the filter lets it through
 // (kernel_filter.h).
-#include "dsm/system_calls/kernel_filter.h"
+#include "dsm/segment/kernel_filter.h"
 
 asm(R"(
   .pushsection .text

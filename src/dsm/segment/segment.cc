@@ -8,7 +8,7 @@
 //
 // The program may not change this mapping (refused_calls.cc), so the calls that do are made at the
 // gate.
-#include "dsm/core/segment.h"
+#include "dsm/segment/segment.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #include <algorithm>
 
 #include "dsm/base/failure.h"
-#include "dsm/system_calls/kernel_filter.h"
+#include "dsm/segment/kernel_filter.h"
 #include "weir/region.h"
 
 namespace weir::dsm {

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 
-#include "dsm/core/main_thread.h"
+#include "dsm/threads/main_thread.h"
 
 namespace weir::dsm {
 namespace {

@@ -2,7 +2,7 @@
 // what they write. The memory is the node's own, so they must not write it.
 #pragma once
 
-#include "dsm/core/segment.h"
+#include "dsm/segment/segment.h"
 
 namespace weir::dsm {
 

@@ -1,7 +1,7 @@
 // A thread that sleeps most of the time and is awaited when it wakes. Linux (from 6.6 on) lets it
 // run at once, before who computes, if it asks for a shorter slice than others; a wish, on which
 // nothing depends.
-#include "dsm/core/thread.h"
+#include "dsm/threads/thread.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/main_thread.h"
+#include "dsm/threads/main_thread.h"
 
 namespace weir::dsm {
 namespace {

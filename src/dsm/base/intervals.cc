@@ -13,7 +13,7 @@
 // of its node it was closed. A node that arrives brings along those of others that were closed
 // behind the arrivals that belong to its own. (not checkable: at a barrier it holds for all
 // intervals together only)
-#include "dsm/protocol/intervals.h"
+#include "dsm/base/intervals.h"
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 // libc's fork() calls on_fork_child. A raw call that makes a process does not: the filter of system
 // calls sends it back (kernel_filter.cc), and the library does. Where there is no filter, or it
 // cannot tell (clone3), a byte says whose process this is, which the kernel clears in a child.
-#include "dsm/core/forked.h"
+#include "dsm/segment/forked.h"
 
 #include <errno.h>
 #include <pthread.h>
