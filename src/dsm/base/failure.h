@@ -1,12 +1,15 @@
 // Ends a job that cannot go on because a node fails, dies, or does not reply. Every node says why
 // on stderr, and ends with 125 within seconds.
+// Implemented in dsm/net/failure.cc.
 #pragma once
 
 #include <sys/types.h>
 
-#include "dsm/net/bootstrap.h"
+#include "dsm/base/types.h"
 
 namespace weir::dsm {
+
+class Bootstrap;
 
 inline constexpr int kFailed = 125;
 
