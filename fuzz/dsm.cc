@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "dsm/base/protocol.h"
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 
 namespace {
 

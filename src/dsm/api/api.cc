@@ -1,6 +1,6 @@
 // The C functions of weir/dsm.h: each finds its thread, checks what a caller may get wrong, and
 // calls the part that does it.
-#include "dsm/api/api.h"
+#include "dsm/node/this_node.h"
 
 #include <stdio.h>
 #include <stdlib.h>

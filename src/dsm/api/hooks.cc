@@ -6,16 +6,16 @@
 // Invariant: hooks are called with the mutex held, and it is not released until they return. So a
 // hook that is removed is not running, and a parcel of the members' belongs to one message only.
 // (not checkable: a mutex does not say who holds it)
-#include "dsm/api/hooks.h"
+#include "dsm/node/hooks.h"
 
 #include <string.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "dsm/api/api.h"
 #include "dsm/api/tape_states.h"
 #include "dsm/base/failure.h"
+#include "dsm/node/this_node.h"
 
 namespace weir::dsm {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "dsm/api/api.h"
 #include "dsm/base/failure.h"
+#include "dsm/node/this_node.h"
 
 namespace weir::dsm {
 

@@ -13,8 +13,8 @@
 
 #include <algorithm>
 
-#include "dsm/api/api.h"
 #include "dsm/base/failure.h"
+#include "dsm/node/this_node.h"
 
 namespace weir::dsm {
 

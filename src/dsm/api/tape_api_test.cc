@@ -9,7 +9,7 @@
 #include <functional>
 #include <thread>
 
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 #include "weir/tape.hpp"
 
 namespace weir::dsm {

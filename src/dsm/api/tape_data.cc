@@ -13,9 +13,9 @@
 //      that is requested is. (not checkable: what threads write between two faults nobody sees)
 #include <algorithm>
 
-#include "dsm/api/api.h"
 #include "dsm/api/tape_states.h"
 #include "dsm/base/failure.h"
+#include "dsm/node/this_node.h"
 
 namespace weir::dsm {
 

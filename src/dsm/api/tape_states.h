@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "dsm/node/tapeworm.h"
 #include "dsm/protocol/lrc.h"
-#include "dsm/tapeworm/tapeworm.h"
 #include "weir/tape.hpp"
 
 namespace weir::dsm {

@@ -25,9 +25,9 @@
 
 #include <algorithm>
 
-#include "dsm/api/api.h"
 #include "dsm/base/failure.h"
 #include "dsm/checkpoint/files.h"
+#include "dsm/node/this_node.h"
 #include "dsm/protocol/sc.h"
 
 namespace weir::dsm {

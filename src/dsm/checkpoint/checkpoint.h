@@ -2,7 +2,7 @@
 // files.h.
 #pragma once
 
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 
 namespace weir::dsm {
 

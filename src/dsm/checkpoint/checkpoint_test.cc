@@ -11,7 +11,7 @@
 #include <fstream>
 #include <thread>
 
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 
 namespace weir::dsm {
 namespace {

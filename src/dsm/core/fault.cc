@@ -11,9 +11,9 @@
 
 #include <atomic>
 
-#include "dsm/api/api.h"
 #include "dsm/base/failure.h"
 #include "dsm/base/source_lines.h"
+#include "dsm/node/this_node.h"
 #include "dsm/segment/forked.h"
 #include "dsm/segment/handlers.h"
 #include "dsm/threads/thread.h"

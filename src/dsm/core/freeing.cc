@@ -18,7 +18,7 @@
 #include <algorithm>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 #include "dsm/protocol/hlrc.h"
 
 namespace weir::dsm {

@@ -1,14 +1,14 @@
 // Slots are cut off a block from its beginning, of whatever size, so that what is allocated
 // together lies together. A freed slot is taken for the next one of its size; a block without slots
 // begins anew.
-#include "dsm/core/heap.h"
+#include "dsm/node/heap.h"
 
 #include <string.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "dsm/core/memory.h"
+#include "dsm/node/memory.h"
 
 namespace weir::dsm {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 #include "dsm/protocol/sc.h"
 
 namespace weir::dsm {

@@ -5,14 +5,14 @@
 //   1. Before an address is returned to the node that asked for it, each node has the block that it
 //      lies in. So a message that names a unit never names an unknown one. (checked in page)
 //   2. Blocks that are not freed, except for regions, never overlap. (checked in check_news)
-#include "dsm/core/memory.h"
+#include "dsm/node/memory.h"
 
 #include <string.h>
 
 #include <algorithm>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 #include "weir/region.h"
 
 namespace weir::dsm {

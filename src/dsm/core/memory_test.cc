@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 
 namespace weir::dsm {
 namespace {

@@ -6,7 +6,7 @@
 // as known. If that takes an interval of its own, the interval must not seem to have known of them.
 // What is written from then on comes after them, so its stamp is taken once they count as known
 // (invariant 1 of lrc.cc). (not checkable: what threads write between two faults nobody sees)
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 
 #include <pthread.h>
 #include <stdio.h>

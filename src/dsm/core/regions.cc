@@ -1,12 +1,12 @@
 // A trap of a region is a fault of its unit; the handler runs on the thread that trapped, as that
 // of a page does.
-#include "dsm/core/regions.h"
+#include "dsm/node/regions.h"
 
 #include <ucontext.h>
 
-#include "dsm/api/api.h"
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
+#include "dsm/node/this_node.h"
 #include "weir/region.h"
 
 namespace weir::dsm {

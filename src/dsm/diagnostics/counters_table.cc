@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "dsm/diagnostics/diagnostics.h"
+#include "dsm/node/diagnostics.h"
 
 namespace weir::dsm {
 

@@ -1,6 +1,6 @@
 // At the end of a job: node 0 asks all nodes, itself too, for what they have kept. The others'
 // threads wait in the last barrier meanwhile, and their servers answer.
-#include "dsm/diagnostics/diagnostics.h"
+#include "dsm/node/diagnostics.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 
 namespace weir::dsm {
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 
 namespace weir::dsm {
 namespace {

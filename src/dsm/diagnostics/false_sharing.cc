@@ -8,12 +8,12 @@
 // diffs.
 //
 // `sc` has no diffs: there, the words at which writes trapped stand for them.
-#include "dsm/diagnostics/false_sharing.h"
+#include "dsm/node/false_sharing.h"
 
 #include <algorithm>
 #include <bit>
 
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 #include "region/diff.h"
 
 namespace weir::dsm {

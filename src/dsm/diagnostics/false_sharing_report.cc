@@ -11,7 +11,7 @@
 #include <bit>
 #include <set>
 
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 
 namespace weir::dsm {
 

@@ -1,10 +1,10 @@
 // A thread finds its part by a thread-local pointer, so a span knows whose it is wherever it is; a
 // thread without one is the server.
-#include "dsm/diagnostics/span.h"
+#include "dsm/node/span.h"
 
 #include <algorithm>
 
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 
 namespace weir::dsm {
 

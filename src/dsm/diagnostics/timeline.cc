@@ -10,7 +10,7 @@
 // events ("X") are what has a stack's order on its track. Asynchronous ones ("b", "e") are locks
 // that are held, which need not. Flows ("s", "t", "f") lead from a request's sender over each
 // server that has it in its hands back to the sender.
-#include "dsm/diagnostics/timeline.h"
+#include "dsm/node/timeline.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include <algorithm>
 #include <set>
 
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 
 namespace weir::dsm {
 

@@ -11,7 +11,7 @@
 // to kReplies. So of threads that have waited for longer than that, each waited when the question
 // was asked, and held what it holds now. A barrier in the circle proves nothing: another thread of
 // that node may come to it. (not checkable: what other nodes do is known by their replies only)
-#include "dsm/diagnostics/waits.h"
+#include "dsm/node/waits.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@
 #include <set>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 
 namespace weir::dsm {
 

@@ -49,7 +49,7 @@
 //   7. No step waits for the program: replies come from servers, which wait for nothing. So threads
 //      that hold locks, or wait for them, do not hold a collection up. (not checkable: a wait of
 //      the program's looks like any other)
-#include "dsm/protocol/collect.h"
+#include "dsm/node/collect.h"
 
 #include <string.h>
 
@@ -57,7 +57,7 @@
 #include <utility>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 #include "dsm/protocol/hlrc.h"
 
 namespace weir::dsm {

@@ -19,8 +19,8 @@
 #include <utility>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
-#include "dsm/protocol/collect.h"
+#include "dsm/node/collect.h"
+#include "dsm/node/node.h"
 #include "dsm/protocol/hlrc.h"
 #include "dsm/threads/thread.h"
 

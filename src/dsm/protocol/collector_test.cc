@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 
 namespace weir::dsm {
 namespace {

@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 
 namespace weir::dsm {
 namespace {

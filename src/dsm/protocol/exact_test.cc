@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 #include "weir/region.h"
 
 namespace weir::dsm {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 #include "dsm/protocol/lrc.h"
 
 namespace weir::dsm {

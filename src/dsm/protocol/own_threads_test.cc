@@ -24,7 +24,7 @@
 #include <thread>
 #include <vector>
 
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 
 namespace weir::dsm {
 namespace {

@@ -36,7 +36,7 @@
 #include <utility>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 #include "weir/region.h"
 
 namespace weir::dsm {

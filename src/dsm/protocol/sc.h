@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 
 namespace weir::dsm {
 

@@ -25,7 +25,7 @@
 //      checkable: it says what is missed)
 // Reads are seen by units only, so a race of a read and a write cannot be told from false sharing,
 // and is not reported.
-#include "dsm/races/checker.h"
+#include "dsm/node/checker.h"
 
 #include <limits.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@
 #include <utility>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 #include "region/diff.h"
 
 namespace weir::dsm {

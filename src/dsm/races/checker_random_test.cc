@@ -11,7 +11,7 @@
 #include <set>
 #include <tuple>
 
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 
 namespace weir::dsm {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
-#include "dsm/races/checker.h"
+#include "dsm/node/checker.h"
+#include "dsm/node/node.h"
 
 namespace weir::dsm {
 

@@ -1,7 +1,7 @@
 // WEIR_DSM_CHECK: racy programs and their twins without a race, on several nodes in one process.
 // What happens before what in real time is decided by a counter that all nodes see, which is no
 // synchronization of theirs.
-#include "dsm/races/checker.h"
+#include "dsm/node/checker.h"
 
 #include <gtest/gtest.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <tuple>
 
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 #include "weir/dsm.hpp"
 
 namespace weir::dsm {

@@ -15,12 +15,12 @@
 //      begin next time. (not checkable: what the others know is known by their messages only)
 //   3. A child's arrival for the next round cannot be here before this node has passed the last one
 //      down to it. (checked in on_message)
-#include "dsm/sync/barrier.h"
+#include "dsm/node/barrier.h"
 
 #include <algorithm>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 
 namespace weir::dsm {
 

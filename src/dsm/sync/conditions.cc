@@ -10,10 +10,10 @@
 // barrier, because before it every node knows all. The barrier's number goes along: its release may
 // come later to the thread that takes the post, if only other threads of the nodes are at it (a
 // shared value).
-#include "dsm/sync/conditions.h"
+#include "dsm/node/conditions.h"
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 
 namespace weir::dsm {
 

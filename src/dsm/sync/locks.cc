@@ -21,13 +21,13 @@
 //   3. An interval is closed when the lock leaves the node, not when it is released: threads of one
 //      node share its memory, and what no other node asks for costs nothing. (not checkable: the
 //      time of a lock's way is another node's)
-#include "dsm/sync/locks.h"
+#include "dsm/node/locks.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 
 namespace weir::dsm {
 

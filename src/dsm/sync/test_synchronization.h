@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 
 namespace weir::dsm::test {
 

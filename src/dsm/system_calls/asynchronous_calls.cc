@@ -20,8 +20,8 @@
 #include <mutex>
 #include <vector>
 
-#include "dsm/api/api.h"
 #include "dsm/base/next.h"
+#include "dsm/node/this_node.h"
 #include "dsm/system_calls/kernel_calls.h"
 #include "dsm/threads/thread.h"
 

@@ -48,8 +48,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "dsm/api/api.h"
 #include "dsm/base/failure.h"
+#include "dsm/node/this_node.h"
 #include "dsm/segment/forked.h"
 #include "dsm/segment/handlers.h"
 #include "dsm/segment/kernel_filter.h"

@@ -24,8 +24,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "dsm/api/api.h"
 #include "dsm/base/failure.h"
+#include "dsm/node/this_node.h"
 #include "dsm/system_calls/kernel_calls.h"
 
 namespace weir::dsm {

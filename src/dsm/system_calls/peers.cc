@@ -13,7 +13,7 @@
 // kPeerWrite has the offset and then the bytes, and the reply nothing. kPeerLearn has, with
 // WEIR_DSM_CHECK, the order; then the number of the last barrier (uint32_t) and intervals; and the
 // reply the place of the numbers.
-#include "dsm/system_calls/peers.h"
+#include "dsm/node/peers.h"
 
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -21,8 +21,8 @@
 
 #include <algorithm>
 
-#include "dsm/api/api.h"
 #include "dsm/base/failure.h"
+#include "dsm/node/this_node.h"
 #include "dsm/threads/thread.h"
 
 namespace weir::dsm {

@@ -1,12 +1,12 @@
 // Bytes of another node's view, read and written for it, as if its own threads had: under each
 // protocol, against a model, while rights come and go.
-#include "dsm/system_calls/peers.h"
+#include "dsm/node/peers.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 
 namespace weir::dsm {
 namespace {

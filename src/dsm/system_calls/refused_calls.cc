@@ -20,9 +20,9 @@
 #include <atomic>
 #include <iterator>
 
-#include "dsm/api/api.h"
 #include "dsm/base/failure.h"
 #include "dsm/base/next.h"
+#include "dsm/node/this_node.h"
 #include "dsm/system_calls/kernel_calls.h"
 
 namespace weir::dsm {

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
-#include "dsm/tapeworm/tapeworm.h"
+#include "dsm/node/node.h"
+#include "dsm/node/tapeworm.h"
 
 namespace weir::dsm {
 

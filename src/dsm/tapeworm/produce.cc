@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "dsm/core/node.h"
-#include "dsm/tapeworm/tapeworm.h"
+#include "dsm/node/node.h"
+#include "dsm/node/tapeworm.h"
 
 namespace weir::dsm {
 

@@ -22,13 +22,13 @@
 // Whether what came was used cannot be seen if it was made accessible at once. With
 // WEIR_DSM_STATS=1 each unit that comes stays protected until it is touched, which costs a local
 // fault. Otherwise one of eight does, and stands for all.
-#include "dsm/tapeworm/tapeworm.h"
+#include "dsm/node/tapeworm.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "dsm/base/failure.h"
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 
 namespace weir::dsm {
 

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <functional>
 
-#include "dsm/core/test_cluster.h"
+#include "dsm/node/test_cluster.h"
 #include "weir/dsm.h"
 
 namespace weir::dsm {

@@ -1,5 +1,6 @@
 // WEIR_DSM_TIMELINE: what every thread of every node did when, in one file in the trace-event
 // format that chrome://tracing and Perfetto open.
+// Implemented in dsm/diagnostics/timeline.cc.
 //
 // Each node keeps events of fixed size in memory; at the end node 0 asks for them and writes the
 // file. Guarded by: Node::mutex.

@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "dsm/api/api.h"
 #include "dsm/net/loopback.h"
+#include "dsm/node/this_node.h"
 
 namespace weir::dsm {
 

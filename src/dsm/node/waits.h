@@ -1,6 +1,7 @@
 // Which node waits for which. At SIGQUIT, or if a wait lasts longer than WEIR_DSM_WAITS says, one
 // node asks all for what their threads wait for, and prints it in one piece. So it does without a
 // word if a thread waits long for a lock: if the locks are waited for in a circle, the job ends.
+// Implemented in dsm/diagnostics/waits.cc.
 #pragma once
 
 #include <stdint.h>

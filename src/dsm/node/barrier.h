@@ -1,4 +1,5 @@
 // Barriers over a tree of nodes; reductions and shared values travel with them.
+// Implemented in dsm/sync/barrier.cc.
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +11,7 @@
 #include <vector>
 
 #include "dsm/base/message.h"
-#include "dsm/tapeworm/tapeworm.h"
+#include "dsm/node/tapeworm.h"
 #include "weir/dsm.h"
 
 namespace weir::dsm {

@@ -1,6 +1,6 @@
 // What a user sees of a run beside its results: statistics, the timeline, false sharing, which node
 // waits for which.
-// Implemented in counters_table.cc and diagnostics.cc.
+// Implemented in dsm/diagnostics/counters_table.cc and dsm/diagnostics/diagnostics.cc.
 #pragma once
 
 #include <mutex>
@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "dsm/base/message.h"
-#include "dsm/diagnostics/false_sharing.h"
-#include "dsm/diagnostics/span.h"
-#include "dsm/diagnostics/timeline.h"
-#include "dsm/diagnostics/waits.h"
+#include "dsm/node/false_sharing.h"
+#include "dsm/node/span.h"
+#include "dsm/node/timeline.h"
+#include "dsm/node/waits.h"
 
 namespace weir::dsm {
 

@@ -1,6 +1,6 @@
 // WEIR_DSM_CHECK=1: races between nodes, found by their diffs. Two intervals of two nodes that the
 // program's synchronization does not order, and of which both changed the same byte: that is one.
-// Implemented in checker.cc and checker_report.cc.
+// Implemented in dsm/races/checker.cc and dsm/races/checker_report.cc.
 // All with the node's mutex held; those that are given it may let go of it while they wait.
 #pragma once
 

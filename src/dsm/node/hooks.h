@@ -1,5 +1,6 @@
 // Hooks of the program's own into messages and faults (weir/tape.hpp): the places where the runtime
 // calls them, and what they add to its messages.
+// Implemented in dsm/api/hooks.cc.
 //
 // A parcel lies at the end of the message that carries it, and is not there where nobody has added
 // anything; so a program without hooks pays nothing for them. All with the node's mutex held, which

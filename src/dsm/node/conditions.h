@@ -1,5 +1,6 @@
 // Condition variables and semaphores: their waiters and counts are kept by the node that their
 // number gives.
+// Implemented in dsm/sync/conditions.cc.
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,6 @@
 // One node: its memory, its protocols, its part of each lock and barrier, and the mutex that guards
 // them all.
+// Implemented in dsm/core/node.cc.
 //
 // Two kinds of threads run here. The program's threads (faults, synchronization) may wait for other
 // nodes, with the mutex released. The server thread takes messages, one after the other, and never
@@ -28,18 +29,18 @@
 #include "dsm/base/protocol.h"
 #include "dsm/base/settings.h"
 #include "dsm/base/stream_writer.h"
-#include "dsm/core/memory.h"
-#include "dsm/core/regions.h"
-#include "dsm/diagnostics/diagnostics.h"
 #include "dsm/net/transport.h"
-#include "dsm/protocol/collect.h"
+#include "dsm/node/barrier.h"
+#include "dsm/node/checker.h"
+#include "dsm/node/collect.h"
+#include "dsm/node/conditions.h"
+#include "dsm/node/diagnostics.h"
+#include "dsm/node/locks.h"
+#include "dsm/node/memory.h"
+#include "dsm/node/peers.h"
+#include "dsm/node/regions.h"
+#include "dsm/node/tapeworm.h"
 #include "dsm/protocol/lrc.h"
-#include "dsm/races/checker.h"
-#include "dsm/sync/barrier.h"
-#include "dsm/sync/conditions.h"
-#include "dsm/sync/locks.h"
-#include "dsm/system_calls/peers.h"
-#include "dsm/tapeworm/tapeworm.h"
 #include "dsm/threads/thread.h"
 
 namespace weir::dsm {

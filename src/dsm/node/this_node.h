@@ -1,8 +1,8 @@
 // The node of this process, and the calling thread's part of it.
-// Implemented in api.cc, exceptions.cc and dsm/core/fault.cc.
+// Implemented in dsm/api/api.cc, dsm/api/exceptions.cc and dsm/core/fault.cc.
 #pragma once
 
-#include "dsm/core/node.h"
+#include "dsm/node/node.h"
 
 namespace weir::dsm {
 

@@ -1,6 +1,7 @@
 // What a thread of the program, or the server, does in the runtime, for as long as the object
 // lives. It counts that and its time, and puts it on the timeline. The report of which node waits
 // for which reads it.
+// Implemented in dsm/diagnostics/span.cc.
 //
 // The node's mutex is held at the beginning and at the end. The clock is read only if the time is
 // counted, awaited or recorded.

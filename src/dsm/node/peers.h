@@ -1,5 +1,6 @@
 // Bytes of another node's view of the shared memory: for calls of the kernel that copy between
 // processes, which fail where that view is not accessible (peer_calls.cc).
+// Implemented in dsm/system_calls/peers.cc.
 //
 // Invariant: what a node has published it has applied: no page of its view is accessible with bytes
 // that an interval up to there outdates. Numbers only grow. So who finds all that it knows in them

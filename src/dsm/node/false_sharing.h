@@ -1,6 +1,6 @@
 // WEIR_DSM_SHARING: false sharing, that is units which several nodes write at the same time at
 // different bytes, so that each has to ask the others for what it never reads.
-// Implemented in false_sharing.cc and false_sharing_report.cc.
+// Implemented in dsm/diagnostics/false_sharing.cc and dsm/diagnostics/false_sharing_report.cc.
 //
 // Each node notes what its own diffs hold, when they were made, by which instructions it writes,
 // and what the unit costs it; at the end node 0 asks for that and compares. Guarded by:

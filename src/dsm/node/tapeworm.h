@@ -14,7 +14,7 @@
 //
 // The node's mutex is held in all functions. Those that are given it may release it while they
 // wait.
-// Implemented in locks.cc, produce.cc, tapeworm.cc and writes.cc.
+// Implemented in dsm/tapeworm/.
 #pragma once
 
 #include <stdint.h>
@@ -27,9 +27,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "dsm/api/hooks.h"
 #include "dsm/base/intervals.h"
 #include "dsm/base/message.h"
+#include "dsm/node/hooks.h"
 #include "tape/extent.h"
 #include "tape/tape.h"
 #include "weir/dsm.h"

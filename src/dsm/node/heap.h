@@ -1,5 +1,6 @@
 // The small allocations of one node: slots in blocks of its own, which node 0 has given it. No
 // message is needed for a slot, and no other node's allocations lie in the same page.
+// Implemented in dsm/core/heap.cc.
 //
 // Invariant: a slot that another node has freed (begin_free) is handed out again only after
 // end_free, once this node knows all that was written to it; else an old write would come later

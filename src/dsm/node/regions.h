@@ -1,5 +1,6 @@
 // Regions of libweir-region as units: on each node one of its own memory, whose level is the unit's
 // right.
+// Implemented in dsm/core/regions.cc.
 #pragma once
 
 #include <stdint.h>

@@ -3,7 +3,7 @@
 // Each node has a thread for it, from the first collection on, which neither waits for the
 // program's threads nor for a barrier: a program may have locks only, and its threads go on.
 // collect.cc says why it is safe.
-// Implemented in collector.cc.
+// Implemented in dsm/protocol/collector.cc.
 #pragma once
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 // The allocated parts of the segment, and the units in them. Node 0 hands blocks out. Every node
 // knows each block before its address is given to any thread. Small allocations are slots in blocks
 // that a node has for itself (heap.h).
-// Implemented in freeing.cc, memory.cc and dsm/checkpoint/checkpoint.cc.
+// Implemented in dsm/core/freeing.cc, dsm/core/memory.cc and dsm/checkpoint/checkpoint.cc.
 #pragma once
 
 #include <stdint.h>
@@ -17,7 +17,7 @@
 
 #include "dsm/base/message.h"
 #include "dsm/base/page.h"
-#include "dsm/core/heap.h"
+#include "dsm/node/heap.h"
 #include "dsm/segment/segment.h"
 #include "tape/extent.h"
 #include "weir/dsm.h"

@@ -1,5 +1,6 @@
 // Locks: a distributed queue (Tapeworm, section 5.1). A lock's home, found by its number, knows who
 // asked for it last; that node has it, or will have it next.
+// Implemented in dsm/sync/locks.cc.
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +11,7 @@
 #include <unordered_map>
 
 #include "dsm/base/message.h"
-#include "dsm/diagnostics/waits.h"
+#include "dsm/node/waits.h"
 
 namespace weir::dsm {
 
