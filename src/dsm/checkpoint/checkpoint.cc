@@ -28,6 +28,7 @@
 #include "dsm/base/failure.h"
 #include "dsm/checkpoint/files.h"
 #include "dsm/node/this_node.h"
+#include "dsm/protocol/lrc.h"
 #include "dsm/protocol/sc.h"
 
 namespace weir::dsm {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "dsm/node/test_cluster.h"
+#include "dsm/protocol/lrc.h"
 #include "dsm/protocol/sc.h"
 
 namespace weir::dsm {

@@ -14,6 +14,7 @@
 #include <bit>
 
 #include "dsm/node/node.h"
+#include "dsm/protocol/lrc.h"
 #include "region/diff.h"
 
 namespace weir::dsm {

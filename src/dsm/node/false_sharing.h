@@ -14,12 +14,15 @@
 #include <string>
 #include <vector>
 
+#include "dsm/base/message.h"
+#include "dsm/base/page.h"
 #include "dsm/base/source_lines.h"
-#include "dsm/protocol/lrc.h"
 
 namespace weir::dsm {
 
 class Node;
+struct Diff;
+struct Thread;
 
 class Sharing {
  public:

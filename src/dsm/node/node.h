@@ -40,11 +40,11 @@
 #include "dsm/node/peers.h"
 #include "dsm/node/regions.h"
 #include "dsm/node/tapeworm.h"
-#include "dsm/protocol/lrc.h"
 #include "dsm/threads/thread.h"
 
 namespace weir::dsm {
 
+class LrcProtocol;
 class Node;
 
 // A thread's hold on a unit that is no page (sc.cc).

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dsm/node/node.h"
 #include "dsm/protocol/lrc.h"
 
 namespace weir::dsm {

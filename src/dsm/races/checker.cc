@@ -36,6 +36,7 @@
 
 #include "dsm/base/failure.h"
 #include "dsm/node/node.h"
+#include "dsm/protocol/lrc.h"
 #include "region/diff.h"
 
 namespace weir::dsm {

@@ -13,6 +13,7 @@
 #include "dsm/base/failure.h"
 #include "dsm/node/node.h"
 #include "dsm/node/tapeworm.h"
+#include "dsm/protocol/lrc.h"
 
 namespace weir::dsm {
 

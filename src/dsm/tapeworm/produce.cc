@@ -5,6 +5,7 @@
 
 #include "dsm/node/node.h"
 #include "dsm/node/tapeworm.h"
+#include "dsm/protocol/lrc.h"
 
 namespace weir::dsm {
 

@@ -29,6 +29,7 @@
 
 #include "dsm/base/failure.h"
 #include "dsm/node/node.h"
+#include "dsm/protocol/lrc.h"
 
 namespace weir::dsm {
 
