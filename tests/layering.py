@@ -104,14 +104,30 @@ def folders_of_library():
     return known
 
 
-def check_cycles():
-    """No folders of libweir.so include each other, round about."""
-    known = folders_of_library()
+def folders_by_names(count):
+    """The same of all of src/, where a folder is its first names, at most `count` of them. Files
+    that lie beside subfolders are a folder too; headers for tests count as all headers do."""
+    folder = lambda file: "/".join(file.split("/")[:-1][:count])
+    known = {}
+    for path in files():
+        if not path.name.endswith("_test.cc"):
+            known.setdefault(folder(name(path)), set()).update(
+                folder(header) for _, header in includes(path) if (SOURCE / header).is_file())
+    return {own: others - {own} for own, others in known.items()}
 
+
+def check_cycles():
+    """No folders include each other, round about: those of src/LAYERS, the folders that lie in
+    src/, and these taken apart into those that lie in them."""
+    for known in (folders_of_library(), folders_by_names(1), folders_by_names(2)):
+        yield from cycles_of(known)
+
+
+def cycles_of(known):
     def reached(start):
         found, left = set(), [start]
         while left:
-            for folder in known[left.pop()] - found:
+            for folder in known.get(left.pop(), set()) - found:
                 found.add(folder)
                 left.append(folder)
         return found
