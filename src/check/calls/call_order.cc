@@ -294,11 +294,19 @@ void before_close(const CallArguments& call) {
   for (long i = call.word[0]; i <= last && i < Descriptors::kMost; i++) {
     if (i != call.word[0] && descriptors().table[i].sort == Sort::kUnknown) continue;
     const uint64_t name = describe(i).name;
-    release_descriptor(i);
+    release_end(i);
     release(name | kRoom);
     release(name | kLocks);
   }
   if (call.number == SYS_close) forget_descriptor(call.word[0]);
+}
+
+// Bytes came, and they were not the last ones before an end, for which the call may have waited.
+Told told_by_read(const CallArguments& call, long result) {
+  const bool waits_for_all = (call.number == SYS_recvfrom && call.word[3] & MSG_WAITALL) ||
+                             (call.number == SYS_recvmsg && call.word[2] & MSG_WAITALL);
+  const bool is_one = call.number != SYS_recvmmsg;
+  return result > 0 && is_one && !waits_for_all ? Told::kBytes : Told::kAnything;
 }
 
 struct Move {
@@ -424,8 +432,8 @@ void CallOrder::end(long result) {
       break;
     }
     case Role::kChanges:
-    case Role::kLooks:
-    case Role::kReads: acquire_descriptor(first); break;
+    case Role::kLooks: acquire_descriptor(first); break;
+    case Role::kReads: acquire_descriptor(first, told_by_read(call_, result)); break;
     case Role::kMoves:
       acquire_descriptor(move_of(call_).from);
       acquire(describe(move_of(call_).to).name | kRoom);
@@ -434,7 +442,7 @@ void CallOrder::end(long result) {
     case Role::kConnects: acquire(kListeners); break;
     case Role::kAccepts: acquire(kConnections); break;
     case Role::kWaits:
-      acquire(kAnyDescriptor);
+      acquire_any_descriptor();
       acquire(kSignals);
       break;
     case Role::kFutex: after_futex(call_); break;

@@ -178,22 +178,31 @@ Descriptor describe(long descriptor) {
   return kept;
 }
 
-void acquire_descriptor(long descriptor) {
+void acquire_any_descriptor() {
+  happens::acquire(kAnyDescriptor);
+  happens::acquire(kAnyDescriptor | kClosed);
+}
+
+void acquire_descriptor(long descriptor, Told told) {
   const Descriptor of = describe(descriptor);
   const bool may_be_relayed = descriptors().relays || of.forks != forks();
+  const auto learn = [&](uint64_t name) {
+    happens::acquire(name);
+    if (told == Told::kAnything) happens::acquire(name | kClosed);
+  };
   switch (of.sort) {
     case Sort::kFile:
-    case Sort::kSignals: return happens::acquire(of.name);
+    case Sort::kSignals: return learn(of.name);
     case Sort::kCounter:
     case Sort::kStream:
-      happens::acquire(of.name);
-      if (may_be_relayed) happens::acquire(kAnyDescriptor);
+      learn(of.name);
+      if (may_be_relayed) learn(kAnyDescriptor);
       return;
     case Sort::kSocket:
-      happens::acquire(was_seen(of.other) ? of.name : kAnyDescriptor);
-      if (may_be_relayed) happens::acquire(kAnyDescriptor);
+      learn(was_seen(of.other) ? of.name : kAnyDescriptor);
+      if (may_be_relayed) learn(kAnyDescriptor);
       return;
-    default: return happens::acquire(kAnyDescriptor);
+    default: return acquire_any_descriptor();
   }
 }
 
@@ -201,6 +210,12 @@ void release_descriptor(long descriptor) {
   const Descriptor of = describe(descriptor);
   if (of.name != kAnyDescriptor) happens::release(of.name);
   happens::release(kAnyDescriptor);
+}
+
+void release_end(long descriptor) {
+  const Descriptor of = describe(descriptor);
+  if (of.name != kAnyDescriptor) happens::release(of.name | kClosed);
+  happens::release(kAnyDescriptor | kClosed);
 }
 
 void forget_descriptor(long descriptor) { keep(descriptor, {}); }
@@ -318,7 +333,7 @@ void acquire_event(long epoll, uint64_t data, uint32_t events) {
     happens::acquire(kRegistered | there.descriptor);
     acquire_ready(there.descriptor, events);
   }
-  if (!is_known || descriptors().lost) happens::acquire(kAnyDescriptor);
+  if (!is_known || descriptors().lost) acquire_any_descriptor();
 }
 
 }  // namespace weir::checking

@@ -99,11 +99,11 @@ void acquire_names(const CallArguments& call, bool is_beside_folder, long result
     case SYS_newfstatat: {
       struct stat status;
       const long at = call.number == SYS_newfstatat ? call.word[2] : call.word[1];
-      if (is_replayed()) acquire(kAnyDescriptor);
+      if (is_replayed()) acquire_any_descriptor();
       else if (read_program(status, at)) acquire(name_of_file(status.st_ino, status.st_dev));
       return;
     }
-    case SYS_statx: return acquire(kAnyDescriptor);
+    case SYS_statx: return acquire_any_descriptor();
     default: return;
   }
 }

@@ -8,6 +8,9 @@
 // Invariant: a writer releases the name of its descriptor and kAnyDescriptor. So a reader that
 // acquires either of the two, and the one that its descriptor surely has, knows what the writer
 // knew. (not checkable: which way the bytes went only the kernel knows)
+//
+// That a descriptor was closed is told by the end of what comes out of it, not by the bytes before.
+// So who closes releases those two names with kClosed, which only who may have seen an end acquires.
 #pragma once
 
 #include <stdint.h>
@@ -66,7 +69,8 @@ inline constexpr uint64_t kMessagesName = uint64_t{11} << 60;  // of System V, a
 inline constexpr uint64_t kRegistered = uint64_t{13} << 60;    // with epoll_ctl(), by descriptor
 inline constexpr uint64_t kRoom = uint64_t{1} << 59;           // of a name: who reads makes room
 inline constexpr uint64_t kLocks = uint64_t{1} << 58;          // of a name: locks of the file
-inline constexpr uint64_t kNameBits = (uint64_t{1} << 58) - 1;
+inline constexpr uint64_t kClosed = uint64_t{1} << 57;         // of a name: its end was seen
+inline constexpr uint64_t kNameBits = (uint64_t{1} << 57) - 1;
 
 Descriptors& descriptors();
 
@@ -84,10 +88,16 @@ long read_text(char* to, long from, long capacity);
 uint64_t name_of_file(uint64_t number, uint64_t device);
 
 Descriptor describe(long descriptor);
-// What the task may have read there, or been told of, is known to it.
-void acquire_descriptor(long descriptor);
+// What the task may have read there, or been told of, is known to it. kBytes: it has read some, so
+// it was told of no end.
+enum class Told : uint8_t { kBytes, kAnything };
+void acquire_descriptor(long descriptor, Told told = Told::kAnything);
 // What it writes there others may read.
 void release_descriptor(long descriptor);
+// Likewise, before it is closed or shut down.
+void release_end(long descriptor);
+// What may have come out of a descriptor that nobody here knows.
+void acquire_any_descriptor();
 
 // After calls that make, copy or connect descriptors, also before there are tasks.
 void note_made(long number, const long* arguments, long result);
