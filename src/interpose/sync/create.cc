@@ -14,6 +14,7 @@
 #include "check/core/hazards.h"
 #include "interpose/caller.h"
 #include "interpose/event_call.h"
+#include "interpose/libc/library.h"
 #include "interpose/real.h"
 #include "sys/libc.h"
 
@@ -152,6 +153,17 @@ int joined(pthread_t thread, int error) {
   return error;
 }
 
+// Where the caller wants the thread's result, pthread_join() has written it there.
+int joined(pthread_t thread, void** result, int error, const Caller& caller) {
+  joined(thread, error);
+  if (error == 0 && result && happens::g_checked && !happens::g_replayed) {
+    library::Call call(caller);
+    call.writes(result, sizeof *result);
+    call.notify();
+  }
+  return error;
+}
+
 // Else each step of pthread_detach is an event, or none is one.
 bool detaches_in_one_turn() { return is_event() && plan().orders_atomics(); }
 
@@ -268,7 +280,7 @@ WEIR_EXPORT int thrd_create(thrd_t* thread, thrd_start_t function, void* argumen
 WEIR_EXPORT int pthread_join(pthread_t thread, void** result) {
   if (is_event() && plan().is_order_only()) return join_in_turns(thread, result);
   if (!is_event() || !plan().is_isolated())
-    return joined(thread, real().pthread_join(thread, result));
+    return joined(thread, result, real().pthread_join(thread, result), WEIR_CALLER);
   weir_upcall(begin_join, 0, 0, 0);
   const int error = real().pthread_join(thread, result);
   weir_upcall(end_join, 0, 0, 0);
@@ -285,16 +297,17 @@ WEIR_EXPORT int thrd_join(thrd_t thread, int* result) {
 }
 
 WEIR_EXPORT int pthread_tryjoin_np(pthread_t thread, void** result) noexcept {
-  return joined(thread, real().pthread_tryjoin_np(thread, result));
+  return joined(thread, result, real().pthread_tryjoin_np(thread, result), WEIR_CALLER);
 }
 
 WEIR_EXPORT int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* until) {
-  return joined(thread, real().pthread_timedjoin_np(thread, result, until));
+  return joined(thread, result, real().pthread_timedjoin_np(thread, result, until), WEIR_CALLER);
 }
 
 WEIR_EXPORT int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock,
                                      const timespec* until) {
-  return joined(thread, real().pthread_clockjoin_np(thread, result, clock, until));
+  return joined(thread, result, real().pthread_clockjoin_np(thread, result, clock, until),
+                WEIR_CALLER);
 }
 
 // glibc's has two steps, and a thread that ends between them gives its own memory back: the second
