@@ -153,6 +153,12 @@ bool keep_behind(int signal, const void* info, bool waits) {
   return true;
 }
 
+void drop_program_signals(int signal) {
+  alignas(8) uint8_t info[128];
+  while (take_program_signal(sys::signal_bit(signal), info)) {
+  }
+}
+
 void forget_signals() {
   Shared& s = shared();
   s.signals.program_signals = SignalList{};

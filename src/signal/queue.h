@@ -31,6 +31,8 @@ void end_raising(int signal);
 // Keeps a signal behind those of its number that are handed on at the moment or, if `waits`, that
 // wait. Returns false if there are none.
 bool keep_behind(int signal, const void* info, bool waits);
+// Those that wait for the program go when the program ignores their number.
+void drop_program_signals(int signal);
 // A forked child inherits no signal.
 void forget_signals();
 

@@ -113,19 +113,26 @@ long send(Task& target, int signal, const void* info) {
 
 namespace {
 
-// Without a handler a signal that no task blocks has the kernel's default. One that all block waits
-// for a signalfd, for sigwait, or for who opens its mask.
-bool waits_unhandled(int signal) {
+template <typename Blocks>
+bool all_block(int signal, Blocks blocks) {
   Shared& s = shared();
-  if (s.signals.actions[signal].handler || signal == SIGKILL || signal == SIGSTOP) return false;
+  if (handled(signal) || signal == SIGKILL || signal == SIGSTOP) return false;
   for (TaskId i = 0; i < s.order.high_task; i++) {
     const Task& task = s.tasks[i];
-    if (task.order.state != TaskState::kFree && !is_in(task.signals.mask, signal)) return false;
+    if (task.order.state != TaskState::kFree && !blocks(task.signals.mask)) return false;
   }
   return true;
 }
 
+bool waits_unhandled(int signal) {
+  return all_block(signal, [=](uint64_t mask) { return is_in(mask, signal); });
+}
+
 }  // namespace
+
+bool is_kept_unhandled(int signal) {
+  return all_block(signal, [=](uint64_t mask) { return (mask & signal_bit(signal)) != 0; });
+}
 
 namespace {
 

@@ -213,6 +213,15 @@ void take_over() {
   set_mask(mask);
 }
 
+namespace {
+
+bool is_ignored(const KernelSigaction& action, int signal) {
+  if (action.handler) return action.handler == reinterpret_cast<void*>(SIG_IGN);
+  return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH;
+}
+
+}  // namespace
+
 long sigaction(int signal, const KernelSigaction* action, KernelSigaction* old) {
   if (signal < 1 || signal > sys::kSignals) return -EINVAL;
   if (action && (signal == SIGKILL || signal == SIGSTOP)) return -EINVAL;
@@ -226,6 +235,7 @@ long sigaction(int signal, const KernelSigaction* action, KernelSigaction* old) 
     if (action) s.signals.actions[signal] = wanted;
   }
   if (action) install(signal);
+  if (action && is_ignored(wanted, signal)) drop_program_signals(signal);
   if (old) *old = previous;
   return 0;
 }

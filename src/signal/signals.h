@@ -64,6 +64,11 @@ long send(Task& target, int signal, const void* info);
 // A task sends the program as a whole a signal that the program handles. Returns 1 if that is done,
 // 0 if the kernel must do it, or -errno. REQUIRES: the turn; View isolated.
 long send_to_program(int signal, const void* info);
+// Without a handler a signal that no task blocks has the kernel's default, or is ignored. One that
+// all block waits for a signalfd, for sigwait, or for who opens its mask, also if it is ignored: it
+// may have a handler by then. For the monitor.
+bool is_kept_unhandled(int signal);
+
 // A signal that waits for the program waits in one process, and a signalfd shows its reader what
 // waits in the reader's own. So this task, which is about to read or poll the descriptor, is where
 // they wait from now on, and those that no task has yet come to it. `is_epoll`: what the descriptor

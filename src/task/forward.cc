@@ -105,7 +105,9 @@ bool lets_through(const Task& task, int signal) {
 // it by sigwait blocks it; one that lets it through is better, the first is as good as any.
 Task* who_takes(int signal) {
   Shared& s = shared();
-  for (TaskId i = 0; i < s.order.high_task; i++) {
+  // Without a handler it would be lost, or end the program, in a mask that is the runtime's.
+  const TaskId looked_at = trap::is_kept_unhandled(signal) ? 0 : s.order.high_task;
+  for (TaskId i = 0; i < looked_at; i++) {
     Task& task = s.tasks[i];
     if (task.order.state != TaskState::kFree && task.identity.tid > 0 && lets_through(task, signal))
       return &task;
@@ -194,8 +196,9 @@ void show_sender(siginfo_t& info, int code) {
 void pass_on(int signal, const siginfo_t* info) {
   Shared& s = shared();
   const auto handler = reinterpret_cast<uint64_t>(s.signals.actions[signal].handler);
+  const bool is_kept = trap::is_kept_unhandled(signal);
   if (signal == SIGCONT && handler == 1) continue_tasks(nullptr);
-  if (handler == 1) return;
+  if (handler == 1 && !is_kept) return;
   if (handler == 0) {
     if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
       if (is_orphaned()) return;
@@ -209,9 +212,9 @@ void pass_on(int signal, const siginfo_t* info) {
       for (uint32_t p = 0; p < s.processes.high; p++) {
         if (s.processes.entries[p].pid > 0) sys::raw(SYS_kill, s.processes.entries[p].pid, SIGCONT);
       }
-      return;
+      if (!is_kept) return;
     }
-    if (!ends_by_default(signal)) return;
+    if (!ends_by_default(signal) && !is_kept) return;
   }
   if (trap::is_overrun(*info)) return;
   trap::Forwarded forwarded(info);
@@ -329,7 +332,7 @@ void forward_child(int signal, int pid, uint32_t user, int status) {
   const bool ended = WIFEXITED(status) || WIFSIGNALED(status);
   if (!ended && (action.flags & SA_NOCLDSTOP)) return;
   if (signal == SIGCHLD && reinterpret_cast<uint64_t>(action.handler) < 2) {
-    bool waited = false;
+    bool waited = trap::is_kept_unhandled(SIGCHLD);
     for (TaskId i = 0; i < shared().order.high_task; i++)
       waited |= (shared().tasks[i].signals.wait_set & sys::signal_bit(SIGCHLD)) != 0;
     if (!waited) return;

@@ -40,13 +40,32 @@ void show_credentials(long message, ShownId shown) {
   }
 }
 
+// The kernel takes a signal that was passed on for one of sigqueue(), whose value lies where others
+// have something else.
+void tell_fields(signalfd_siginfo& info) {
+  const int code = trap::original_code(info.ssi_code);
+  const bool has_others = code != info.ssi_code && code > 0 && code <= CLD_CONTINUED;
+  info.ssi_code = code;
+  if (!has_others) return;
+  const int value = info.ssi_int;
+  info.ssi_int = 0;
+  info.ssi_ptr = 0;
+  if (info.ssi_signo == SIGCHLD) {
+    info.ssi_status = value;
+    return;
+  }
+  info.ssi_band = info.ssi_pid;  // a descriptor that has become ready
+  info.ssi_fd = value;
+  info.ssi_pid = info.ssi_uid = 0;
+}
+
 // The monitor may have passed the signal on (signal/forward.h).
 void tell_signals(long at, long size) {
   constexpr long kSize = sizeof(signalfd_siginfo);
   for (long done = 0; done + kSize <= size; done += kSize) {
     signalfd_siginfo info;
     if (trap::from_program(info, at + done) != 0) return;
-    info.ssi_code = trap::original_code(info.ssi_code);
+    tell_fields(info);
     if (trap::has_sender(info.ssi_code))
       info.ssi_pid = static_cast<uint32_t>(told(static_cast<int>(info.ssi_pid)));
     (void)!trap::to_program(at + done, info);
