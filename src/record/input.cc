@@ -29,6 +29,7 @@
 #include "record/shared_memory.h"
 #include "record/stream.h"
 #include "record/unrecorded.h"
+#include "sys/descriptor.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "view/coherent/coherent.h"
@@ -205,18 +206,21 @@ long replay_execution(Task& task, const effects::Request& request) {
 }
 
 long map_file(Task& task, effects::Request request) {
-  const bool anonymous = request.a[3] & MAP_ANONYMOUS,
-             shared = (request.a[3] & MAP_TYPE) != MAP_PRIVATE;
+  bool anonymous = request.a[3] & MAP_ANONYMOUS;
+  const bool shared = (request.a[3] & MAP_TYPE) != MAP_PRIVATE;
   if (recording()) {
     const long result = make(request);
-    if (!anonymous && !sys::failed(result)) recording::put_file(task, request.a[4], shared);
+    if (!anonymous && !sys::failed(result) && !sys::is_zero_device(request.a[4]))
+      recording::put_file(task, request.a[4], shared);
     recording::put(task,
                    Entry{Kind::kCall, 0, static_cast<uint16_t>(request.number), 0, 0, 0, result});
     return result;
   }
-  const bool maps_file = !anonymous && recording::next(task).kind == Kind::kFile;  // else it failed
+  const bool maps_file = !anonymous && recording::next(task).kind == Kind::kFile;
   if (maps_file) request.a[4] = recording::open_file(task, shared);
   const Entry& entry = recording::next(task);
+  anonymous |= !maps_file && !sys::failed(entry.result);  // /dev/zero
+  if (anonymous) request.a[3] |= MAP_ANONYMOUS;
   // Where the kernel puts a mapping depends on the file system too: a copy may lie elsewhere than
   // what it was made of.
   if (!(request.a[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE)) && !sys::failed(entry.result)) {

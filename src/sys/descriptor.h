@@ -1,6 +1,7 @@
 // What a descriptor is of.
 #pragma once
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -33,6 +34,19 @@ inline bool is_regular(long descriptor) {
   struct stat status {};
   return raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
          S_ISREG(status.st_mode);
+}
+
+// /dev/zero: what is mapped of it is anonymous memory, other memory each time.
+inline bool is_zero_device(long descriptor) {
+  constexpr dev_t kZeroDevice = 0x105;
+  struct stat status {};
+  return raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
+         S_ISCHR(status.st_mode) && status.st_rdev == kZeroDevice;
+}
+
+// It may be mapped to be shared and written.
+inline bool is_shared_zero(long descriptor) {
+  return is_zero_device(descriptor) && (raw(SYS_fcntl, descriptor, F_GETFL) & O_ACCMODE) == O_RDWR;
 }
 
 }  // namespace weir::sys

@@ -189,9 +189,9 @@ long map_plain(const Call& call, uint64_t size, int protection) {
   int descriptor = static_cast<int>(
       from_file ? input::file(call.e, (call.d & MAP_TYPE) != MAP_PRIVATE) : call.e);
   long flags = call.d;
-  long offset = call.f;
-  long kept;
-  if (flags & MAP_ANONYMOUS) {  // shared: given a file, so that every process can map it
+  long offset = call.f, kept;
+  // Shared: given a file, so that every process can map it.
+  if ((flags & MAP_ANONYMOUS) || (!input::is_on() && sys::is_shared_zero(descriptor))) {
     kept = open_kept(SYS_memfd_create, reinterpret_cast<long>("weir-shared"), MFD_CLOEXEC);
     if (!sys::failed(kept) && page::set_file_size(static_cast<int>(kept), page_up(size)) != 0) {
       page::close_hidden(static_cast<int>(kept));

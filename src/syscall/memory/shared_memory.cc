@@ -14,6 +14,7 @@
 #include "memory/reserve.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
+#include "sys/descriptor.h"
 #include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
@@ -60,6 +61,7 @@ bool map_shared_memory(const Call& call, uint64_t size, int protection, long& re
   if (!input::is_on()) return false;
   long kept = -1, descriptor = call.e, flags = call.d, offset = call.f;
   if (g_tasks_active && input::recording()) {  // every process of the program maps it
+    if (!(flags & MAP_ANONYMOUS) && sys::is_shared_zero(descriptor)) flags |= MAP_ANONYMOUS;
     kept = flags & MAP_ANONYMOUS
                ? open_kept(SYS_memfd_create, reinterpret_cast<long>("weir-shared"), MFD_CLOEXEC)
                : open_kept(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, 3);
