@@ -11,7 +11,7 @@
 
 namespace weir::channel {
 
-inline constexpr uint32_t kFormatVersion = 5;
+inline constexpr uint32_t kFormatVersion = 6;
 
 enum class Kind : uint8_t {
   kPad = 0,     // fills the end of a ring; in no file
@@ -56,6 +56,7 @@ enum class PageKind : uint16_t {
   kGivenInSleep = 4,   // while the task waited
   kGivenAtAccess = 5,  // while it waited for the page that it is given next
   kGivenAtSpin = 6,    // where it came back to the same state again and again
+  kTakenAlso = 7,      // it has the page already, at the address that is the payload
 };
 // Entry::number of a kEnd entry. kProgramFaults: an instruction of this task ends the program.
 // kProgramSends: its next call sends the program a signal that nobody handles.

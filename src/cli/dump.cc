@@ -213,6 +213,9 @@ std::string words(const Entry& entry) {
         return fmt::format("{:#x} taken{}, {} bytes {}", static_cast<uint64_t>(entry.result), had,
                            entry.size - head, shown(payload + head, entry.size - head));
       }
+      if (entry.number == static_cast<uint16_t>(channel::PageKind::kTakenAlso))
+        return fmt::format("{:#x} taken, as the page at {:#x}", static_cast<uint64_t>(entry.result),
+                           front_of<uint64_t>(payload, entry.size));
       const bool is_nothing = entry.number == static_cast<uint16_t>(channel::PageKind::kNoMemory);
       return fmt::format("{:#x} {}", static_cast<uint64_t>(entry.result),
                          is_nothing ? "taken, without memory" : "given");

@@ -10,14 +10,15 @@ namespace weir::recording {
 // The format of the directory as a whole. The manifest names it, and a reader of another number
 // refuses. Raise it with every change of the files, of the entries (channel::kFormatVersion is part
 // of it), or of what the runtime records.
-inline constexpr uint32_t kFormat = 11;
+inline constexpr uint32_t kFormat = 12;
 // The oldest that is read. Recordings of format 5 keep no files by content; in
 // those of 5 and 6 no task holds on to pages over its events (What::kHeldLong), and no schedule is
 // recorded (What::kSignalCame). In those of 5 to 7 each read and write of a program with threads
 // has its descriptor's flags and readiness before it, and the time is a call's answer
 // (What::kClockRead). In those of 5 to 8 what a program dies of is no entry, and in those of 5 to 9
 // each read of a socket is kept as such. Those of 5 to 10 do not have which signals the kernel's
-// queue had no room for (What::kMoreSignals, What::kSignalRefused).
+// queue had no room for (What::kMoreSignals, What::kSignalRefused). In those of 5 to 11 a task has a
+// page at one address at a time (PageKind::kTakenAlso).
 inline constexpr uint32_t kOldestFormat = 5;
 
 inline constexpr const char* kManifest = "manifest";

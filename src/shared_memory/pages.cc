@@ -2,8 +2,9 @@
 // for a call. (checked in insert)
 //
 // What can go wrong: a page behind the end of a file (PageKind::kNoMemory); two addresses of one
-// page (the task has it at one of them at a time); more open pages apart from each other than the
-// kernel allows mappings (kMaxHeld).
+// page, which one instruction may need (the task has it at both, and a replay has one page at both
+// from then on: PageKind::kTakenAlso); more open pages apart from each other than the kernel allows
+// mappings (kMaxHeld).
 
 #include "shared_memory/pages.h"
 
@@ -45,6 +46,7 @@ constexpr uint32_t kFirstRoom = 1024;
 constexpr uint32_t kMaxHeld =
     16384;                        // each may cost two mappings, of which the kernel allows 65530
 constexpr uint32_t kNothing = 1;  // Held::entry: PageKind::kNoMemory
+uint32_t g_last_number = kNothing;  // replaying: Held::entry, the same for addresses of one page
 
 uint64_t g_taken = 0;
 bool g_expects_spin = false;  // replaying
@@ -105,6 +107,23 @@ void erase(uint64_t page) {
   g_used--;
 }
 
+namespace {
+
+bool g_has_twice = false;  // pages at two addresses, or had them
+
+bool is_also_in(Range range, const Held& held) {
+  bool is_found = false;
+  if (!g_has_twice) return false;
+  each_held([&](const Held& other) {
+    is_found |= other.entry == held.entry && other.page != held.page && range.contains(other.page);
+  });
+  return is_found;
+}
+
+}  // namespace
+
+bool is_last(const Held& held) { return !is_also_in({0, ~uint64_t{0}}, held); }
+
 long map_own(uint64_t start, uint64_t size, long fixed) {
   return sys::raw(SYS_mmap, static_cast<long>(start), static_cast<long>(size), PROT_NONE,
                   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
@@ -118,9 +137,24 @@ void close_page(uint64_t page) {
   erase(page);
 }
 
+void close_held(Range range) {
+  each_held([&](const Held& held) {
+    if (!range.contains(held.page) && is_also_in(range, held)) close_page(held.page);
+  });
+  each_held([&](const Held& held) {
+    if (range.contains(held.page)) close_page(held.page);
+  });
+}
+
 void note_given(Task& task, PageKind where, uint64_t page) {
   close_page(page);
   put(task, where, page);
+}
+
+void note_all_given(Task& task, PageKind where, uint32_t entry) {
+  each_held([&](const Held& held) {
+    if (held.entry == entry) note_given(task, where, held.page);
+  });
 }
 
 void note_lost(Task& task, PageKind where) {
@@ -192,9 +226,37 @@ void map_nothing(uint64_t page, int protection) {
   page::close_hidden(static_cast<int>(file));
 }
 
+// Replaying: the page that the task has at `other` is at `page` as well.
+bool map_again(const Mapping& m, uint64_t page, uint64_t other) {
+  const Held* const held = find(other);
+  if (!held || held->entry == kNothing || other == page) return false;
+  const long at =
+      sys::raw(SYS_mremap, static_cast<long>(other), 0, kPageSize, MREMAP_MAYMOVE | MREMAP_FIXED,
+               static_cast<long>(page));  // of no bytes: the old one stays
+  if (at != static_cast<long>(page)) {
+    report("the replay cannot map a page of shared memory twice, at %x (error %d)", page,
+           int64_t{-at});
+    die(125);
+  }
+  page::protect(page, kPageSize, m.protection);
+  const uint32_t number = held->entry;
+  insert(page, number);
+  g_has_twice = true;
+  return true;
+}
+
 void take_recorded(Task& task, const Mapping& m, uint64_t page) {
   give_as_recorded(task, PageKind::kGivenAtAccess);
   const Entry& entry = recording::next(task);
+  uint64_t other = 0;
+  if (entry.kind == Kind::kPage && entry.number == static_cast<uint16_t>(PageKind::kTakenAlso) &&
+      entry.size == sizeof other && static_cast<uint64_t>(entry.result) == page) {
+    copy_bytes(&other, recording::payload(entry), sizeof other);
+    if (map_again(m, page, other)) {
+      recording::take(task, entry);
+      return look_ahead(task);
+    }
+  }
   const auto at = static_cast<uint64_t>(entry.result);
   const auto kind = static_cast<PageKind>(entry.number);
   channel::PreviousHolder previous_holder;
@@ -213,7 +275,7 @@ void take_recorded(Task& task, const Mapping& m, uint64_t page) {
                entry.size - sizeof previous_holder);
     if (m.protection != (PROT_READ | PROT_WRITE)) page::protect(page, kPageSize, m.protection);
   }
-  insert(page, kind == PageKind::kNoMemory ? kNothing : 0);
+  insert(page, kind == PageKind::kNoMemory ? kNothing : ++g_last_number);
   recording::take(task, entry);
   look_ahead(task);
   if (kind == PageKind::kTaken) await_previous_holder(task, previous_holder);
@@ -260,9 +322,12 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
   if (task.recorded.shared_memory_sleeps)
     (void)shared_table::end_sleep(task);  // the runtime looks at it in the middle of a wait
   note_lost(task, PageKind::kGivenAtAccess);
-  if (had_it) {  // at another address
+  uint64_t other = 0;
+  if (had_it) {
     each_held([&](const Held& held) {
-      if (held.entry == index) note_given(task, PageKind::kGivenAtAccess, held.page);
+      if (held.entry != index) return;
+      if (held.is_nothing) note_given(task, PageKind::kGivenAtAccess, held.page);
+      else other = held.page;
     });
   }
   const long wrong = page::protect(page, kPageSize, m.protection);
@@ -274,10 +339,23 @@ void take_page(Task& task, const Mapping& m, uint64_t page) {
     die(125);
   }
   insert(page, index);
+  if (other) {
+    g_has_twice = true;
+    const Entry entry{Kind::kPage,
+                      0,
+                      static_cast<uint16_t>(PageKind::kTakenAlso),
+                      sizeof other,
+                      task.recorded.shared_memory_points,
+                      0,
+                      static_cast<int64_t>(page)};
+    return recording::put(task, entry, &other);
+  }
   const uint64_t sum = shared_table::take_sum(index);
   uint64_t words[kPageSize / 8];
-  if (trap::from_program(words, static_cast<long>(page), sizeof words) != 0)
+  if (trap::from_program(words, static_cast<long>(page), sizeof words) != 0) {
+    find(page)->is_nothing = 1;
     return put(task, PageKind::kNoMemory, page);
+  }
   if (sum && sum != sum_of(words)) recording::note_stranger(page);
   uint32_t first = 0, limit = kPageSize / 8;
   while (limit && !words[limit - 1]) limit--;

@@ -19,11 +19,12 @@ struct Mapping {
   int32_t unused;
 };
 
-// A page that the task has, at one address.
+// A page that the task has, at one of its addresses.
 struct Held {
   uint64_t page;   // 0: free
-  uint32_t entry;  // in the table of holders; replaying, kNothing where there is no memory
-  uint32_t unused;
+  uint32_t entry;  // in the table of holders; replaying, a number that addresses of one page share,
+                   // and kNothing where there is no memory
+  uint32_t is_nothing;  // recording: there is no memory
 };
 
 // Open addressing.
@@ -46,12 +47,17 @@ void each_held(Act act) {
 // Replaying: memory that nobody shares, in place of such memory. The address, or -errno.
 long map_own(uint64_t start, uint64_t size, long fixed);
 void close_page(uint64_t page);
+// Closes what the task has in the range, at their other addresses too.
+void close_held(Range range);
 // Returns the sum of a page that the task has, or 0 if there is no memory.
 uint64_t sum_at(uint64_t page);
+// The task has the page at no other address.
+bool is_last(const Held& held);
 // The task gets the page, which the mapping has.
 void take_page(Task& task, const Mapping& m, uint64_t page);
 // The task has it no more: closed here, and kept. And: all of them that others have taken.
 void note_given(Task& task, channel::PageKind where, uint64_t page);
+void note_all_given(Task& task, channel::PageKind where, uint32_t entry);
 void note_lost(Task& task, channel::PageKind where);
 // Replaying: what the task gave here.
 void give_as_recorded(Task& task, channel::PageKind where);

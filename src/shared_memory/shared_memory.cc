@@ -31,6 +31,7 @@
 #include "shared_memory/page_order.h"
 #include "shared_memory/page_table.h"
 #include "shared_memory/pages.h"
+#include "sys/descriptor.h"
 #include "sys/maps.h"
 #include "sys/memory.h"
 #include "sys/report.h"
@@ -125,8 +126,7 @@ bool is_wanted(int protection, long flags, int descriptor) {
   struct stat status {};
   struct statfs system {};
   if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0) return false;
-  if (!S_ISREG(status.st_mode))
-    return S_ISCHR(status.st_mode) && status.st_rdev == 0x105;  // /dev/zero
+  if (!S_ISREG(status.st_mode)) return sys::is_zero_device(descriptor);
   if (sys::raw(SYS_fstatfs, descriptor, reinterpret_cast<long>(&system)) != 0 ||
       system.f_type == HUGETLBFS_MAGIC)
     return false;
@@ -246,7 +246,7 @@ void end_call(Task& task) {
       continue;
     if (!g_touches) recording::note_stranger(held->page);
     shared_table::give(task, held->entry);
-    note_given(task, PageKind::kGivenAtEnd, g_watch[i].page);
+    note_all_given(task, PageKind::kGivenAtEnd, held->entry);
   }
   task.recorded.shared_memory_points--;
   g_reads = g_touches = false;
@@ -367,7 +367,7 @@ void on_unmap(uint64_t start, uint64_t size) {
   const Range range{start, start + page_up(size)};
   each_held([&](const Held& held) {
     if (!range.contains(held.page)) return;
-    if (input::recording()) shared_table::give(self(), held.entry);
+    if (input::recording() && is_last(held)) shared_table::give(self(), held.entry);
     erase(held.page);
   });
   each_piece(range, [](Mapping&) { return false; });
@@ -449,10 +449,9 @@ void give_range(uint64_t start, uint64_t size) {
   come_by(self());
   const Range range{start, start + page_up(size)};
   each_held([&](const Held& held) {
-    if (!range.contains(held.page)) return;
-    if (input::recording()) shared_table::give(self(), held.entry);
-    close_page(held.page);
+    if (range.contains(held.page) && input::recording()) shared_table::give(self(), held.entry);
   });
+  close_held(range);
 }
 
 void begin_process(Task& task) {
