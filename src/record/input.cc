@@ -221,8 +221,7 @@ long map_file(Task& task, effects::Request request) {
   const Entry& entry = recording::next(task);
   anonymous |= !maps_file && !sys::failed(entry.result);  // /dev/zero
   if (anonymous) request.a[3] |= MAP_ANONYMOUS;
-  // Where the kernel puts a mapping depends on the file system too: a copy may lie elsewhere than
-  // what it was made of.
+  // Where the kernel puts a mapping depends on the file system: a copy may lie elsewhere.
   if (!(request.a[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE)) && !sys::failed(entry.result)) {
     request.a[0] = entry.result;
     request.a[3] |= MAP_FIXED_NOREPLACE;
@@ -361,9 +360,13 @@ void touch_arguments(const effects::Request& request) {
 void hold_memory(Task& task) {
   const Frame& frame = *task.frame;
   const auto argument = [](uint64_t value) { return static_cast<long>(value); };
-  const effects::Request request{task.pages.holds_call - 1L,
-                                 {argument(frame.rdi), argument(frame.rsi), argument(frame.rdx),
-                                  argument(frame.r10), argument(frame.r8), argument(frame.r9)}};
+  effects::Request request{task.pages.holds_call - 1L,
+                           {argument(frame.rdi), argument(frame.rsi), argument(frame.rdx),
+                            argument(frame.r10), argument(frame.r8), argument(frame.r9)}};
+  if (request.number == SYS_vmsplice)  // only one of the two
+    request.number = log_if(What::kFlags, [&] { return sys::is_only_read(request.a[0]); })
+                         ? SYS_readv
+                         : SYS_writev;
   effects::Before before;
   effects::prepare(request, &before);
   const auto reads = [](void*, uint64_t at, uint64_t size) {
@@ -387,10 +390,8 @@ void hold_memory(Task& task) {
 int64_t log_number(What what, int64_t now) {
   if (!is_on()) return now;
   Task& task = self();
-  if (recording()) {
-    recording::put(task, Entry{Kind::kValue, 0, static_cast<uint16_t>(what), 0, 0, 0, now});
-    return now;
-  }
+  const Entry now_entry{Kind::kValue, 0, static_cast<uint16_t>(what), 0, 0, 0, now};
+  if (recording()) return recording::put(task, now_entry), now;
   const Entry& entry = recording::next(task);
   if (entry.kind != Kind::kValue || entry.number != static_cast<uint16_t>(what))
     recording::diverged(task, entry, "a number", static_cast<int64_t>(what));

@@ -36,6 +36,11 @@ inline bool is_regular(long descriptor) {
          S_ISREG(status.st_mode);
 }
 
+inline bool is_only_read(long descriptor) {
+  const long flags = raw(SYS_fcntl, descriptor, F_GETFL);
+  return flags >= 0 && (flags & O_ACCMODE) == O_RDONLY;
+}
+
 // /dev/zero: what is mapped of it is anonymous memory, other memory each time.
 inline bool is_zero_device(long descriptor) {
   constexpr dev_t kZeroDevice = 0x105;

@@ -51,6 +51,7 @@ Way way_of(long number) {
     case SYS_sendmsg: return Way::kWrites;
     case SYS_sendmmsg: return Way::kSendsMany;
     case SYS_splice:
+    case SYS_tee:
     case SYS_sendfile: return Way::kMoves;
     case SYS_connect:
     case SYS_flock:
@@ -65,6 +66,7 @@ Way way_of(long number) {
     case SYS_io_getevents: return Way::kTries;
     case SYS_open:
     case SYS_openat:
+    case SYS_openat2:
     case SYS_creat:
     case SYS_close:
     case SYS_close_range:
@@ -130,10 +132,17 @@ long try_again(Call& call) {
 
 // What the kernel says of a task's process that the program would read of itself.
 const char* const kMonitorFiles[] = {"/proc/self/cmdline", "/proc/self/environ",
-                                     "/proc/self/status", "/proc/self/comm"};
+                                     "/proc/self/status"};
 
 bool rewrite_self_path(const char* path, char* out) {
   if (!shared().program.monitor) return false;
+  Task& first = shared().tasks[0];
+  if (equal_strings(path, "/proc/self/comm")) {  // the first thread may have been given a name
+    const bool is_there = first.order.state != TaskState::kFree && plan().has_processes();
+    const int named = is_there ? tasks::kernel_tid(first) : shared().program.monitor;
+    append_text(append_number(append_text(out, "/proc/"), static_cast<uint64_t>(named)), "/comm");
+    return true;
+  }
   for (const char* file : kMonitorFiles) {
     if (!equal_strings(path, file)) continue;
     append_text(
@@ -217,11 +226,12 @@ long yield(const Call& call) {
 }  // namespace
 
 bool opens_fifo(const Call& call) {
-  if (call.number != SYS_open && call.number != SYS_openat && call.number != SYS_creat)
-    return false;
-  const bool is_at = call.number == SYS_openat;
+  const bool has_how = call.number == SYS_openat2;  // its flags are in memory
+  const bool is_at = call.number == SYS_openat || has_how;
+  if (call.number != SYS_open && !is_at && call.number != SYS_creat) return false;
   const long folder = is_at ? call.a : AT_FDCWD, path = is_at ? call.b : call.a;
-  const long flags = call.number == SYS_creat ? O_WRONLY : is_at ? call.c : call.b;
+  long flags = call.number == SYS_creat ? O_WRONLY : is_at ? call.c : call.b;
+  if (has_how && trap::from_program(flags, call.c) != 0) return false;
   if ((flags & (O_NONBLOCK | O_PATH)) || (flags & O_ACCMODE) == O_RDWR) return false;
   return input::log_if(input::What::kFlags, [=] {
     struct stat status;
@@ -242,6 +252,7 @@ long make_ordered(Call& call) {
       if (rewrite_path(call.a, path, sizeof path)) call.a = reinterpret_cast<long>(path);
       break;
     case SYS_openat:
+    case SYS_openat2:
       if (rewrite_path(call.b, path, sizeof path)) call.b = reinterpret_cast<long>(path);
       break;
     default: break;

@@ -221,6 +221,7 @@ void choose_handled(bool multi) {
   mark(is_timer, 1);
   mark(is_futex, 1);
   mark(is_descriptor, 1);
+  g_syscall_handled[SYS_vmsplice] = 1;
   if (plan().is_serial()) mark(has_constant_ids, 1);  // of a run that was forked
 }
 

@@ -1,12 +1,14 @@
 // Recorded, what reaches the user's output must be known, and a call that moves bytes inside the
 // kernel does not tell them: sendfile, splice, tee, copy_file_range to an output become reads and
 // writes by way of the runtime's memory. The kernel still says what is wrong with the call.
-// vmsplice, whose bytes the program could change later, becomes writev or readv, wherever it goes.
+// vmsplice, whose bytes the program could change later, becomes writev or readv, wherever it goes,
+// and not only in a recording.
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include "control/control.h"
 #include "control/process.h"
@@ -149,6 +151,20 @@ long move_copy(Call& call, const Move& move) {
   return result;
 }
 
+// vmsplice. Where it must not wait, what there is room for at least is written, of one part.
+long move_memory(Call& call) {
+  if (!is_pipe(call, call.a)) return -EBADF;
+  const bool reads = (part(call, SYS_fcntl, call.a, F_GETFL) & O_ACCMODE) == O_RDONLY;
+  const long whole = reads ? SYS_readv : SYS_writev;
+  if (!(call.d & kDoesNotWait) || call.c <= 0) return part(call, whole, call.a, call.b, call.c);
+  if (would_sleep(call.a, reads ? POLLIN : POLLOUT)) return -EAGAIN;
+  if (reads) return part(call, whole, call.a, call.b, call.c);
+  iovec first;
+  if (trap::from_program(first, call.b) != 0) return -EFAULT;
+  return part(call, SYS_write, call.a, reinterpret_cast<long>(first.iov_base),
+              static_cast<long>(first.iov_len < kWhole ? first.iov_len : kWhole));
+}
+
 // The offset is in program memory, where there is one.
 long load_offset(long at, int64_t& offset) { return at ? trap::from_program(offset, at) : 0; }
 
@@ -163,7 +179,7 @@ long store_offset(long at, int64_t offset) {
 
 bool goes_through_memory(const Call& call) {
   switch (call.number) {
-    case SYS_vmsplice: return input::is_on();
+    case SYS_vmsplice: return input::is_on() || g_tasks_active;
     case SYS_sendfile:
     case SYS_splice:
     case SYS_tee:
@@ -173,11 +189,7 @@ bool goes_through_memory(const Call& call) {
 }
 
 long move_through_memory(Call& call) {
-  if (call.number == SYS_vmsplice) {
-    if (!is_pipe(call, call.a)) return -EBADF;
-    const bool reads = (part(call, SYS_fcntl, call.a, F_GETFL) & O_ACCMODE) == O_RDONLY;
-    return part(call, reads ? SYS_readv : SYS_writev, call.a, call.b, call.c);
-  }
+  if (call.number == SYS_vmsplice) return move_memory(call);
   const Move move = move_of(call);
   if (const long wrong = refusal(call, move)) return wrong;
   if (move.length == 0) return 0;

@@ -35,7 +35,7 @@ bool opens_fifo(const Call& call);
 long read_when_ready(Call& call);  // input.cc: read, readv, recv*, accept*, mq_timedreceive
 long write_in_order(Call& call);   // output.cc: write, writev, sendto, sendmsg
 long send_many(Call& call);        // sendmmsg
-long move_between(Call& call);     // sendfile, splice
+long move_between(Call& call);     // sendfile, splice, tee
 long poll_in_order(Call& call);    // poll.cc: poll, select, epoll_wait and their kin
 
 // output_moves.cc: sendfile, splice, tee, copy_file_range to an output that a replay shows,

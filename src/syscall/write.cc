@@ -119,6 +119,10 @@ long send_many(Call& call) {
 
 long move_between(Call& call) {
   const bool splice = call.number == SYS_splice;
+  if (call.number == SYS_tee) {
+    const bool sleeps = may_sleep(call.a) || may_sleep(call.b);
+    return sleeps ? sleep_in_kernel(call, "a pipe") : call_kernel(call);
+  }
   const long out = splice ? call.c : call.a, in = splice ? call.a : call.b;
   if (!may_sleep(out) && !may_sleep(in)) return call_kernel(call);
   Offset first(splice ? call.b : call.c), second(splice ? call.d : 0);

@@ -45,6 +45,13 @@ int main(int argc, char** argv) {
     CHECK_EQ(pthread_getname_np(ids[i], name, sizeof name), 0);
     CHECK(strcmp(name, "set-by-main") == 0);
   }
+  // The process has the name of its first thread.
+  char line[32] = "";
+  CHECK_EQ(prctl(PR_SET_NAME, "first"), 0);
+  FILE* const file = fopen("/proc/self/comm", "r");
+  CHECK(file && fgets(line, sizeof line, file));
+  CHECK_EQ(fclose(file), 0);
+  CHECK(strcmp(line, "first\n") == 0);
   pthread_barrier_wait(&barrier);
   for (int i = 0; i < threads; ++i) CHECK_EQ(pthread_join(ids[i], NULL), 0);
   puts("named and placed");
