@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <string>
@@ -45,6 +46,15 @@ int main(int argc, char** argv) {
   if (what == "locked" && is_last_node()) weir_dsm_lock(5), pthread_exit(nullptr);
   if (what == "quick_exit") quick_exit(0);
   if (what == "_exit") _exit(0);
+  if (what == "execute" && is_last_node()) execlp("true", "true", nullptr);
+  if (what == "executes-nothing") {  // it goes on
+    if (execl("/no/such/program", "x", nullptr) == 0 || execl("/tmp", "x", nullptr) == 0) abort();
+    const pid_t child = fork();
+    if (child == 0) execl("/bin/true", "true", nullptr);
+    int status = -1;
+    if (waitpid(child, &status, 0) == child && status == 0)
+      printf("node %u: well\n", weir_dsm_node());
+  }
   if (what == "own-thread" && is_last_node()) {
     std::thread([] { usleep(300'000); }).detach();
     pthread_exit(nullptr);

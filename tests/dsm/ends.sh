@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Threads that end by pthread_exit, the first one and the last one, and processes that end by quick_exit or _exit: what goes on is right, and what cannot is said, under both
+# Threads that end by pthread_exit, the first one and the last one, and processes that end by quick_exit or _exit, or execute another program: what goes on is right, and what cannot is said, under both
 # MPIs, with nobody left.
 # usage: ends.sh BUILD
 set -uo pipefail
@@ -41,10 +41,12 @@ for mpirun in $(mpirun_of_each); do
   fails locked 'node 2: a thread ends while it holds lock 5' "${three[@]}"
   fails quick_exit 'node [0-2]: the program ended \(quick_exit\) before weir_dsm_finish' "${three[@]}"
   fails _exit 'node [0-2]: the program ended \(_exit, status 0\) before weir_dsm_finish' "${three[@]}"
+  fails execute 'node 2: the program executes true before weir_dsm_finish: no node would be left; fork before it' "${three[@]}"
+  timeout -k 5 60 "${three[@]}" executes-nothing > out 2>&1 && [ "$(grep -c '^node [0-2]: well$' out)" = 3 ] || bad "$mpirun executes-nothing"
   fails worker 'node 2: worker 5 of weir_dsm_run ends by pthread_exit, or is cancelled' env WEIR_DSM_THREADS=2 "${three[@]}"
 done
 # Without a launcher nobody waits: as in any other process.
-for what in all quick_exit _exit goes-on; do
+for what in all quick_exit _exit execute executes-nothing goes-on; do
   timeout 20 "$program" $what > out 2>&1 || bad "alone $what: status $?"
   ! grep -q '^weir-dsm' out || bad "alone $what"
 done

@@ -31,6 +31,8 @@ inline constexpr int kFailed = 125;
 void say_only_early_threads_left(unsigned count);
 // The program calls _exit(status), in the middle of a job or not.
 void on_exit_at_once(int status);
+// Whether this process is a node in the middle of a job, no child of one.
+bool is_in_job();
 
 // For who is about to say why the job ends: false: somebody else is saying it.
 bool claim_ending();

@@ -6,7 +6,8 @@
 //      with)
 //   2. exit() in the middle of a job, or the return of main, is a failure: the others would wait
 //      for ever. It is noticed by on_exit, quick_exit() by at_quick_exit, _exit() by a function of
-//      that name (library.cc), and the end of the last thread by the first one (main_thread.cc).
+//      that name (library.cc), the end of the last thread by the first one (main_thread.cc), and
+//      another program in this process's place by libc's functions for that (executing_calls.cc).
 //      Death by a signal is noticed by the others. (not checkable: the program may end in ways that
 //      nobody sees)
 //   3. Children that the program forks have no part in this. (not checkable: a child runs no code
@@ -64,7 +65,7 @@ void pause_for(time_t seconds) {
 }
 
 void on_exit_early(int status, void*) {
-  if (!g_watch.load() || getpid() != g_process) return;
+  if (!is_in_job()) return;
   fflush(nullptr);  // what the program has written before is to be seen
   char text[100];
   snprintf(text, sizeof text, "the program ended (exit status %d) before weir_dsm_finish", status);
@@ -72,7 +73,7 @@ void on_exit_early(int status, void*) {
 }
 
 void on_quick_exit() {
-  if (!g_watch.load() || getpid() != g_process) return;
+  if (!is_in_job()) return;
   end(kFailed, kFailed, "the program ended (quick_exit) before weir_dsm_finish");
 }
 
@@ -150,12 +151,14 @@ void say_only_early_threads_left(unsigned count) {
 }
 
 void on_exit_at_once(int status) {
-  if (!g_watch.load() || getpid() != g_process || !claim_ending()) return;
+  if (!is_in_job() || !claim_ending()) return;
   char text[100];
   snprintf(text, sizeof text, "the program ended (_exit, status %d) before weir_dsm_finish",
            status);
   say_and_end(kFailed, status ? status : kFailed, text);
 }
+
+bool is_in_job() { return g_watch.load() && getpid() == g_process; }
 
 void start_watch(Bootstrap& bootstrap) {
   g_node = bootstrap.node();

@@ -1,18 +1,22 @@
 // Calls that execute programs, whose names, arguments and environment may lie in shared memory.
 // libc makes them where it blocks all signals (posix_spawn, system, popen), or a child by fork
 // does, so the filter (kernel_filter.cc) leaves them alone and the kernel would find nothing. These
-// functions stand before libc's and make accessible what is named.
+// functions stand before libc's and make accessible what is named. A node that would execute another
+// program in its own place ends the job: the others would wait for it.
 #include <alloca.h>
 #include <errno.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
 
+#include "dsm/base/failure.h"
 #include "dsm/base/next.h"
 #include "dsm/system_calls/kernel_calls.h"
 
@@ -33,13 +37,43 @@ void add_words(CallBuffers& buffers, char* const* words) {
   buffers.add(words, (count + 1) * sizeof *words, false);
 }
 
+bool is_program(const char* path) {
+  struct stat its {};
+  return eaccess(path, X_OK) == 0 && stat(path, &its) == 0 && S_ISREG(its.st_mode);
+}
+
+// Whether an execution can succeed: a file that is none is the program's own mistake, and the call
+// tells it. `searches`: PATH, as execvp does.
+bool finds(const char* name, bool searches) {
+  if (!searches || strchr(name, '/')) return is_program(name);
+  const char* folders = getenv("PATH");
+  if (!folders) folders = "/bin:/usr/bin";
+  for (const char* at = folders;; at++) {
+    const char* const end = strchrnul(at, ':');
+    char path[PATH_MAX];
+    const int size = static_cast<int>(end - at);
+    if (snprintf(path, sizeof path, "%.*s%s%s", size, at, size ? "/" : "", name) < PATH_MAX &&
+        is_program(path))
+      return true;
+    if (!*(at = end)) return false;
+  }
+}
+
 template <typename Call>
-int execute(const char* name, char* const* words, char* const* environment, Call call) {
+int execute(const char* name, bool searches, char* const* words, char* const* environment,
+            Call call) {
   CallBuffers buffers;
   add_word(buffers, name);
   add_words(buffers, words);
   add_words(buffers, environment);
-  return static_cast<int>(buffers.make(call));
+  return static_cast<int>(buffers.make([&] {
+    const int saved = errno;
+    if (is_in_job() && finds(name, searches))
+      fail("the program executes %s before weir_dsm_finish: no node would be left; fork before it",
+           name);
+    errno = saved;
+    return call();
+  }));
 }
 
 template <typename Call>
@@ -93,7 +127,7 @@ extern "C" {
 __attribute__((visibility("default"))) int execve(const char* name, char* const words[],
                                                   char* const environment[]) noexcept {
   WEIR_NEXT(execve);
-  return execute(name, words, environment, [&] { return libc(name, words, environment); });
+  return execute(name, false, words, environment, [&] { return libc(name, words, environment); });
 }
 
 __attribute__((visibility("default"))) int execv(const char* name, char* const words[]) noexcept {
@@ -103,7 +137,7 @@ __attribute__((visibility("default"))) int execv(const char* name, char* const w
 __attribute__((visibility("default"))) int execvpe(const char* name, char* const words[],
                                                    char* const environment[]) noexcept {
   WEIR_NEXT(execvpe);
-  return execute(name, words, environment, [&] { return libc(name, words, environment); });
+  return execute(name, true, words, environment, [&] { return libc(name, words, environment); });
 }
 
 __attribute__((visibility("default"))) int execvp(const char* name, char* const words[]) noexcept {
