@@ -1,8 +1,8 @@
 // Calls that execute programs, whose names, arguments and environment may lie in shared memory.
 // libc makes them where it blocks all signals (posix_spawn, system, popen), or a child by fork
 // does, so the filter (kernel_filter.cc) leaves them alone and the kernel would find nothing. These
-// functions stand before libc's and make accessible what is named. A node that would execute another
-// program in its own place ends the job: the others would wait for it.
+// functions stand before libc's and make accessible what is named. A node that would execute
+// another program in its own place ends the job: the others would wait for it.
 #include <alloca.h>
 #include <errno.h>
 #include <limits.h>
