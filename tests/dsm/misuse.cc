@@ -254,6 +254,28 @@ const std::map<std::string, void (*)()> kByAll = {
          worker == weir_dsm_nodes() * 2 - 1 ? void(usleep(300'000)) : weir_dsm_barrier(8);
        });
      }},
+    {"region-threads",
+     [] {
+       static void* region;
+       weir_dsm_region number = 0;
+       if (is_culprit())
+         number = weir_dsm_region_alloc(100, std::array{weir_dsm_attributes{.protocol = WEIR_DSM_SC,
+                                                                            .home = {},
+                                                                            .home_node = 0,
+                                                                            .unit = {},
+                                                                            .pages = 0,
+                                                                            .name = nullptr}}
+                                                 .data());
+       weir_dsm_share(&number, sizeof number, weir_dsm_nodes() - 1);
+       weir_dsm_region_attach(number, &region);
+       run([](unsigned worker) {
+         if (!is_culprit()) return;
+         usleep(worker % 2 * 200'000);
+         auto* const bytes = static_cast<volatile char*>(region);
+         if (worker % 2) bytes[50] = 1;
+         else static_cast<void>(bytes[3]), usleep(600'000);
+       });
+     }},
     {"worker-locks",
      [] {
        run([](unsigned worker) {

@@ -125,6 +125,7 @@ for mpirun in $mpiruns; do
   job vector-elements 'node 2: an array of 1000 elements of 4 bytes, while node 0 has 1000 of 8' "${three[@]}" vector-elements
   job freed-elsewhere 'node 2: write of 0x[0-9a-f]+ in grid, which was freed' "${three[@]}" freed-elsewhere
   job worker-ends 'node 2: worker 4 of node 2 waits at barrier 8, and worker 5 has ended without it' env WEIR_DSM_THREADS=2 "${three[@]}" worker-ends
+  job region-threads 'node 2: two threads of this node use region [0-9]+ under sc at once, and one writes: they share the pointers' env WEIR_DSM_THREADS=2 "${three[@]}" region-threads
   job worker-shares 'node 2: a thread comes to weir_dsm_share while another of node 2 is in' env WEIR_DSM_THREADS=2 "${three[@]}" worker-shares
   job strangers 'node 2: a thread comes to barrier 8 while another of node 2 is in' "${three[@]}" strangers
   # MPICH's launcher does not end a job whose processes are still in MPI_Init (docs/LIMITS.md).

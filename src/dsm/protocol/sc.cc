@@ -20,7 +20,8 @@
 //      fault would tell that its right has gone. So the thread that has announced an access, or
 //      trapped, holds the unit until it synchronizes, and what the home demands waits. A region
 //      that no thread holds is closed, so that the next access traps. (not checkable: what pointers
-//      point to nobody sees)
+//      point to nobody sees) Threads of a node share a region's level, so while one that may write
+//      holds it, another may go past without a trap: where both are seen, the job ends.
 //   5. A thread waits for a unit only while it holds none but units of lower numbers: no circle of
 //      threads waits. If an access needs a lower unit, or another thread waits for one that this
 //      thread holds, it releases the units from there on, and takes them again after it. In
@@ -150,6 +151,11 @@ void ScProtocol::hold_one(ScPage& page, bool write, Thread& thread,
   page.held++;
   page.held_for_write += write;
   thread.holds.push_back({&page, write});
+  if (page.kind == UnitKind::kRegion && page.held > 1 && page.held_for_write > 0)
+    fail(
+        "two threads of this node use region %u under sc at once, and one writes: they share the "
+        "pointers' levels; use lrc or hlrc for it, or one thread a node",
+        page.id - kObjectUnits);
   if (page.kind == UnitKind::kRegion)
     weir_region_protect(page.open, write
                                        ? PROT_READ | PROT_WRITE
