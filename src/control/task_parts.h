@@ -180,6 +180,8 @@ struct TaskTurn {
   uint32_t counted;           // program code that goes on with the turn is counted
   uint32_t long_gap;          // index + 1 of that at the end of which it gave the turn up
   uint32_t last_coalesced;    // of the last turn that was coalesced over gaps
+  uint32_t wakes;             // how often it has woken others
+  uint32_t wakes_seen;        // ... when the last event of such a turn ended
   uint32_t looks_for_spin;    // blocks that it may still execute to come to the same state again
   uint64_t gap_state;         // hash of registers
   // Operations on objects that need no turn: no other task runs (see kMaxSoleOperations)

@@ -173,6 +173,7 @@ uint32_t wake(uint64_t key, uint32_t count, uint32_t bits) {
     if (g_counts_phases) floor::wake_task(self(), *first);
     woken++;
   }
+  if (woken) self().turn.wakes++;
   return woken;
 }
 

@@ -32,6 +32,8 @@ namespace weir {
 inline constexpr uint64_t kShortGap = 600'000;
 inline constexpr uint64_t kShortGapPerPage = 60'000;
 inline constexpr uint32_t kMaxCoalesced = 1000;  // events
+// Of so many times that a task wakes others, it gives its turn to them twice.
+inline constexpr uint32_t kWakesKept = 16;
 // Events of one turn: then it goes on in the in-place process (control/in_place_process.h)
 inline constexpr uint32_t kWorthMoving = 2;
 inline constexpr uint32_t kMaxDoubt = 7;
@@ -80,6 +82,15 @@ inline void note_short_gap(const Task& task) {
 inline bool wants_count(const Task& task) {
   const ComputeGap& gap = shared().order.gaps[task.turn.gap];
   return shared().order.waits_by_looking || gap.sure < kSure || gap.sure % kCountEvery == 0;
+}
+
+// The task has woken another one, which is to find what it was woken for, before this task has taken
+// it again. Python's threads pass on the interpreter like that: a condition is signalled, which may
+// wake a task that then waits for the mutex, and the mutex is unlocked, so it is two times in a row.
+inline bool gives_to_woken(Task& task) {
+  const bool has_woken = task.turn.wakes != task.turn.wakes_seen;
+  task.turn.wakes_seen = task.turn.wakes;
+  return has_woken && task.turn.wakes % kWakesKept < 2;
 }
 
 inline void note_long_gap(const Task& task) {

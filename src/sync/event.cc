@@ -246,7 +246,7 @@ bool moves_in_place(const Task& task) {
 // backing nor in the task's own mapping yet. After a nested event all is in the latter, as is what
 // program code wrote before: nobody looks at it until the turn is passed on.
 void stay(Task& task, bool publishes) {
-  if (task.turn.coalesced_events >= kMaxCoalesced) {  // all others first
+  if (gives_to_woken(task) || task.turn.coalesced_events >= kMaxCoalesced) {  // all others first
     task.turn.coalesced_events = 0;
     task.turn.last_coalesced = kMaxCoalesced;
     block(0, 0, 1, "the turns of all others");
