@@ -10,7 +10,8 @@
 // knew. (not checkable: which way the bytes went only the kernel knows)
 //
 // That a descriptor was closed is told by the end of what comes out of it, not by the bytes before.
-// So who closes releases those two names with kClosed, which only who may have seen an end acquires.
+// So who closes releases those two names with kClosed, which only who may have seen an end
+// acquires.
 #pragma once
 
 #include <stdint.h>

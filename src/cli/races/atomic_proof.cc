@@ -33,6 +33,9 @@
 // A store of a pointer to virtual functions that changes nothing is not reported either: ask no
 // program to mend what compilers make of its destructors.
 //
+// A load of which one way of control makes use and another does not is in doubt, too: a compiler
+// may have moved it out of a condition of the source's (code/decode/unused_load.h).
+//
 // What remains in doubt is not reported as a race, but counted and said; --report-unproven reports
 // it as a possible race. A declared type that is not atomic is no proof without the source:
 // __atomic_load_n takes plain ints, and compiles to the same mov. Two things could still deceive
@@ -192,10 +195,12 @@ bool is_of_other_size(const ReportedSide& side, const ReportedObject& object) {
 
 Judgement doubt(const std::string& why, const std::string& module = "",
                 const std::string& source = "") {
-  return {false, why, module, source, false};
+  return {false, why, module, source, false, false};
 }
-Judgement is_atomic(const std::string& why) { return {false, why, "", "", true}; }
-const Judgement kProven = {true, "", "", "", false};
+Judgement is_atomic(const std::string& why) { return {false, why, "", "", true, false}; }
+const Judgement kProven = {true, "", "", "", false, false};
+const Judgement kMoved = {
+    false, "a compiler may have moved the read out of a condition", "", "", false, true};
 
 }  // namespace
 
@@ -214,6 +219,12 @@ Judgement AtomicProof::judge_place(const ReportedSide& side) {
   if (found.is_plain || (!is_move && !found.is_assembly)) return kProven;
   if (found.says_atomic) return is_atomic(found.why_not);
   return doubt(found.why_not, "", found.is_missing ? frame.file : "");
+}
+
+bool AtomicProof::may_be_in_vain(const ReportedSide& side) const {
+  constexpr uint32_t kOthers = kWrite | kAtomic | kByLibrary | kByKernel | kFree;
+  return in_vain_at_ && side.exists && (side.kind & kRead) && !(side.kind & kOthers) &&
+         !side.frames.empty() && in_vain_at_(side.frames.front().address);
 }
 
 Judgement AtomicProof::judge(const ReportedSide& side, const ReportedObject& object) {
@@ -256,6 +267,9 @@ Judgement AtomicProof::judge(const ReportedRace& race) {
   if (race.why == Why::kPolicy || race.why == Why::kMisuse || race.why == Why::kHazard)
     return kProven;  // what is declared holds for atomic operations, too
   if (is_c_librarys(race.object)) return is_atomic("the variable is the C library's");
+  if (std::ranges::any_of(race.sides,
+                          [&](const ReportedSide& side) { return may_be_in_vain(side); }))
+    return kMoved;
   const auto is_hidden = [&](const ReportedSide& side) {
     return is_inside_library(side) && !is_plain_in_library(side.frames.front(), race.object);
   };
@@ -282,6 +296,7 @@ bool Unproven::add(const std::string& places, const ReportedRace& race,
   if (judgement.is_clear) return true;
   pairs_.push_back({title_words(race), reason, places});
   lacks_source_ |= !judgement.source.empty();
+  has_moved_ |= judgement.is_moved;
   lacks_debug_info_ |= !judgement.module.empty();
   return true;
 }
@@ -299,9 +314,12 @@ std::string Unproven::text() const {
   constexpr size_t kNamed = 2;
   if (pairs_.empty()) return "";
   const bool is_one = pairs_.size() == 1;
-  std::string text =
-      fmt::format("{} possible {} not reported, since both accesses may be atomic operations",
-                  pairs_.size(), is_one ? "race is" : "races are");
+  std::string text = fmt::format(
+      "{} possible {} not reported, since {}", pairs_.size(), is_one ? "race is" : "races are",
+      !has_moved_ ? "both accesses may be atomic operations"
+      : is_one    ? "the source may not read there"
+                  : "both accesses may be atomic operations, or the source may not read "
+                    "there");
   for (size_t i = 0; i < std::min(pairs_.size(), kNamed); i++)
     text += fmt::format("{} {} ({})", i == 0 ? ":" : ";", pairs_[i].title, pairs_[i].reason);
   if (pairs_.size() > kNamed) text += fmt::format("; and {} more", pairs_.size() - kNamed);

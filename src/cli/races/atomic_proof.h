@@ -20,6 +20,7 @@ struct Judgement {
   std::string module;      // without debug information, if that is what it lacks
   std::string source;      // that is not found, if that is what it lacks
   bool is_clear = false;   // not proven, since it is one, by all that its names and types say
+  bool is_moved = false;   // it may be no access of the source's (code/decode/unused_load.h)
 };
 
 class AtomicProof {
@@ -30,8 +31,13 @@ class AtomicProof {
   // Whether the code at an address is by a compiler that makes of an atomic load nothing but a
   // move.
   using MovesAt = std::function<bool(uint64_t address)>;
-  explicit AtomicProof(FilesAt files_at = {}, MovesAt moves_at = {})
-      : files_at_(std::move(files_at)), moves_at_(std::move(moves_at)) {}
+  // Whether a compiler may have made the load at an address for a source that does not always read
+  // there.
+  using InVainAt = std::function<bool(uint64_t address)>;
+  explicit AtomicProof(FilesAt files_at = {}, MovesAt moves_at = {}, InVainAt in_vain_at = {})
+      : files_at_(std::move(files_at)),
+        moves_at_(std::move(moves_at)),
+        in_vain_at_(std::move(in_vain_at)) {}
 
   // A race is proven where one of its sides is no atomic operation.
   Judgement judge(const ReportedRace& race);
@@ -39,9 +45,11 @@ class AtomicProof {
 
  private:
   Judgement judge_place(const ReportedSide& side);
+  bool may_be_in_vain(const ReportedSide& side) const;
 
   FilesAt files_at_;
   MovesAt moves_at_;
+  InVainAt in_vain_at_;
   // By the instruction: module and offset.
   std::map<std::pair<std::string, uint64_t>, Judgement> known_;
   SourceScan sources_;
@@ -72,7 +80,7 @@ class Unproven {
   std::set<std::string> known_;
   std::vector<Pair> pairs_;
   std::map<std::string, uint64_t> reasons_;
-  bool lacks_source_ = false, lacks_debug_info_ = false;
+  bool lacks_source_ = false, lacks_debug_info_ = false, has_moved_ = false;
 };
 
 // Why it is not known, in words.

@@ -63,7 +63,8 @@ Checker::Source::Source(FindingsReader from, bool with_debug_info)
       reader(findings, with_debug_info),
       producers(reader.modules()),
       proof([this](uint64_t address) { return reader.modules().files_at(address); },
-            [this](uint64_t address) { return producers.loads_atomics_by_moves(address); }) {}
+            [this](uint64_t address) { return producers.loads_atomics_by_moves(address); },
+            [this](uint64_t address) { return reader.modules().may_load_in_vain(address); }) {}
 
 Checker::Checker(Suppressions suppressions, const CheckReport& report,
                  const std::vector<std::string>& program)
@@ -97,7 +98,7 @@ Judgement Checker::judge(const ReportedRace& race) {
   if (!report_.by_keys || race.why != findings::Why::kPolicy || race.rule != "unordered")
     return source_->proof.judge(race);
   const std::string& why_not = source_->order.why_not(source_->reader.modules());
-  return {why_not.empty(), why_not, "", "", false};
+  return {why_not.empty(), why_not, "", "", false, false};
 }
 
 // The code and the source of both sides are the program's own.
@@ -166,6 +167,7 @@ bool Checker::take_part(uint32_t index, ReportedRace race) {
   const Judgement judgement = judge(race);
   if (!judgement.is_proven && !judgement.is_clear && report_.reports_unproven) {
     race.doubt = doubt_words(judgement);
+    race.is_moved = judgement.is_moved;
     race.rule = kPossibleRace;
   } else if (!judgement.is_proven) {
     if (judgement.is_clear || !suppressions_.suppress(race)) unproven_.add(places, race, judgement);

@@ -74,8 +74,10 @@ struct ReportedRace {
   uint32_t runs = 1, first_run = 1;
   std::string first_options;
   std::string met;  // in words, if there are several: "in run 2 of 5 (--delay 1)"
-  // Not empty: both sides may be atomic operations, so that it may be none. Why it is not known.
+  // Not empty: it may be none, since both sides may be atomic operations, or the read is not the
+  // source's (is_moved). Why that is not known.
   std::string doubt;
+  bool is_moved = false;
 };
 
 // What was looked at. Pages, since rights are given by page.

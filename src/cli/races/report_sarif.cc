@@ -113,8 +113,9 @@ ordered_json result_of(const ReportedRace& race, size_t runs) {
   }
   std::string message = title_words(race) + ". " + race.because + ".";
   if (!race.doubt.empty())
-    message +=
-        " Both accesses may be atomic operations, and then it is no race: " + race.doubt + ".";
+    message += std::string(race.is_moved ? " The source may not read there"
+                                         : " Both accesses may be atomic operations") +
+               ", and then it is no race: " + race.doubt + ".";
   ordered_json one = {{"ruleId", race.rule},
                       {"level", level_of(race)},
                       {"message", {{"text", message}}},

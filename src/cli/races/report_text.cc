@@ -269,8 +269,10 @@ std::string race_text(const ReportedRace& race, const Style& style) {
   text += fmt::format("\n  {}: {}", strong("why"), race.because);
   if (!race.met.empty()) text += fmt::format("\n  {}: {}", strong("met"), race.met);
   if (!race.doubt.empty())
-    text += fmt::format("\n  {}: both accesses may be atomic operations, and then it is none: {}",
-                        strong("doubt"), race.doubt);
+    text += fmt::format(
+        "\n  {}: {}, and then it is none: {}", strong("doubt"),
+        race.is_moved ? "the source may not read there" : "both accesses may be atomic operations",
+        race.doubt);
   return text;
 }
 

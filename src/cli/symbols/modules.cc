@@ -19,6 +19,7 @@
 #include <filesystem>
 
 #include "cli/sources/source_map.h"
+#include "code/decode/unused_load.h"
 #include "recording/bytes.h"
 
 namespace weir::cli {
@@ -289,6 +290,18 @@ bool Modules::code_at(uint64_t address, void* bytes, size_t size) const {
     if (file.is_open() &&
         pread(file.descriptor(), bytes, size, offset) == static_cast<ssize_t>(size))
       return true;
+  }
+  return false;
+}
+
+bool Modules::may_load_in_vain(uint64_t address) const {
+  constexpr uint64_t kAround = 1024;
+  for (const Mapping& mapping : mappings_) {
+    if (address < mapping.start || address >= mapping.limit) continue;
+    const uint64_t start = std::max(mapping.start, address - kAround);
+    std::vector<uint8_t> text(std::min(mapping.limit, address + kAround) - start);
+    return code_at(start, text.data(), text.size()) &&
+           weir::may_load_in_vain(text.data(), text.size(), address - start);
   }
   return false;
 }

@@ -48,7 +48,9 @@ class Modules {
   std::vector<std::string> files_at(uint64_t address);  // sources of the unit
   std::vector<Unit> units(Dwfl_Module* module);         // all that it has debug information of
   bool code_at(uint64_t address, void* bytes,
-               size_t size) const;                 // as the file has it; false: no file does
+               size_t size) const;  // as the file has it; false: no file does
+  // Of the load there: whether what it loads may be thrown away (code/decode/unused_load.h).
+  bool may_load_in_vain(uint64_t address) const;
   std::string section_at(uint64_t address) const;  // its name; empty: none
   std::string path_of(Dwfl_Module* module) const;
   uint64_t bias_of(Dwfl_Module* module) const;

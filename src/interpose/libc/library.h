@@ -198,24 +198,24 @@ using CompareWith = int (*)(const void*, const void*, void*);
   X(int, __isoc99_vscanf, (const char* format, va_list args), (format, args))
 
 // Seeds and states of random numbers, roots of trees.
-#define WEIR_STATE_CALLS(X)                                                                     \
-  X(int, rand_r, (unsigned* seed), (seed))                                                      \
-  X(int, random_r, (random_data * state, int32_t* drawn), (state, drawn))                       \
-  X(int, srandom_r, (unsigned seed, random_data* state), (seed, state))                         \
-  X(int, drand48_r, (drand48_data * state, double* drawn), (state, drawn))                      \
-  X(int, lrand48_r, (drand48_data * state, long* drawn), (state, drawn))                        \
-  X(int, mrand48_r, (drand48_data * state, long* drawn), (state, drawn))                        \
-  X(int, erand48_r, (unsigned short* words, drand48_data* state, double* drawn),                \
-    (words, state, drawn))                                                                      \
-  X(int, nrand48_r, (unsigned short* words, drand48_data* state, long* drawn),                  \
-    (words, state, drawn))                                                                      \
-  X(int, jrand48_r, (unsigned short* words, drand48_data* state, long* drawn),                  \
-    (words, state, drawn))                                                                      \
-  X(long, nrand48, (unsigned short* words), (words))                                            \
-  X(long, jrand48, (unsigned short* words), (words))                                            \
-  X(int, srand48_r, (long seed, drand48_data* state), (seed, state))                            \
-  X(void*, tsearch, (const void* key, void** root, Compare compare), (key, root, compare))      \
-  X(void*, tdelete, (const void* key, void** root, Compare compare), (key, root, compare))      \
+#define WEIR_STATE_CALLS(X)                                                                \
+  X(int, rand_r, (unsigned* seed), (seed))                                                 \
+  X(int, random_r, (random_data * state, int32_t * drawn), (state, drawn))                 \
+  X(int, srandom_r, (unsigned seed, random_data* state), (seed, state))                    \
+  X(int, drand48_r, (drand48_data * state, double* drawn), (state, drawn))                 \
+  X(int, lrand48_r, (drand48_data * state, long* drawn), (state, drawn))                   \
+  X(int, mrand48_r, (drand48_data * state, long* drawn), (state, drawn))                   \
+  X(int, erand48_r, (unsigned short* words, drand48_data* state, double* drawn),           \
+    (words, state, drawn))                                                                 \
+  X(int, nrand48_r, (unsigned short* words, drand48_data* state, long* drawn),             \
+    (words, state, drawn))                                                                 \
+  X(int, jrand48_r, (unsigned short* words, drand48_data* state, long* drawn),             \
+    (words, state, drawn))                                                                 \
+  X(long, nrand48, (unsigned short* words), (words))                                       \
+  X(long, jrand48, (unsigned short* words), (words))                                       \
+  X(int, srand48_r, (long seed, drand48_data* state), (seed, state))                       \
+  X(void*, tsearch, (const void* key, void** root, Compare compare), (key, root, compare)) \
+  X(void*, tdelete, (const void* key, void** root, Compare compare), (key, root, compare)) \
   X(void*, tfind, (const void* key, void* const* root, Compare compare), (key, root, compare))
 
 // They touch nothing; their streams' buffers are the C library's from then on. Notified
@@ -231,7 +231,8 @@ using CompareWith = int (*)(const void*, const void*, void*);
   WEIR_STRING_CALLS(X)         \
   WEIR_WIDE_CALLS(X)           \
   WEIR_SEARCH_CALLS(X)         \
-  WEIR_STREAM_CALLS(X) WEIR_TIME_CALLS(X) WEIR_STATE_CALLS(X) WEIR_BEHIND_CALLS(X) WEIR_SCAN_CALLS(X)
+  WEIR_STREAM_CALLS(X)         \
+  WEIR_TIME_CALLS(X) WEIR_STATE_CALLS(X) WEIR_BEHIND_CALLS(X) WEIR_SCAN_CALLS(X)
 #define WEIR_LIBRARY_CALLS(X) WEIR_TOUCHING_CALLS(X) WEIR_BUFFER_CALLS(X)
 
 struct Real {
