@@ -153,11 +153,14 @@ void HlrcProtocol::settle(const VectorTime& upto) {
 void LrcProtocol::forget(const VectorTime& upto) {
   for (LazyPage* page : all_pages()) {
     if (!page->busy && !page->valid(node_.me())) apply_cached(*page);
-    std::erase_if(page->diffs, [&](const DiffPtr& diff) {
-      if (diff->last > upto[diff->node]) return false;
-      if (diff->node == node_.me() && !diff->bytes.empty()) page->dropped = diff->first;
-      node_.counters.diffs -= sizeof(Diff) + diff->bytes.size();
-      return true;
+    std::erase_if(page->diffs, [&](LazyPage::DiffsOf& of) {
+      std::erase_if(of.list, [&](const DiffPtr& diff) {
+        if (diff->last > upto[diff->node]) return false;
+        if (diff->node == node_.me() && !diff->bytes.empty()) page->dropped = diff->first;
+        node_.counters.diffs -= sizeof(Diff) + diff->bytes.size();
+        return true;
+      });
+      return of.list.empty();
     });
   }
 }

@@ -1,6 +1,7 @@
 // Differences of units as bytes, by the finder and the encoding that regions have (region/diff.h),
 // without the magic: runs of equal and of changed bytes.
 #include <algorithm>
+#include <iterator>
 
 #include "dsm/protocol/lrc.h"
 #include "region/diff.h"
@@ -58,21 +59,40 @@ bool has_some(const std::vector<uint8_t>& bytes, size_t begin, size_t end) {
   return false;
 }
 
+namespace {
+
+// The first of the list that is younger than `last`; it is among the last few, as a rule.
+template <typename List>
+auto first_after(List& list, uint32_t last) {
+  constexpr long kFew = 4;
+  const auto few = list.end() - std::min<long>(kFew, list.end() - list.begin());
+  const bool is_near = few == list.end() || (*few)->last <= last;
+  return std::partition_point(is_near ? few : list.begin(), is_near ? list.end() : few,
+                              [&](const DiffPtr& one) { return one->last <= last; });
+}
+
+template <typename All>
+auto place_of(All& diffs, NodeId node) {
+  return std::find_if(diffs.begin(), diffs.end(),
+                      [&](const LazyPage::DiffsOf& one) { return one.node >= node; });
+}
+
+}  // namespace
+
 std::span<const DiffPtr> LazyPage::diffs_after(NodeId node, uint32_t last) const {
-  const auto begin = std::partition_point(diffs.begin(), diffs.end(), [&](const DiffPtr& one) {
-    return one->node < node || (one->node == node && one->last <= last);
-  });
-  const auto end = std::partition_point(begin, diffs.end(),
-                                        [&](const DiffPtr& one) { return one->node == node; });
-  return {begin, end};
+  const auto found = place_of(diffs, node);
+  if (found == diffs.end() || found->node != node) return {};
+  return {first_after(found->list, last), found->list.end()};
 }
 
 bool LazyPage::add_diff(const DiffPtr& diff) {
-  const auto at = std::partition_point(diffs.begin(), diffs.end(), [&](const DiffPtr& one) {
-    return one->node < diff->node || (one->node == diff->node && one->last < diff->last);
-  });
-  if (at != diffs.end() && (*at)->node == diff->node && (*at)->last == diff->last) return false;
-  diffs.insert(at, diff);
+  auto found = place_of(diffs, diff->node);
+  if (found == diffs.end() || found->node != diff->node)
+    found = diffs.insert(found, {diff->node, {}});
+  std::vector<DiffPtr>& list = found->list;
+  const auto at = first_after(list, diff->last);
+  if (at != list.begin() && (*std::prev(at))->last == diff->last) return false;
+  list.insert(at, diff);
   return true;
 }
 

@@ -451,7 +451,9 @@ void LrcProtocol::begin_at(Page& base, const VectorTime& born) {
 
 void LrcProtocol::on_free(Page& base) {
   LazyPage& page = as_lazy(base);
-  for (const DiffPtr& diff : page.diffs) node_.counters.diffs -= sizeof(Diff) + diff->bytes.size();
+  for (const LazyPage::DiffsOf& of : page.diffs) {
+    for (const DiffPtr& diff : of.list) node_.counters.diffs -= sizeof(Diff) + diff->bytes.size();
+  }
   page.diffs.clear();
   page.base.reset();
   drop_twin(page);

@@ -84,9 +84,13 @@ class LazyPage : public Page {
   uint32_t foreseen_at = 0;
   bool counts_once = false;        // ... and counts as used then
   bool has_asked_writers = false;  // the last writers did not have all
-  // Own and received ones, in order of nodes, and of each node by age: a unit may have thousands,
-  // of which few are new.
-  std::vector<DiffPtr> diffs;
+  // Own and received ones, a list for each node that has some, in order of nodes; each by age. A
+  // unit may have thousands, of which the last few are wanted.
+  struct DiffsOf {
+    NodeId node;
+    std::vector<DiffPtr> list;
+  };
+  std::vector<DiffsOf> diffs;
   std::span<const DiffPtr> diffs_after(NodeId node, uint32_t last) const;
   bool add_diff(const DiffPtr& diff);  // false: it is there
 };
