@@ -19,9 +19,9 @@
 //   4. If a unit is no page, it is not protected, or pointers into it are in registers, and no
 //      fault would tell that its right has gone. So the thread that has announced an access, or
 //      trapped, holds the unit until it synchronizes, and what the home demands waits. A region
-//      that no thread holds is closed, so that the next access traps. (not checkable: what pointers
-//      point to nobody sees) Threads of a node share a region's level, so while one that may write
-//      holds it, another may go past without a trap: where both are seen, the job ends.
+//      that no thread holds is closed, so that the next access traps. Threads of a node share a
+//      region's level, so while one that may write holds it, another may go past without a trap:
+//      where both are seen, the job ends. (not checkable: what pointers point to nobody sees)
 //   5. A thread waits for a unit only while it holds none but units of lower numbers: no circle of
 //      threads waits. If an access needs a lower unit, or another thread waits for one that this
 //      thread holds, it releases the units from there on, and takes them again after it. In
