@@ -17,8 +17,8 @@ inline constexpr uint32_t kFormat = 12;
 // has its descriptor's flags and readiness before it, and the time is a call's answer
 // (What::kClockRead). In those of 5 to 8 what a program dies of is no entry, and in those of 5 to 9
 // each read of a socket is kept as such. Those of 5 to 10 do not have which signals the kernel's
-// queue had no room for (What::kMoreSignals, What::kSignalRefused). In those of 5 to 11 a task has a
-// page at one address at a time (PageKind::kTakenAlso).
+// queue had no room for (What::kMoreSignals, What::kSignalRefused). In those of 5 to 11 a task has
+// a page at one address at a time (PageKind::kTakenAlso).
 inline constexpr uint32_t kOldestFormat = 5;
 
 inline constexpr const char* kManifest = "manifest";

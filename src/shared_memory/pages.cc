@@ -44,8 +44,8 @@ using channel::PageKind;
 
 constexpr uint32_t kFirstRoom = 1024;
 constexpr uint32_t kMaxHeld =
-    16384;                        // each may cost two mappings, of which the kernel allows 65530
-constexpr uint32_t kNothing = 1;  // Held::entry: PageKind::kNoMemory
+    16384;                          // each may cost two mappings, of which the kernel allows 65530
+constexpr uint32_t kNothing = 1;    // Held::entry: PageKind::kNoMemory
 uint32_t g_last_number = kNothing;  // replaying: Held::entry, the same for addresses of one page
 
 uint64_t g_taken = 0;

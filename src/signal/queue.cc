@@ -155,8 +155,7 @@ bool keep_behind(int signal, const void* info, bool waits) {
 
 void drop_program_signals(int signal) {
   alignas(8) uint8_t info[128];
-  while (take_program_signal(sys::signal_bit(signal), info)) {
-  }
+  while (take_program_signal(sys::signal_bit(signal), info)) {}
 }
 
 void forget_signals() {

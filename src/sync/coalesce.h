@@ -84,9 +84,10 @@ inline bool wants_count(const Task& task) {
   return shared().order.waits_by_looking || gap.sure < kSure || gap.sure % kCountEvery == 0;
 }
 
-// The task has woken another one, which is to find what it was woken for, before this task has taken
-// it again. Python's threads pass on the interpreter like that: a condition is signalled, which may
-// wake a task that then waits for the mutex, and the mutex is unlocked, so it is two times in a row.
+// The task has woken another one, which is to find what it was woken for, before this task has
+// taken it again. Python's threads pass on the interpreter like that: a condition is signalled,
+// which may wake a task that then waits for the mutex, and the mutex is unlocked, so it is two
+// times in a row.
 inline bool gives_to_woken(Task& task) {
   const bool has_woken = task.turn.wakes != task.turn.wakes_seen;
   task.turn.wakes_seen = task.turn.wakes;

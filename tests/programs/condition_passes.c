@@ -1,8 +1,8 @@
 // A state that a mutex and a condition guard is passed on as Python passes on its interpreter: a
-// thread gives it up, signals, makes a short call, and takes it again, all without waiting, over and
-// over, until another thread has had it so and so often. A thread that is woken must have a chance
-// before the state is taken again: a round of the first thread has 50 events, and Weir gave others
-// turns after 1,000, which is where the state is taken, each time.
+// thread gives it up, signals, makes a short call, and takes it again, all without waiting, over
+// and over, until another thread has had it so and so often. A thread that is woken must have a
+// chance before the state is taken again: a round of the first thread has 50 events, and Weir gave
+// others turns after 1,000, which is where the state is taken, each time.
 #include <poll.h>
 
 #include "program.h"

@@ -1,7 +1,7 @@
 // A ring whose memory, of a memfd, is mapped twice, one mapping behind the other. A value may lie
 // across the border: then one instruction needs the last page and the first one, which may be the
-// same page. A thread of the program writes such values and main reads them; so does a forked child,
-// which has the ring too. One of the two mappings goes, and the other stays.
+// same page. A thread of the program writes such values and main reads them; so does a forked
+// child, which has the ring too. One of the two mappings goes, and the other stays.
 #include "program.h"
 
 enum { kPage = 4096, kValues = 300 };
