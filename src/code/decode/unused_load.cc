@@ -5,7 +5,8 @@
 // along each way that control may go. The value is used if it is stored, compared and branched on,
 // an address, an argument, or returned. It is thrown away if no register holds it any more, or by a
 // conditional move, which keeps only one of two values. Who counts both ends has a load in vain.
-// A way that becomes too long counts as neither.
+// That a register of results or arguments holds the value may be chance: that counts as a use only
+// behind a conditional move. A way that becomes too long counts as neither.
 
 #include "code/decode/unused_load.h"
 
@@ -104,11 +105,11 @@ class Ways {
     const bool is_conditional = load.in.meta.category == ZYDIS_CATEGORY_CMOV;
     const bool only_compares = !effects.written && effects.writes_flags;
     if (!effects.written && !only_compares) return false;
-    is_dropped_ = is_conditional;  // it loads either way
+    is_chosen_ = is_conditional;  // it loads either way
     add({offset + load.in.length, effects.written & ~stack_pointer(),
          effects.writes_flags && !is_conditional});
     for (uint32_t next = 0; next < count_; next++) follow(states_[next]);
-    return is_used_ && is_dropped_;
+    return (is_used_ && (is_dropped_ || is_chosen_)) || (is_passed_ && is_chosen_);
   }
 
  private:
@@ -131,9 +132,17 @@ class Ways {
       if (!decode_at(text_, size_, state.offset, decoded)) return;
       const Effects effects = effects_of(decoded);
       state.offset += decoded.in.length;
-      if (decoded.in.meta.category == ZYDIS_CATEGORY_RET) return end(state.registers & kReturned);
+      if (decoded.in.meta.category == ZYDIS_CATEGORY_RET) {
+        is_passed_ |= (state.registers & kReturned) != 0;
+        is_dropped_ |= (state.registers & kReturned) == 0;
+        return;
+      }
       if (decoded.in.meta.category == ZYDIS_CATEGORY_CALL) {
-        if ((state.registers & (kArguments | effects.read)) != 0) return end(true);
+        if ((state.registers & effects.read) != 0) return use();
+        if ((state.registers & kArguments) != 0) {
+          is_passed_ = true;
+          return;
+        }
         state.registers &= kKept;
         state.flags = false;
         continue;
@@ -142,7 +151,7 @@ class Ways {
         const ZydisDecodedOperand& target = decoded.operands[0];
         const bool is_direct =
             target.type == ZYDIS_OPERAND_TYPE_IMMEDIATE && target.imm.is_relative;
-        if ((effects.reads_flags && state.flags) || !is_direct) return end(true);
+        if ((effects.reads_flags && state.flags) || !is_direct) return use();
         State there = state;
         there.offset += static_cast<size_t>(target.imm.value.s);
         if (decoded.in.meta.category == ZYDIS_CATEGORY_COND_BR) add(there);
@@ -160,23 +169,23 @@ class Ways {
       state.flags = false;
       return true;
     }
-    if (effects.reads_flags && state.flags) return end(true), false;
-    if (effects.addresses & state.registers) return end(true), false;
+    if (effects.reads_flags && state.flags) return use(), false;
+    if (effects.addresses & state.registers) return use(), false;
     if (decoded.in.meta.category == ZYDIS_CATEGORY_CMOV) {
       const uint32_t both = effects.read | effects.written, held = both & state.registers;
-      is_dropped_ |= held && (held != both || effects.loads);
+      is_chosen_ |= held && (held != both || effects.loads);
       if (held) state.registers |= effects.written;
       return true;
     }
     const bool reads = effects.read & state.registers;
-    if (reads && (effects.stores || effects.has_others)) return end(true), false;
+    if (reads && (effects.stores || effects.has_others)) return use(), false;
     if (reads) state.registers |= effects.written & ~stack_pointer();
     else state.registers &= ~effects.whole;
     if (effects.writes_flags) state.flags = reads;
     return true;
   }
 
-  void end(bool is_used) { (is_used ? is_used_ : is_dropped_) = true; }
+  void use() { is_used_ = true; }
 
   static constexpr int kLongest = 32;
   static constexpr uint32_t kMost = 32;
@@ -184,7 +193,8 @@ class Ways {
   size_t size_;
   State states_[kMost];
   uint32_t count_ = 0;
-  bool is_used_ = false, is_dropped_ = false;
+  bool is_used_ = false, is_passed_ = false;     // passed: it may be a result or an argument
+  bool is_dropped_ = false, is_chosen_ = false;  // chosen: by a conditional move, or not
 };
 
 }  // namespace
