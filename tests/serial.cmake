@@ -1,6 +1,6 @@
 # --- Order serial: schedules find planted bugs (serial_test.sh), and every program of the manifest runs under some
 foreach(name lost_update order_violation atomicity lock_order lost_wakeup spin endless plain_add
-    changes counting waiting starving computing)
+    changes counting waiting starving computing cancel_in_clock)
   add_executable(serial_${name} serial/${name}.c)
   set_target_properties(serial_${name} PROPERTIES OUTPUT_NAME ${name}
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/serial)
@@ -12,6 +12,13 @@ set_tests_properties(serial.bugs PROPERTIES TIMEOUT 600 LABELS "cli;serial")
 
 add_test(NAME serial.heap COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/serial_heap_test.sh ${PROJECT_BINARY_DIR})
 set_tests_properties(serial.heap PROPERTIES TIMEOUT 600 LABELS "cli;serial")
+
+foreach(seed RANGE 2 5)  # a thread is cancelled inside the vDSO
+  add_test(NAME serial.cancel_in_clock.${seed} COMMAND weir run --order serial --view direct
+    --schedule w1:random:seed=${seed},p=0.003 -- $<TARGET_FILE:serial_cancel_in_clock>)
+  set_tests_properties(serial.cancel_in_clock.${seed} PROPERTIES TIMEOUT 60 LABELS "cli;serial"
+    PASS_REGULAR_EXPRESSION "all threads were unwound")
+endforeach()
 
 # Each schedule is the same run twice, and ends as it may. ./check has programs whose tasks wake each other in the
 # kernel, end beside each other, and wait for children; the test serial.schedules.all has every program.

@@ -178,6 +178,57 @@ void write_function(uint64_t at, uint64_t size, const Function& function) {
 
 bool g_done = false;
 
+template <typename T>
+T number_at(uint64_t at) {
+  T number;
+  copy_bytes(&number, reinterpret_cast<const void*>(at), sizeof number);
+  return number;
+}
+
+// A CIE whose FDEs give their addresses as four bytes from where they stand.
+bool has_near_addresses(uint64_t cie) {
+  constexpr uint8_t kVersion = 1, kRelative = 0x1b;  // DW_EH_PE_pcrel | DW_EH_PE_sdata4
+  const auto* bytes = reinterpret_cast<const uint8_t*>(cie + 8);
+  return bytes[0] == kVersion && bytes[1] == 'z' && bytes[2] == 'R' && bytes[3] == 0 &&
+         bytes[7] == 1 && bytes[8] == kRelative;
+}
+
+// Who unwinds from inside the function (a thread that is cancelled asynchronously) finds nothing on
+// the stack but the return address, as the CIE says of a function's beginning: what its FDE says of
+// the code that stood there goes.
+void forget_frames(Range frames, Range function) {
+  for (uint64_t at = frames.start; at + 16 <= frames.limit;) {
+    const auto length = number_at<uint32_t>(at), back = number_at<uint32_t>(at + 4);
+    const uint64_t next = at + 4 + length;
+    if (!length || next > frames.limit) return;
+    const uint64_t begin_at = at + 8, cie = at + 4 - back;
+    const bool is_known = back && cie >= frames.start && has_near_addresses(cie);
+    if (is_known && function.contains(
+                        begin_at + static_cast<uint64_t>(int64_t{number_at<int32_t>(begin_at)}))) {
+      const uint64_t rules = begin_at + 9 + number_at<uint8_t>(begin_at + 8);
+      for (uint64_t i = rules; i < next; i++) *reinterpret_cast<uint8_t*>(i) = 0;  // DW_CFA_nop
+    }
+    at = next;
+  }
+}
+
+// .eh_frame, or nothing.
+Range frames_of(Range image, const Elf64_Ehdr& header, const Elf64_Shdr* sections) {
+  constexpr char kName[] = ".eh_frame";
+  if (header.e_shstrndx >= header.e_shnum) return {};
+  const uint64_t names = image.start + sections[header.e_shstrndx].sh_offset;
+  for (unsigned i = 0; i < header.e_shnum; i++) {
+    const Elf64_Shdr& one = sections[i];
+    if (one.sh_offset + one.sh_size > image.size()) continue;
+    const auto* name = reinterpret_cast<const char*>(names + one.sh_name);
+    unsigned same = 0;
+    while (same < sizeof kName && name[same] == kName[same]) same++;
+    if (same == sizeof kName)
+      return {image.start + one.sh_offset, image.start + one.sh_offset + one.sh_size};
+  }
+  return {};
+}
+
 }  // namespace
 
 bool ask_kernel_instead(Range image, bool only_random) {
@@ -187,6 +238,7 @@ bool ask_kernel_instead(Range image, bool only_random) {
   if (header->e_shoff + header->e_shnum * sizeof(Elf64_Shdr) > image.size()) return false;
   const auto* sections = reinterpret_cast<const Elf64_Shdr*>(image.start + header->e_shoff);
   if (sys::protect(image.start, image.size(), 7) != 0) return false;  // read, write, execute
+  const Range frames = frames_of(image, *header, sections);
   Range random{};
   for (unsigned i = 0; i < header->e_shnum; i++) {
     if (sections[i].sh_type != SHT_DYNSYM) continue;
@@ -200,6 +252,7 @@ bool ask_kernel_instead(Range image, bool only_random) {
       const bool is_random = function->number == SYS_getrandom;
       if (only_random && !is_random) continue;
       write_function(at, symbols[k].st_size, *function);
+      forget_frames(frames, {at, at + symbols[k].st_size});
       if (is_random) random = Range{at, at + symbols[k].st_size};
     }
   }
