@@ -206,7 +206,7 @@ void forget_frames(Range frames, Range function) {
     if (is_known && function.contains(
                         begin_at + static_cast<uint64_t>(int64_t{number_at<int32_t>(begin_at)}))) {
       const uint64_t rules = begin_at + 9 + number_at<uint8_t>(begin_at + 8);
-      for (uint64_t i = rules; i < next; i++) *reinterpret_cast<uint8_t*>(i) = 0;  // DW_CFA_nop
+      if (rules < next) zero_bytes(reinterpret_cast<void*>(rules), next - rules);  // DW_CFA_nop
     }
     at = next;
   }
@@ -214,16 +214,12 @@ void forget_frames(Range frames, Range function) {
 
 // .eh_frame, or nothing.
 Range frames_of(Range image, const Elf64_Ehdr& header, const Elf64_Shdr* sections) {
-  constexpr char kName[] = ".eh_frame";
   if (header.e_shstrndx >= header.e_shnum) return {};
   const uint64_t names = image.start + sections[header.e_shstrndx].sh_offset;
   for (unsigned i = 0; i < header.e_shnum; i++) {
     const Elf64_Shdr& one = sections[i];
     if (one.sh_offset + one.sh_size > image.size()) continue;
-    const auto* name = reinterpret_cast<const char*>(names + one.sh_name);
-    unsigned same = 0;
-    while (same < sizeof kName && name[same] == kName[same]) same++;
-    if (same == sizeof kName)
+    if (equal_strings(reinterpret_cast<const char*>(names + one.sh_name), ".eh_frame"))
       return {image.start + one.sh_offset, image.start + one.sh_offset + one.sh_size};
   }
   return {};
