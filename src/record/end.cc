@@ -11,6 +11,7 @@
 #include "record/stream.h"
 #include "sys/futex.h"
 #include "sys/report.h"
+#include "sys/signal.h"
 
 namespace weir::recording {
 
@@ -55,8 +56,8 @@ int last_signal(const Task& task) {
     case SYS_rt_tgsigqueueinfo: signal = f.rdx; break;
     default: return 0;
   }
-  if (signal == 0 || signal >= sys::kFirstRealTime || signal == SIGCHLD || signal == SIGCONT ||
-      signal == SIGURG || signal == SIGWINCH)
+  if (signal == 0 || signal >= sys::kFirstRealTime ||
+      sys::is_ignored_by_default(static_cast<int>(signal)))
     return 0;
   return shared().signals.actions[signal].handler ? 0 : static_cast<int>(signal);
 }

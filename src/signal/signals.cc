@@ -217,7 +217,7 @@ namespace {
 
 bool is_ignored(const KernelSigaction& action, int signal) {
   if (action.handler) return action.handler == reinterpret_cast<void*>(SIG_IGN);
-  return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH;
+  return sys::is_ignored_by_default(signal);
 }
 
 }  // namespace

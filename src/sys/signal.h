@@ -38,6 +38,10 @@ constexpr bool is_own_end(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
          signal == SIGTRAP || signal == SIGSYS || signal == SIGABRT;
 }
+// What is ignored where the program has said nothing of it.
+constexpr bool is_ignored_by_default(int signal) {
+  return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH;
+}
 constexpr uint64_t kAllButFaults = ~(uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1));
 
 // Signals whose delivery Weir itself needs: no program mask may block them.

@@ -327,11 +327,9 @@ namespace {
 bool ends_unless_blocked(int signal) {
   if (signal <= 0 || signal > sys::kSignals || trap::handled(signal)) return false;
   if (shared().signals.actions[signal].handler != nullptr) return signal == SIGKILL;
-  constexpr uint64_t kHarmless = sys::signal_bit(SIGCHLD) | sys::signal_bit(SIGCONT) |
-                                 sys::signal_bit(SIGURG) | sys::signal_bit(SIGWINCH) |
-                                 sys::signal_bit(SIGSTOP) | sys::signal_bit(SIGTSTP) |
-                                 sys::signal_bit(SIGTTIN) | sys::signal_bit(SIGTTOU);
-  return !(sys::signal_bit(signal) & kHarmless);
+  constexpr uint64_t kStops = sys::signal_bit(SIGSTOP) | sys::signal_bit(SIGTSTP) |
+                              sys::signal_bit(SIGTTIN) | sys::signal_bit(SIGTTOU);
+  return !sys::is_ignored_by_default(signal) && !(sys::signal_bit(signal) & kStops);
 }
 
 bool is_deadly(int signal) {

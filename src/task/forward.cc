@@ -21,6 +21,7 @@
 #include "signal/timers.h"
 #include "sys/futex.h"
 #include "sys/maps.h"
+#include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 #include "task/monitor_call.h"
 #include "task/spawn.h"
@@ -106,8 +107,8 @@ bool lets_through(const Task& task, int signal) {
 Task* who_takes(int signal) {
   Shared& s = shared();
   // Without a handler it would be lost, or end the program, in a mask that is the runtime's.
-  const TaskId looked_at = trap::is_kept_unhandled(signal) ? 0 : s.order.high_task;
-  for (TaskId i = 0; i < looked_at; i++) {
+  const bool may_let_through = !trap::is_kept_unhandled(signal);
+  for (TaskId i = 0; may_let_through && i < s.order.high_task; i++) {
     Task& task = s.tasks[i];
     if (task.order.state != TaskState::kFree && task.identity.tid > 0 && lets_through(task, signal))
       return &task;
@@ -139,10 +140,6 @@ bool send_to(const Task& target, int signal, const void* info, bool to_task = fa
       to_task ? sys::raw(SYS_rt_tgsigqueueinfo, tid, tid, signal, reinterpret_cast<long>(info))
               : sys::raw(SYS_rt_sigqueueinfo, tid, signal, reinterpret_cast<long>(info));
   return result == 0;
-}
-
-bool ends_by_default(int signal) {
-  return signal != SIGCHLD && signal != SIGURG && signal != SIGWINCH && signal != SIGCONT;
 }
 
 // A task may have let the signal through just when it was kept, and a mask that the runtime sets
@@ -214,7 +211,7 @@ void pass_on(int signal, const siginfo_t* info) {
       }
       if (!is_kept) return;
     }
-    if (!ends_by_default(signal) && !is_kept) return;
+    if (sys::is_ignored_by_default(signal) && !is_kept) return;
   }
   if (trap::is_overrun(*info)) return;
   trap::Forwarded forwarded(info);
