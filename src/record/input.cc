@@ -221,7 +221,8 @@ long map_file(Task& task, effects::Request request) {
   const Entry& entry = recording::next(task);
   anonymous |= !maps_file && !sys::failed(entry.result);  // /dev/zero
   if (anonymous) request.a[3] |= MAP_ANONYMOUS;
-  // Where the kernel puts a mapping depends on the file system: a copy may lie elsewhere.
+  // Where the kernel puts a mapping depends on the file system too: a copy may lie elsewhere than
+  // what it was made of.
   if (!(request.a[3] & (MAP_FIXED | MAP_FIXED_NOREPLACE)) && !sys::failed(entry.result)) {
     request.a[0] = entry.result;
     request.a[3] |= MAP_FIXED_NOREPLACE;
@@ -385,37 +386,6 @@ void hold_memory(Task& task) {
     effects::written_memory(request, before, -EFAULT, writes, nullptr);
     touch_arguments(request);
   }
-}
-
-int64_t log_number(What what, int64_t now) {
-  if (!is_on()) return now;
-  Task& task = self();
-  const Entry now_entry{Kind::kValue, 0, static_cast<uint16_t>(what), 0, 0, 0, now};
-  if (recording()) return recording::put(task, now_entry), now;
-  const Entry& entry = recording::next(task);
-  if (entry.kind != Kind::kValue || entry.number != static_cast<uint16_t>(what))
-    recording::diverged(task, entry, "a number", static_cast<int64_t>(what));
-  const int64_t then = entry.result;
-  recording::take(task, entry);
-  return then;
-}
-
-bool next_is(What what) {
-  Task& task = self();
-  const Entry* entry = recording::peek(task);
-  return entry && entry->kind == Kind::kValue && entry->number == static_cast<uint16_t>(what) &&
-         entry->event == recording::progress_of(task);
-}
-
-bool next_is_call(long number) {
-  Task& task = self();
-  const Entry* entry = recording::peek(task);
-  return entry && entry->kind == Kind::kCall && entry->number == number &&
-         entry->event == recording::progress_of(task);
-}
-
-bool next_is(What what, int64_t value) {
-  return next_is(what) && recording::peek(self())->result == value;
 }
 
 void bytes(void* at, uint64_t size) {

@@ -1,7 +1,7 @@
 // Nondeterministic input: what comes to the program from outside itself, such as results of system
 // calls, clocks, ids, signals. In a recording each is logged when it arrives, in the stream of the
 // task that it comes to. In a replay it comes from there, and the outside is not asked.
-// Implemented in input.cc, signal_input.cc and call_digest.cc.
+// Implemented in input.cc, number_input.cc, signal_input.cc and call_digest.cc.
 //
 // Invariants
 // 1. All that the program can see, and all that decides in which order its tasks go, follows from
