@@ -372,6 +372,7 @@ long make_untold(Call& call) {
   if (is_of_static_program(call.number) && on_static_program(call, result)) return result;
   if (plan().is_serial() || input::is_on()) note_deadly(call);
   if (input::recording()) note_filter(call);
+  const OpenedDevice device(call);
   if (plan().is_serial()) {
     drain_stores(call);
     note_code_mapped(call);
@@ -418,8 +419,7 @@ long make_untold(Call& call) {
   }
   note_private_file(call, result);
   if (served::g_watches) served::note({call.number, call.a, call.b, call.c, call.d, result});
-  if (may_own_memory(call.number) && (plan().has_processes() || input::is_on()))
-    note_device(call, result);
+  device.note(result);
   return result;
 }
 

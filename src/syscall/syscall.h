@@ -32,12 +32,21 @@ struct Call {
   bool again = false;
 };
 long call_kernel(const Call& call);
-long on_memory(Call& call);  // mmap, munmap, mprotect, mremap, madvise, brk
-// Devices that do not fit a View with processes, or a recording (syscall/memory/device.cc).
-bool may_own_memory(long number);
-// The kernel has answered `result`. Tells the user, once a program, what a driver that works on the
-// memory of its process does not do here. REQUIRES: the View has processes, or a recording is made.
-void note_device(const Call& call, long result);
+long on_memory(Call& call);        // mmap, munmap, mprotect, mremap, madvise, brk
+bool may_own_memory(long number);  // it may open a device that works on its process's memory
+// A device that does not fit a View with processes, or a recording (syscall/memory/device.cc), if
+// the call opens one. Its name is read when this is made, before the call: the task holds it then.
+// Afterwards others may have its page, and to read it again would be an event.
+class OpenedDevice {
+ public:
+  explicit OpenedDevice(const Call& call);
+  // The kernel has answered `result`. Tells the user, once a program, what a driver that works on
+  // the memory of its process does not do here.
+  void note(long result) const;
+
+ private:
+  char path_[64] = "";
+};
 long on_process(Call& call);      // clone, fork, exec, exit, wait, ids
 long on_signal_call(Call& call);  // sigaction, sigprocmask, kill, ...
 long on_futex(Call& call);

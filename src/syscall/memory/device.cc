@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 
 #include "control/control.h"
-#include "control/options.h"
+#include "control/plan.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "sys/report.h"
@@ -28,25 +28,28 @@ bool begins_with(const char* text, const char* begin) {
 
 bool may_own_memory(long number) { return number == SYS_open || number == SYS_openat; }
 
-void note_device(const Call& call, long result) {
-  if (result < 0 || input::replaying()) return;
-  char path[64];
+OpenedDevice::OpenedDevice(const Call& call) {
+  if (!may_own_memory(call.number) || (!plan().has_processes() && !input::is_on())) return;
   const long at = call.number == SYS_openat ? call.b : call.a;
-  if (trap::string_from_program(path, at, sizeof path) < 0) return;
+  if (trap::string_from_program(path_, at, sizeof path_) < 0) path_[0] = 0;
+}
+
+void OpenedDevice::note(long result) const {
+  if (!path_[0] || result < 0 || input::replaying()) return;
   bool owns_memory = false;
-  for (const char* owner : kOwners) owns_memory |= begins_with(path, owner);
+  for (const char* owner : kOwners) owns_memory |= begins_with(path_, owner);
   if (!owns_memory || __atomic_exchange_n(&shared().program.told_device, 1u, __ATOMIC_RELAXED))
     return;
   if (input::recording()) {
     report(
         "%s is not recorded: the calls of its driver fail, as where there is no such device; "
         "'weir run --order serial' and 'weir hunt' run programs that need it",
-        path);
+        path_);
   } else {
     report(
         "%s belongs to one process, and here each thread has its own: the calls of its driver "
         "may fail; 'weir run --order token --view direct' runs programs that need it",
-        path);
+        path_);
   }
 }
 
