@@ -370,12 +370,13 @@ void hold_memory(Task& task) {
                          : SYS_writev;
   effects::Before before;
   effects::prepare(request, &before);
+  // A vfork child has borrowed all pages, and is no task that could come to an event.
   const auto reads = [](void*, uint64_t at, uint64_t size) {
-    view::current().touch(at, size, false);
+    if (!self().identity.in_vfork) view::current().touch(at, size, false);
     if (shared_memory::g_active) shared_memory::touch(self(), at, size, true);
   };
   const auto writes = [](void*, uint64_t at, uint64_t size) {
-    view::current().touch(at, size, true);
+    if (!self().identity.in_vfork) view::current().touch(at, size, true);
     if (shared_memory::g_active) shared_memory::touch(self(), at, size, false);
   };
   for (uint64_t events = ~uint64_t{0};

@@ -321,7 +321,10 @@ long borrow_program(Frame& frame, const ForkRequest& request, int& pidfd) {
   const uint64_t identity = constant::is_on() ? constant::next_child() : 0;
   int descriptor = -1;
   if (multi) {
-    (void)order::current().stand_still(self(), order::kForEver);
+    {
+      const shared_memory::SleepScope sleeps(me);  // who still computes may want what it has
+      (void)order::current().stand_still(me, order::kForEver);
+    }
     view::current().drop_retained_copies();
     view::current().borrow_all();
   }
