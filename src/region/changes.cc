@@ -4,6 +4,11 @@
 // first write traps, the twin is copied, and the region is open as before. So a region that is not
 // written costs one change of level, and no comparison. The thread that traps pushes the region on
 // a list of written ones, without a lock.
+//
+// A large region may be mostly untouched, and to read such a page would make it real memory. So of
+// a large one only those stretches are copied that the kernel has given memory to, and only they
+// are compared. All else is zeros on both sides, except where the program has taken memory away
+// since the checkpoint (MADV_REMOVE). So a bit for each page of the twin says what was copied.
 
 #include <errno.h>
 #include <string.h>
@@ -11,6 +16,7 @@
 #include "region/diff.h"
 #include "region/registry.h"
 #include "region/signals_blocked.h"
+#include "region/space.h"
 
 namespace weir::region {
 
@@ -24,6 +30,75 @@ void push_modified(Region& region) {
                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
+// From this size on it has Region::twin_pages, and its twin is a mapping of its own (pool.cc).
+constexpr uint64_t kLarge = (uint64_t{1} << 18) + 1;
+
+uint64_t bytes_of_twin_pages(const Region& region) {
+  return (page_up(region.size) / kPage + 63) / 64 * sizeof(uint64_t);
+}
+
+// False: no memory. REQUIRES: registry.
+bool take_twin(Region& region) {
+  Pool& memory = g_state->other;
+  if (region.twin) return true;
+  if (region.size >= kLarge && !region.twin_pages &&
+      !(region.twin_pages = static_cast<uint64_t*>(memory.take(bytes_of_twin_pages(region)))))
+    return false;
+  region.twin = static_cast<char*>(memory.take(region.size));
+  return region.twin != nullptr;
+}
+
+// The first page of the twin in [page, limit) that was copied, or `limit`.
+uint64_t next_twin_page(const Region& region, uint64_t page, uint64_t limit) {
+  while (page < limit) {
+    if (const uint64_t bits = region.twin_pages[page / 64] >> (page % 64)) {
+      page += static_cast<unsigned>(__builtin_ctzl(bits));
+      return page < limit ? page : limit;
+    }
+    page = (page / 64 + 1) * 64;
+  }
+  return limit;
+}
+
+// In offsets of the region: the next stretch from `from` on that has memory.
+Range next_data(const Region& region, uint64_t from) {
+  const Range found = next_populated(region.start + from, region.start + region.size);
+  return {found.start - region.start, found.limit - region.start};
+}
+
+// What [from, limit) has of the first page of the twin there that was copied.
+Range next_copied(const Region& region, uint64_t from, uint64_t limit) {
+  const uint64_t end = page_up(limit) / kPage, page = next_twin_page(region, from / kPage, end);
+  if (page == end) return {limit, limit};
+  const uint64_t at = page * kPage;
+  return {at > from ? at : from, at + kPage < limit ? at + kPage : limit};
+}
+
+void copy_twin(Region& region) {
+  if (!region.twin_pages) {
+    memcpy(region.twin, open_address(region.start), region.size);
+    return;
+  }
+  for (Range data{}; data.start < region.size;) {
+    const uint64_t behind = data.limit;
+    data = next_data(region, behind);
+    for (Range old = next_copied(region, behind, data.start); !old.empty();
+         old = next_copied(region, old.limit, data.start))
+      memset(region.twin + old.start, 0, old.size());
+    memcpy(region.twin + data.start, open_address(region.start + data.start), data.size());
+    for (uint64_t page = data.start / kPage; page < page_up(data.limit) / kPage; page++)
+      region.twin_pages[page / 64] |= uint64_t{1} << (page % 64);
+  }
+}
+
+// From `from` on, the next stretch that may differ from the twin; empty: none does.
+Range next_stretch(const Region& region, uint64_t from) {
+  if (!region.twin_pages) return {from, region.size};
+  const Range data = next_data(region, from);
+  const Range old = next_copied(region, from, data.start);
+  return old.empty() ? data : old;
+}
+
 }  // namespace
 
 int make_twin(Region& region) {
@@ -31,7 +106,7 @@ int make_twin(Region& region) {
   // for older than the checkpoint.
   const SignalsBlocked blocked;
   if (!region.watched) return 0;
-  memcpy(region.twin, open_address(region.start), region.size);
+  copy_twin(region);
   region.modified = true;
   __atomic_store_n(&region.watched, false, __ATOMIC_RELEASE);
   note_change(region);
@@ -64,8 +139,7 @@ void visit_modified(Visit visit) {
 int checkpoint(const void* address) {
   Region* region = find(reinterpret_cast<uint64_t>(address));
   if (!region) return ENOENT;
-  if (!region->twin && !(region->twin = static_cast<char*>(g_state->other.take(region->size))))
-    return ENOMEM;
+  if (!take_twin(*region)) return ENOMEM;
   const OwnerGuard guard(region->lock);
   region->modified = false;
   if (region->watched) return 0;
@@ -81,15 +155,25 @@ int checkpoint(const void* address) {
 template <typename Visit>
 bool visit_changes(Region& region, Visit visit) {
   const char* now = open_address(region.start);
+  Range part{};  // that may differ
   for (size_t from = 0;;) {
     size_t start;
     {
       const OwnerGuard guard(region.lock);
       if (!region.twin) return false;
       if (!region.modified) return true;
-      start = next_change(now, region.twin, region.size, from);
-      if (start >= region.size) return true;
-      from = next_equal(now, region.twin, region.size, start);
+      for (start = part.limit; start == part.limit;) {
+        if (from >= part.limit) part = next_stretch(region, from);
+        if (part.empty()) return true;
+        start = next_change(now, region.twin, part.limit, from > part.start ? from : part.start);
+        if (start == part.limit) from = start;
+      }
+      from = next_equal(now, region.twin, part.limit, start);
+      while (from == part.limit && from < region.size) {  // a run may go on behind it
+        part = next_stretch(region, from);
+        if (part.start != from || part.empty()) break;
+        from = next_equal(now, region.twin, part.limit, from);
+      }
     }
     if (from > start)
       visit(start, from - start);  // not where another thread has just undone the change
@@ -126,7 +210,9 @@ void forget_changes(Region& region) {
   }
   if (region.is_listed) visit_modified([](Region&) {});
   g_state->other.give(region.twin, region.size);
+  if (region.twin_pages) g_state->other.give(region.twin_pages, bytes_of_twin_pages(region));
   region.twin = nullptr;
+  region.twin_pages = nullptr;
 }
 
 }  // namespace weir::region

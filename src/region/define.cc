@@ -101,14 +101,28 @@ void set_converting(uint64_t start, uint64_t end) {
                    __ATOMIC_SEQ_CST);  // before the pages are protected
 }
 
-// Pages from `start` on become other memory with the same bytes: of the file from `offset` on, or
+// To pages that are zero: what is zero there need not become memory here.
+void copy_nonzero(char* to, const char* from, uint64_t size) {
+  for (uint64_t at = 0; at < size; at += kPage) {
+    if (from[at] || memcmp(from + at, from + at + 1, kPage - 1)) memcpy(to + at, from + at, kPage);
+  }
+}
+
+void copy_populated(char* to, uint64_t offset, uint64_t size) {
+  for (Range part{offset, offset}; part.start < offset + size; part.start = part.limit) {
+    part = next_populated(part.start, offset + size);
+    memcpy(to + (part.start - offset), open_address(part.start), part.limit - part.start);
+  }
+}
+
+// Pages become other memory with the same bytes: of the file, in which their place is `offset`, or
 // private again.
 int exchange(uint64_t start, uint64_t size, uint64_t offset, bool to_file) {
   const SignalsBlocked blocked;  // a handler on this thread could not wait for this thread
   set_converting(start, start + size);
   int result = sys::protect(start, size, PROT_READ) ? ENOMEM : 0;
   if (!result && to_file) {
-    memcpy(open_address(offset), reinterpret_cast<const void*>(start), size);
+    copy_nonzero(open_address(offset), reinterpret_cast<const char*>(start), size);
     result = map_again(start, offset, size, kWrite);
     sys::raw(SYS_madvise, static_cast<long>(start), static_cast<long>(size), MADV_DODUMP);
   } else if (!result) {
@@ -116,7 +130,7 @@ int exchange(uint64_t start, uint64_t size, uint64_t offset, bool to_file) {
     const long fresh = sys::raw(SYS_mmap, 0, static_cast<long>(size), PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     result = fresh < 0 ? ENOMEM : 0;
-    if (!result) memcpy(reinterpret_cast<void*>(fresh), reinterpret_cast<const void*>(start), size);
+    if (!result) copy_populated(reinterpret_cast<char*>(fresh), offset, size);
     if (!result && sys::raw(SYS_mremap, fresh, static_cast<long>(size), static_cast<long>(size),
                             MREMAP_MAYMOVE | MREMAP_FIXED, static_cast<long>(start)) < 0)
       result = ENOMEM;
@@ -133,9 +147,12 @@ void turn_back(uint64_t start, uint64_t end) {
   for (uint64_t page = start; page < end;) {
     uint64_t run = page;
     while (run < end && !is_converted(run)) run += kPage;
-    if (run > page && !exchange(page, run - page, 0, false)) {  // else it stays shared
-      sys::raw(SYS_madvise, reinterpret_cast<long>(open_address(place_at_home(page))),
-               static_cast<long>(run - page), MADV_REMOVE);
+    if (run > page &&
+        !exchange(page, run - page, place_at_home(page), false)) {  // else it stays shared
+      char* place = open_address(place_at_home(page));              // zeros, for copy_nonzero
+      if (sys::raw(SYS_madvise, reinterpret_cast<long>(place), static_cast<long>(run - page),
+                   MADV_REMOVE))
+        memset(place, 0, run - page);
     }
     page = run + kPage;
   }

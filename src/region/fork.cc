@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "region/registry.h"
+#include "region/space.h"
 #include "sys/memory.h"
 #include "sys/report.h"
 
@@ -73,14 +74,9 @@ bool copy_file(int to) {
     });
     return copied;
   }
-  const auto end = static_cast<long>(state.top);
-  for (long at = 0; at < end;) {
-    const long data = sys::raw(SYS_lseek, state.file, at, SEEK_DATA);
-    if (data == -ENXIO) return true;  // only holes follow
-    if (data < 0) return false;
-    at = sys::raw(SYS_lseek, state.file, data, SEEK_HOLE);
-    if (at < 0 || !copy_range(to, static_cast<uint64_t>(data), static_cast<uint64_t>(at)))
-      return false;
+  for (Range part{}; part.start < state.top; part.start = part.limit) {
+    part = next_populated(part.start, state.top);
+    if (!part.empty() && !copy_range(to, part.start, part.limit)) return false;
   }
   return true;
 }

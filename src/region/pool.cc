@@ -30,11 +30,7 @@ void* Pool::take(size_t size) {
   const size_t whole = size_t{1} << kind;
   if (Free* block = free_[kind]) {
     free_[kind] = block->next;
-    if (whole > kChunk / 4) {
-      sys::raw(SYS_madvise, reinterpret_cast<long>(block), static_cast<long>(whole), MADV_DONTNEED);
-    } else {
-      memset(static_cast<void*>(block), 0, whole);
-    }
+    memset(static_cast<void*>(block), 0, whole > kChunk / 4 ? sizeof *block : whole);
     return block;
   }
   if (whole > kChunk / 4) return map(whole);
@@ -54,6 +50,9 @@ void Pool::give(void* block, size_t size) {
   if (!block) return;
   Free* freed = static_cast<Free*>(block);
   const unsigned kind = class_of(size);
+  if (size_t{1} << kind > kChunk / 4)
+    sys::raw(SYS_madvise, reinterpret_cast<long>(block), static_cast<long>(size_t{1} << kind),
+             MADV_DONTNEED);
   freed->next = free_[kind];
   free_[kind] = freed;
 }

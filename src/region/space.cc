@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "region/state.h"
 
@@ -115,5 +116,20 @@ void give_space(uint64_t offset, uint8_t block) {
 }
 
 uint64_t take_pages(uint64_t pages) { return take_top(pages * kPage, kPage, false); }
+
+Range next_populated(uint64_t start, uint64_t limit) {
+  if (!is_our_file()) return {start, limit};
+  const auto seek = [](uint64_t from, int whence) {
+    return sys::raw(SYS_lseek, g_state->file, static_cast<long>(from), whence);
+  };
+  const long data = seek(start, SEEK_DATA);
+  if (data == -ENXIO) return {limit, limit};  // only holes follow
+  if (data < 0) return {start, limit};
+  const auto from = static_cast<uint64_t>(data);
+  if (from >= limit) return {limit, limit};
+  const long hole = seek(from, SEEK_HOLE);
+  const uint64_t end = hole < 0 ? limit : static_cast<uint64_t>(hole);
+  return {from, end < limit ? end : limit};
+}
 
 }  // namespace weir::region

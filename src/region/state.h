@@ -108,9 +108,10 @@ struct Region {
   Level common;  // of set 0
   // From here on, what a change of level and a trap seldom need.
   void* context;
-  uint64_t home;   // where it was defined, or 0
-  uint64_t paged;  // is_paged: where its own pages are
-  char* twin;      // its bytes at the checkpoint, from when it has been written on
+  uint64_t home;         // where it was defined, or 0
+  uint64_t paged;        // is_paged: where its own pages are
+  char* twin;            // its bytes at the checkpoint, from when it has been written on
+  uint64_t* twin_pages;  // which pages of a large one's twin have been written, a bit for each
   Region* next_modified;
   Region* next_dying;
 
