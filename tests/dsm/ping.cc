@@ -2,7 +2,7 @@
 // what comes back, and on request comes to grief.
 //
 // usage: ping [--threads N] [--rounds N] [--seconds N] [--node N --do
-// kill|stop|exit0|exit3|return|fail|abort|segv]
+// kill|stop|starve|exit0|exit3|return|fail|abort|segv]
 //
 // Each thread of each node posts numbered messages to all servers, which check that they come in
 // order; asks for replies of all sizes up to 1 MB; and has replies given by a third node, to which
@@ -13,11 +13,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -91,10 +97,30 @@ class Server {
   uint64_t numbers_ = 0;
 };
 
+// The thread that tells the others that this node lives is kept from running for five seconds.
+void starve() {
+  pid_t watch = 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::getline(std::ifstream(thread.path() / "comm"), name);
+    if (name == "weir-dsm watch") watch = std::stoi(thread.path().filename());
+  }
+  if (!watch) fail("there is no thread \"weir-dsm watch\"");
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+  if (fork()) return;
+  if (ptrace(PTRACE_SEIZE, watch, nullptr, nullptr) ||
+      ptrace(PTRACE_INTERRUPT, watch, nullptr, nullptr) || waitpid(watch, nullptr, __WALL) != watch)
+    perror("ptrace");
+  sleep(5);
+  ptrace(PTRACE_DETACH, watch, nullptr, nullptr);
+  _exit(0);
+}
+
 void come_to_grief(const char* action, Bootstrap& bootstrap) {
   if (!strcmp(action, "kill")) kill(getpid(), SIGKILL);
   if (!strcmp(action, "term")) kill(getpid(), SIGTERM), pause();
   if (!strcmp(action, "stop")) kill(getpid(), SIGSTOP);
+  if (!strcmp(action, "starve")) starve();
   if (!strcmp(action, "exit0")) exit(0);
   if (!strcmp(action, "exit3")) exit(3);
   if (!strcmp(action, "_exit")) _exit(0);

@@ -13,8 +13,10 @@
 //   2. Events are handled in the order in which the kernel has them: of two deaths, the cause comes
 //      first. (not checkable: the kernel alone knows the order of events)
 //   3. Silence counts only while this thread itself has been running: a job that is stopped as a
-//      whole (by a terminal, a debugger of launchers, sleep of the machine) goes on afterwards.
-//      (not checkable: who is stopped checks nothing)
+//      whole (by a terminal, a debugger of launchers, sleep of the machine) goes on afterwards. Nor
+//      is it a verdict on a process of this machine, which may not get to run on a busy one: it
+//      counts as gone only if the kernel says that it is stopped. (not checkable: who is stopped
+//      checks nothing)
 //   4. A node that said goodbye may go. (not checkable: the node that ends is gone)
 //   5. Launchers send SIGTERM to the processes that are left. It waits for a moment, so that the
 //      reason can arrive. If none comes, it has its usual effect. (not checkable: a signal may come
@@ -53,6 +55,18 @@ int64_t now_milliseconds() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);  // stands still while the machine sleeps
   return now.tv_sec * int64_t{1000} + now.tv_nsec / 1000000;
+}
+
+// Whether a process of this machine is stopped, by a signal or a debugger.
+bool is_stopped(pid_t pid) {
+  char path[40], text[400];
+  snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t size = file < 0 ? 0 : read(file, text, sizeof text - 1);
+  if (file >= 0) close(file);
+  text[std::max<ssize_t>(size, 0)] = 0;
+  const char* name_end = strrchr(text, ')');
+  return name_end && name_end[1] == ' ' && (name_end[2] == 'T' || name_end[2] == 't');
 }
 
 int open_process(pid_t pid) { return static_cast<int>(syscall(SYS_pidfd_open, pid, 0)); }
@@ -258,9 +272,21 @@ void Watch::beat(Time now) {
     if (peer.socket < 0) continue;
     tell(peer, {kAlive, node_, 0, 0}, "");
     if (slept > timeout_ / 2) peer.heard = now;
-    if (now - peer.heard <= timeout_ || !claim_ending()) continue;
-    const std::string reason = name_of(peer.node) + " has not answered for " +
-                               std::to_string((now - peer.heard) / 1000) + " s";
+    if (now - peer.heard <= timeout_) continue;
+    const std::string silence =
+        "has not answered for " + std::to_string((now - peer.heard) / 1000) + " s";
+    if (peer.process >= 0 && !is_stopped(static_cast<pid_t>(nodes_[peer.node].pid))) {
+      if (peer.excused) continue;
+      peer.excused = true;
+      print_line(("node " + std::to_string(node_) + ": node " + std::to_string(peer.node) + " " +
+                  name_of(peer.node) + " " + silence +
+                  ". It is not stopped, so the machine may be busy: this node waits for it")
+                     .c_str());
+      continue;
+    }
+    if (!claim_ending()) continue;
+    const std::string reason =
+        name_of(peer.node) + (peer.process >= 0 ? " is stopped, and " : " ") + silence;
     say(peer.node, reason);
     // It may be stopped for good, and nobody's launcher may look after it.
     if (peer.process >= 0) syscall(SYS_pidfd_send_signal, peer.process, SIGKILL, nullptr, 0);

@@ -46,9 +46,10 @@ class Watch {
   enum NoteKind : uint32_t { kAlive = 0x57447701, kBye, kEnd };
   struct Peer {
     NodeId node = kNoNode;
-    int socket = -1;     // -1: it said goodbye
-    int process = -1;    // where it runs beside this one
-    bool knows = false;  // why the job ends: it said so itself, or is gone
+    int socket = -1;       // -1: it said goodbye
+    int process = -1;      // where it runs beside this one
+    bool knows = false;    // why the job ends: it said so itself, or is gone
+    bool excused = false;  // its silence has been told, since it runs
     Time heard = 0;
     std::string input;
   };
