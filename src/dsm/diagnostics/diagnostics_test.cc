@@ -144,7 +144,7 @@ TEST(Waits, LocksAndBarriersAreFollowed) {
       << text;
   EXPECT_TRUE(has(text, "node 2 (process 1): runs; holds lock 7, for 3.00 s")) << text;
   EXPECT_TRUE(has(text, "for grid + 4096 from node 2")) << text;
-  EXPECT_TRUE(has(text, "node 4 does not answer")) << text;
+  EXPECT_TRUE(has(text, "node 4 has not answered for 2.00 s: it is stopped")) << text;
   EXPECT_FALSE(has(text, "deadlock")) << text;
 }
 

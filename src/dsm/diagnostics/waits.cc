@@ -235,7 +235,8 @@ std::string Waits::describe(const States& nodes) {
   for (NodeId node = 0; node < nodes.size(); node++) {
     const std::string name = "node " + std::to_string(node);
     if (!nodes[node]) {
-      text += name + " does not answer\n";
+      text += name + " has not answered for " + text_of_time(kReplies) +
+              ": it is stopped, or does not get to run\n";
       continue;
     }
     const NodeState& state = *nodes[node];

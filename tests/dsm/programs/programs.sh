@@ -16,7 +16,7 @@ try() {
   shift 2
   case $name in
     mixed) program=("$bin/mixed_${mpirun##*.}") ;;
-    picture) program=("$python" "$here/picture.py") ;;
+    picture | survey) program=("$python" "$here/$name.py") ;;
     *) program=("$bin/$name") ;;
   esac
   timeout -k 5 120 env WEIR_DSM_WAITS=30 "$@" "$mpirun" -n "$nodes" "${program[@]}" > out 2>&1
@@ -24,8 +24,10 @@ try() {
   [ "$status" = 0 ] && grep -q "^$name: right" out || bad "$mpirun -n $nodes $name $*: status $status"
 }
 
-programs=(containers fft knapsack life mixed multigrid openmp output particles queens samplesort spmv threads wavefront)
-[ "$python" = - ] || programs+=(picture)
+programs=(containers fft index knapsack life mixed multigrid openmp output particles pipeline queens ranks samplesort spmv teams threads
+  tides wavefront)
+[ -x "$bin/ising" ] && programs+=(ising)
+[ "$python" = - ] || programs+=(picture survey)
 protocols=(lrc hlrc) all_tapes=(off called auto) collects=(64K 1G)
 mpiruns=$(mpirun_of_each) || exit
 number=0
