@@ -1,7 +1,8 @@
 # On machines that nobody has used (tests/fresh): ./demo works on each release from nothing, and a
 # missing package is noticed. What is tested is what is committed. Each runs alone: it installs and
 # compiles with all processors. ./check has the demo of both releases, and the packages on the later
-# one; `./check --all` has them on both, and a whole ./check and the compilers of each.
+# one; `./check --all` has them on both, and a whole ./check and the compilers of each, and libweir-dsm
+# by the MPIs of the later one.
 set(releases bookworm trixie)
 if(DEFINED ENV{WEIR_FRESH})
   message(NOTICE "-- fresh.* are left out: this is such a machine itself")
@@ -18,6 +19,10 @@ foreach(release IN LISTS releases)
   add_test(NAME fresh.compilers.${release} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fresh ${release} tests/compilers.sh build/release all)
   set_tests_properties(fresh.compilers.${release} PROPERTIES TIMEOUT 7200 LABELS "fresh;rest" RUN_SERIAL ON)
 endforeach()
+# Open MPI 5 and MPICH 4.2, which the later release has: libweir-dsm alone is built there, and all of its tests run, by both. It takes 25 minutes on
+# two idle processors.
+add_test(NAME fresh.dsm.trixie COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/fresh trixie tests/dsm/suite.sh)
+set_tests_properties(fresh.dsm.trixie PROPERTIES TIMEOUT 5400 LABELS "fresh;rest" RUN_SERIAL ON)
 # Packages, which programs of a release run on that release and later ones: built here, used on
 # both by a user who has not seen the source.
 file(STRINGS /etc/os-release here REGEX "^VERSION_CODENAME=")

@@ -13,7 +13,7 @@ named() {
   shift 2
   timeout -k 5 40 "$@" "$program" "$where" > out 2>&1
   status=$?
-  [ "$status" != 0 ] && [ "$status" != 124 ] || bad "$* $where: status $status"
+  [ "$status" != 0 ] && [ "$status" != 124 ] || loses_status "$1" "$status" || bad "$* $where: status $status"
   [ $((SECONDS - start)) -le 15 ] || bad "$* $where: it took $((SECONDS - start)) s"
   grep -qE "^weir-dsm: node [0-9]: an exception $text" out || bad "$* $where: not said: $text"
   ! grep -qE "waits at" out || bad "$* $where: the wrong reason is given"

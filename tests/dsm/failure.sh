@@ -70,7 +70,7 @@ for mpirun in $mpiruns; do
   [ "$status" != 0 ] || bad "$mpirun stop: status 0"
   expect "$mpirun stop" "$all" '^weir-dsm: node [012] ends because node 3 \(.*\) is stopped, and has not answered for [0-9]+ s$'
   # A node that is silent, since its thread does not get to run, and is not stopped: a busy machine. The job goes on.
-  timeout=2 run "$mpirun starve" "$mpirun" 3 --node 2 --do starve --seconds 8
+  timeout=2 run "$mpirun starve" "$mpirun" 3 --node 2 --do starve --seconds 10 --rounds 2
   [ "$status" = 0 ] || bad "$mpirun starve: status $status"
   expect "$mpirun starve" 2 '^weir-dsm: node [01]: node 2 \(.*\) has not answered for [0-9]+ s[.] It is not stopped'
   expect "$mpirun starve" 1 '^ping: 3 nodes, .*: well$'

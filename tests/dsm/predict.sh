@@ -48,7 +48,8 @@ for nodes in 2 4; do
   of=$(counted misses) check "water-$nodes-all" "$nodes" 20 15 30 "$bin/water-nsquared" --small --tapes all
   check "gauss-$nodes-none" "$nodes" 2 2 10 "$bin/gauss" --small
   check "gauss-$nodes-all" "$nodes" 10 10 25 "$bin/gauss" --small --tapes all
-  WEIR_DSM_PROTOCOL=hlrc check "hlrc-$nodes" "$nodes" 0 0 3 "$bin/sor" --small
+  # A node that fetches late, on a busy machine, gets what others have flushed for the next barrier, and then has no miss there.
+  WEIR_DSM_PROTOCOL=hlrc check "hlrc-$nodes" "$nodes" 10 5 8 "$bin/sor" --small
 done
 check barnes 4 5 5 8 "$bin/barnes" --small
 check mm 4 5 5 8 "$bin/mm" --small --tapes all

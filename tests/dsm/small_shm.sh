@@ -29,5 +29,5 @@ for mpirun in $mpiruns; do
 done
 in_room 26m 'WEIR_DSM_CHANNELS is [12] instead of 4' mpirun.mpich -n 3 "$program" 3
 # (Of more nodes, or with less room, MPI's own shared memory would not fit either.)
-OMPI_MCA_btl=self,tcp in_room 3m 'messages go by other ways' mpirun.openmpi -n 3 "$program" 3
+OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo in_room 3m 'messages go by other ways' mpirun.openmpi -n 3 "$program" 3
 exit "$failed"

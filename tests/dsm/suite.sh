@@ -4,7 +4,7 @@
 # usage: tests/dsm/suite.sh [CTEST OPTION...]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-tools/setup build dsm python fortran test
+tools/setup build dsm python fortran test page
 cmake --preset release -Wno-dev -DWEIR_REQUIRE_COMPONENTS=ON \
   -DWEIR_REGION=ON -DWEIR_DSM=ON -DWEIR_PYTHON=ON -DWEIR_FORTRAN=ON -DWEIR_BENCH=ON -DWEIR_TESTS=ON >/dev/null
 cmake --build --preset release -j "$(nproc)" --target tests/dsm/all bench/dsm/all bindings/all examples/dsm/all src/dsm/commands/all \

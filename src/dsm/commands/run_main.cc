@@ -1,5 +1,6 @@
 // weir-dsm-run: starts a program of libweir-dsm on several nodes by the launcher that is here, with
 // what the machine needs, and says what a failed start means.
+#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -67,16 +68,22 @@ std::string found_in_path(const std::string& name) {
 // The loader that a program names in its header; "" if it is a script, or static.
 std::string loader_of(const std::string& program) {
   std::ifstream file(program, std::ios::binary);
-  std::string head(64 << 10, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(file.gcount()));
-  if (!head.starts_with("\x7f"
-                        "ELF"))
+  const auto read = [&file](uint64_t at, void* to, size_t size) {
+    file.seekg(static_cast<std::streamoff>(at));
+    return !!file.read(static_cast<char*>(to), static_cast<std::streamsize>(size));
+  };
+  Elf64_Ehdr head;
+  if (!read(0, &head, sizeof head) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+      head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_phentsize != sizeof(Elf64_Phdr))
     return "";
-  const size_t at = head.find("/ld-linux");
-  if (at == std::string::npos) return "";
-  const size_t start = head.rfind('\0', at) + 1;
-  return head.substr(start, head.find('\0', at) - start);
+  for (unsigned i = 0; i < head.e_phnum; i++) {
+    Elf64_Phdr segment;
+    if (!read(head.e_phoff + i * sizeof segment, &segment, sizeof segment)) return "";
+    if (segment.p_type != PT_INTERP || segment.p_filesz > 4096) continue;
+    std::string loader(segment.p_filesz, '\0');
+    return read(segment.p_offset, loader.data(), loader.size()) ? loader.c_str() : "";
+  }
+  return "";
 }
 
 // What the loader finds for a program, which is not executed.

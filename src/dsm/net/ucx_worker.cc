@@ -65,7 +65,10 @@ UcxContext::UcxContext(bool uses_dev_shm) {
   if (!getenv("UCX_TLS"))
     check(ucp_config_modify(config, "TLS", uses_dev_shm ? "^sysv" : "^sysv,posix"),
           "ucp_config_modify");
-  // UCX reserves places for 512 messages a worker, 4.3 MB; more are made as they are needed.
+  // UCX reserves places for 512 messages a worker, 4.3 MB; more are made as they are needed. Its
+  // queue has 64 entries, each with such a place; from UCX 1.15 on it would have 256 (room.cc).
+  if (!getenv("UCX_MM_FIFO_SIZE"))
+    check(ucp_config_modify(config, "MM_FIFO_SIZE", "64"), "ucp_config_modify");
   if (!getenv("UCX_MM_RX_BUFS_GROW"))
     check(ucp_config_modify(config, "MM_RX_BUFS_GROW", "64"), "ucp_config_modify");
   ucp_params_t params{};
