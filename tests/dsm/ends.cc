@@ -59,6 +59,26 @@ int main(int argc, char** argv) {
     std::thread([] { usleep(300'000); }).detach();
     pthread_exit(nullptr);
   }
+  if (what == "fetches-late") {  // a thread still waits for a unit when the others come to the end
+    weir_dsm_attributes attributes{};
+    attributes.protocol = WEIR_DSM_SC;
+    attributes.unit = WEIR_DSM_ANNOTATED;
+    const auto* words = static_cast<long*>(weir_dsm_alloc_shared(1000, sizeof(long), &attributes));
+    if (is_last_node()) weir_dsm_write_access(words), usleep(400'000);
+    if (weir_dsm_node() == 0) {
+      usleep(150'000);
+      std::thread([words] {
+        weir_dsm_read_access(words);
+        printf("node 0: has it\n");
+      }).detach();
+      usleep(100'000);
+    }
+    const unsigned node = weir_dsm_node();
+    weir_dsm_finish();
+    printf("node %u: well\n", node);
+    usleep(200'000);
+    return 0;
+  }
   if (what == "goes-on") {
     std::thread([first = pthread_self()] { go_on(first); }).detach();
     pthread_exit(nullptr);

@@ -43,6 +43,10 @@ for mpirun in $(mpirun_of_each); do
   fails _exit 'node [0-2]: the program ended \(_exit, status 0\) before weir_dsm_finish' "${three[@]}"
   fails execute 'node 2: the program executes true before weir_dsm_finish: no node would be left; fork before it' "${three[@]}"
   timeout -k 5 60 "${three[@]}" executes-nothing > out 2>&1 && [ "$(grep -c '^node [0-2]: well$' out)" = 3 ] || bad "$mpirun executes-nothing"
+  for _ in 1 2 3 4; do
+    timeout -k 5 60 "${three[@]}" fetches-late > out 2>&1 && [ "$(grep -c '^node [0-2]: well$' out)" = 3 ] && grep -q '^node 0: has it$' out ||
+      bad "$mpirun fetches-late"
+  done
   fails worker 'node 2: worker 5 of weir_dsm_run ends by pthread_exit, or is cancelled' env WEIR_DSM_THREADS=2 "${three[@]}"
 done
 # Without a launcher nobody waits: as in any other process.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <exception>
 #include <sstream>
@@ -253,6 +254,9 @@ void weir_dsm_finish(void) {
       if (!why.empty()) fail("the recording is not complete: %s", why.c_str());
     }
     races = thread.node.checker.finish(thread, held);
+    // A handler of a signal may be in an access on a thread that is none of the program's (MPI's).
+    while (thread.node.fetching > 0)
+      thread.node.changed.wait_for(held, std::chrono::milliseconds(5));
   }
   thread.node.diagnostics.report(thread);
   g_bootstrap->barrier();
