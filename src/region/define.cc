@@ -104,7 +104,8 @@ void set_converting(uint64_t start, uint64_t end) {
 // To pages that are zero: what is zero there need not become memory here.
 void copy_nonzero(char* to, const char* from, uint64_t size) {
   for (uint64_t at = 0; at < size; at += kPage) {
-    if (from[at] || memcmp(from + at, from + at + 1, kPage - 1)) memcpy(to + at, from + at, kPage);
+    if (from[at] || memcmp(from + at, from + at + 1, kPage - 1) != 0)
+      memcpy(to + at, from + at, kPage);
   }
 }
 

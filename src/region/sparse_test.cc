@@ -74,7 +74,7 @@ TEST(Sparse, ACheckpointCostsWhatIsThere) {
 
 TEST(Sparse, WhatWasTakenAwaySinceTheCheckpointHasChanged) {
   HugeRegion region(64 * kMiB);
-  memset(region.now() + 10 * kMiB, 'a', 3 * 4096);
+  memset(region.now() + 10 * kMiB, 'a', size_t{3} * 4096);
   ASSERT_EQ(0, weir_region_checkpoint(region.p));
   region.now()[0] = 'b';
   ASSERT_EQ(0, madvise(region.open() + 10 * kMiB + 4096, 4096, MADV_REMOVE));
