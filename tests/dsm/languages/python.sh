@@ -52,7 +52,7 @@ for component in region dsm python; do
 done
 mv there moved
 package=$(find moved -name _core.\*.so)
-readelf -SW "$package" | grep -q ' \.debug_info ' && bad "$package is not stripped"
+readelf -SW "$package" | grep ' \.debug_info ' > /dev/null && bad "$package is not stripped"
 PYTHONPATH=$(realpath "$(dirname "$package")/..")
 run 2 mpirun.openmpi -n 2 "$python" "$here/arrays.py"
 run 2 "$python" -m weir_dsm.run -n 2 "$here/arrays.py"
