@@ -79,12 +79,13 @@ void copy_twin(Region& region) {
     memcpy(region.twin, open_address(region.start), region.size);
     return;
   }
-  for (Range data{}; data.start < region.size;) {
+  for (Range data{};;) {
     const uint64_t behind = data.limit;
     data = next_data(region, behind);
     for (Range old = next_copied(region, behind, data.start); !old.empty();
          old = next_copied(region, old.limit, data.start))
       memset(region.twin + old.start, 0, old.size());
+    if (data.empty()) break;
     memcpy(region.twin + data.start, open_address(region.start + data.start), data.size());
     for (uint64_t page = data.start / kPage; page < page_up(data.limit) / kPage; page++)
       region.twin_pages[page / 64] |= uint64_t{1} << (page % 64);

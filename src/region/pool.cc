@@ -50,9 +50,10 @@ void Pool::give(void* block, size_t size) {
   if (!block) return;
   Free* freed = static_cast<Free*>(block);
   const unsigned kind = class_of(size);
-  if (size_t{1} << kind > kChunk / 4)
-    sys::raw(SYS_madvise, reinterpret_cast<long>(block), static_cast<long>(size_t{1} << kind),
-             MADV_DONTNEED);
+  const size_t whole = size_t{1} << kind;
+  if (whole > kChunk / 4 &&
+      sys::raw(SYS_madvise, reinterpret_cast<long>(block), static_cast<long>(whole), MADV_DONTNEED))
+    memset(block, 0, size);  // locked memory (mlockall) stays
   freed->next = free_[kind];
   free_[kind] = freed;
 }

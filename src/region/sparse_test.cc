@@ -157,6 +157,20 @@ TEST(Sparse, MemoryThatBecomesARegionAndBackCostsWhatIsThere) {
   munmap(memory, kSize);
 }
 
+TEST(Sparse, ATwinOfLockedMemoryBeginsAsZeros) {
+  HugeRegion region(kMiB);
+  memset(region.now(), 'a', kMiB);
+  ASSERT_EQ(0, weir_region_checkpoint(region.p));
+  region.now()[0] = 'b';
+  const bool is_locked = mlockall(MCL_CURRENT | MCL_ONFAULT) == 0;  // else the usual case
+  ASSERT_EQ(0, weir_region_checkpoint_end(region.p));
+  if (is_locked) munlockall();
+  ASSERT_EQ(0, madvise(region.open(), kMiB, MADV_REMOVE));
+  ASSERT_EQ(0, weir_region_checkpoint(region.p));
+  region.now()[5] = 'c';
+  EXPECT_EQ((Changes{{5, 1}}), changes_of(region.p));
+}
+
 TEST(Sparse, AForkedChildHasTheTwinToo) {
   HugeRegion region(64 * kMiB);
   region.now()[40 * kMiB] = 'a';
