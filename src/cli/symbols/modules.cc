@@ -295,11 +295,21 @@ bool Modules::code_at(uint64_t address, void* bytes, size_t size) const {
 }
 
 bool Modules::may_load_in_vain(uint64_t address) const {
-  constexpr uint64_t kAround = 1024;
+  constexpr uint64_t kLargest = 1 << 16;
+  Dwfl_Module* module = at(address);
+  if (!module) return false;
+  // The function, since what follows it is another one's; of unknown size, what lies behind.
+  GElf_Off offset = 0;
+  GElf_Sym symbol{};
+  if (!dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr) ||
+      symbol.st_size <= offset || offset > kLargest) {
+    offset = 0;
+    symbol.st_size = 1024;
+  }
+  const uint64_t start = address - offset;
   for (const Mapping& mapping : mappings_) {
-    if (address < mapping.start || address >= mapping.limit) continue;
-    const uint64_t start = std::max(mapping.start, address - kAround);
-    std::vector<uint8_t> text(std::min(mapping.limit, address + kAround) - start);
+    if (address < mapping.start || address >= mapping.limit || start < mapping.start) continue;
+    std::vector<uint8_t> text(std::min({mapping.limit - start, symbol.st_size, kLargest}));
     return code_at(start, text.data(), text.size()) &&
            weir::may_load_in_vain(text.data(), text.size(), address - start);
   }

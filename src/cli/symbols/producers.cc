@@ -46,19 +46,38 @@ std::string comment_of(Elf* elf) {
   return "";
 }
 
-// clang says of functions that all calls in them are described, if it has optimized them.
-bool is_optimized(Unit& unit, Dwarf_Addr pc) {
+enum class Optimized : uint8_t { kUnknown, kNo, kYes };
+
+// Compilers say of functions that all calls in them are described, if they have optimized them;
+// clang does so from DWARF 5 on always.
+Optimized optimized(Unit& unit, Dwarf_Addr pc) {
+  Dwarf_Half version = 0;
+  if (dwarf_cu_info(unit.die.cu, &version, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr))
+    return Optimized::kUnknown;
   Dwarf_Die* scopes = nullptr;
   const int count = dwarf_getscopes(&unit.die, pc, &scopes);
-  bool is_found = false;
-  for (int i = 0; i < count && !is_found; i++) {
+  Optimized found = Optimized::kUnknown;
+  for (int i = 0; i < count; i++) {
     if (dwarf_tag(&scopes[i]) != DW_TAG_subprogram) continue;
-    is_found = dwarf_hasattr(&scopes[i], DW_AT_call_all_calls) ||
-               dwarf_hasattr(&scopes[i], DW_AT_GNU_all_call_sites);
+    const bool is_said = dwarf_hasattr(&scopes[i], DW_AT_call_all_calls) ||
+                         dwarf_hasattr(&scopes[i], DW_AT_GNU_all_call_sites);
+    if (is_said) found = Optimized::kYes;
+    else if (version >= 5) found = Optimized::kNo;
     break;
   }
   free(scopes);
-  return is_found;
+  return found;
+}
+
+bool is_by_clang(std::string_view producer) {
+  return producer.find("clang version ") != std::string_view::npos;
+}
+
+std::string_view producer_of(Unit& unit) {
+  Dwarf_Attribute attribute;
+  const char* producer =
+      dwarf_attr(&unit.die, DW_AT_producer, &attribute) ? dwarf_formstring(&attribute) : nullptr;
+  return producer ? producer : "";
 }
 
 }  // namespace
@@ -77,6 +96,16 @@ bool loads_atomics_by_moves(std::string_view producer, bool is_optimized) {
   if (clang == std::string_view::npos || !is_optimized) return false;
   const std::optional<int> version = version_behind(producer, clang + sizeof("clang version ") - 1);
   return version && *version <= kNewestClang;
+}
+
+// gcc has its options there, unless it was asked not to; then there is not even the processor.
+bool says_unoptimized(std::string_view producer) {
+  if (!producer.starts_with("GNU ") || producer.starts_with("GNU AS") ||
+      producer.starts_with("GNU GIMPLE") ||  // what other units are made of may be optimized
+      producer.find(" -march=") == std::string_view::npos)
+    return false;
+  const size_t last = producer.rfind(" -O");
+  return last == std::string_view::npos || producer.substr(last + 3).starts_with("0");
 }
 
 bool Producers::by_comment(Dwfl_Module* module) {
@@ -100,16 +129,28 @@ bool Producers::loads_atomics_by_moves(uint64_t address) {
   Dwfl_Module* module = modules_.at(address);
   if (!module) return false;
   if (std::optional<Unit> unit = modules_.unit_at(address)) {
-    Dwarf_Attribute attribute;
-    const char* producer =
-        dwarf_attr(&unit->die, DW_AT_producer, &attribute) ? dwarf_formstring(&attribute) : nullptr;
-    return producer &&
-           weir::cli::loads_atomics_by_moves(producer, is_optimized(*unit, address - unit->bias));
+    const std::string_view producer = producer_of(*unit);
+    const bool is_optimized =
+        is_by_clang(producer) && optimized(*unit, address - unit->bias) == Optimized::kYes;
+    return weir::cli::loads_atomics_by_moves(producer, is_optimized);
   }
   const std::string path = modules_.path_of(module);
   if (path.starts_with("/usr/lib") || path.starts_with("/lib"))
     return false;  // what it does inside is ordered by means that only its authors know
   return by_comment(module);
+}
+
+bool Producers::is_unoptimized(uint64_t address) {
+  std::optional<Unit> unit = modules_.unit_at(address);
+  if (!unit) return false;
+  const std::string_view producer = producer_of(*unit);
+  const Optimized by_function = optimized(*unit, address - unit->bias);
+  return is_by_clang(producer) ? by_function == Optimized::kNo
+                               : by_function != Optimized::kYes && says_unoptimized(producer);
+}
+
+bool Producers::may_load_in_vain(uint64_t address) {
+  return !is_unoptimized(address) && modules_.may_load_in_vain(address);
 }
 
 }  // namespace weir::cli

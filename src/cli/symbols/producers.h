@@ -15,13 +15,20 @@ namespace weir::cli {
 // compilers that are not known, false. `is_optimized`: it is known of the code that it is.
 bool loads_atomics_by_moves(std::string_view producer, bool is_optimized);
 
+// Whether its words say that it did not optimize.
+bool says_unoptimized(std::string_view producer);
+
 class Producers {
  public:
   explicit Producers(Modules& modules) : modules_(modules) {}
   // All compilers of which the code at the address may be do so.
   bool loads_atomics_by_moves(uint64_t address);
+  // Whether what the load there loads may be thrown away (code/decode/unused_load.h), and the
+  // compiler may have moved it to there: without optimization none moves a load.
+  bool may_load_in_vain(uint64_t address);
 
  private:
+  bool is_unoptimized(uint64_t address);
   bool by_comment(Dwfl_Module* module);
 
   Modules& modules_;

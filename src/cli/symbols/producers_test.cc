@@ -24,5 +24,16 @@ TEST(Producers, OfWhichItIsNot) {
     EXPECT_FALSE(loads_atomics_by_moves(other, true)) << other;
 }
 
+TEST(Producers, ThatDoNotOptimize) {
+  EXPECT_TRUE(says_unoptimized("GNU C17 12.2.0 -mtune=generic -march=x86-64 -g"));
+  EXPECT_TRUE(says_unoptimized("GNU C++17 12.2.0 -mtune=generic -march=x86-64 -g -O2 -O0 -fPIC"));
+  for (const char* other :
+       {"GNU C17 12.2.0 -mtune=generic -march=x86-64 -g -O1", "GNU C17 12.2.0 -march=x86-64 -Og",
+        "GNU C17 12.2.0 -g",  // asked not to tell
+        "GNU GIMPLE 12.2.0 -mtune=generic -march=x86-64 -g", "GNU AS 2.40", "clang version 19.1.7",
+        ""})
+    EXPECT_FALSE(says_unoptimized(other)) << other;
+}
+
 }  // namespace
 }  // namespace weir::cli

@@ -7,10 +7,9 @@
 
 namespace weir {
 
-// Of the load at `offset` of `text`: whether control may go on from there in one way that uses the
-// value, and in another that does not. False also if the value is used at once, or never (no
-// compiler loads what nobody uses, unless the source says so), if the instruction loads into no
-// general register, and if neither shows within some dozens of instructions. Pure.
+// Of the load at `offset` of `text`, a function: whether control may go on from there in one way
+// that uses the value, and in another that does not. False also if the value is used at once, or
+// never: no compiler loads what nobody uses, unless the source says so. Pure.
 bool may_load_in_vain(const uint8_t* text, size_t size, size_t offset);
 
 }  // namespace weir
