@@ -195,12 +195,28 @@ bool is_of_other_size(const ReportedSide& side, const ReportedObject& object) {
 
 Judgement doubt(const std::string& why, const std::string& module = "",
                 const std::string& source = "") {
-  return {false, why, module, source, false, false};
+  return {false, why, module, source, false, false, "", false};
 }
-Judgement is_atomic(const std::string& why) { return {false, why, "", "", true, false}; }
-const Judgement kProven = {true, "", "", "", false, false};
+Judgement is_atomic(const std::string& why) { return {false, why, "", "", true, false, "", false}; }
+const Judgement kProven = {true, "", "", "", false, false, "", false};
 const Judgement kMoved = {
-    false, "a compiler may have moved the read out of a condition", "", "", false, true};
+    false, "a compiler may have moved the read out of a condition", "", "", false, true, "", false};
+
+// Sources declare a variable twice, atomic and not (`#if`), and debug information says that it is
+// not. Then it is no std::atomic. Of _Atomic some compilers tell nothing.
+Judgement by_type(const Judgement& judgement, const ReportedObject& object) {
+  const Variable& variable = object.variable;
+  if (!judgement.is_clear || judgement.declared.empty() || !object.has_variable ||
+      !variable.has_type || variable.type.empty() || variable.is_atomic)
+    return judgement;
+  const size_t last = variable.name.find_last_of(".:");
+  const std::string name =
+      last == std::string::npos ? variable.name : variable.name.substr(last + 1);
+  if (name.substr(0, name.find('[')) != judgement.declared) return judgement;
+  return judgement.is_class
+             ? kProven
+             : doubt(judgement.why_not + ", but debug information says " + variable.type);
+}
 
 }  // namespace
 
@@ -217,7 +233,12 @@ Judgement AtomicProof::judge_place(const ReportedSide& side) {
       frame.file, frame.line, frame.column,
       files_at_ ? files_at_(frame.address) : std::vector<std::string>(), frame.function);
   if (found.is_plain || (!is_move && !found.is_assembly)) return kProven;
-  if (found.says_atomic) return is_atomic(found.why_not);
+  if (found.says_atomic) {
+    Judgement judgement = is_atomic(found.why_not);
+    judgement.declared = found.declared;
+    judgement.is_class = found.is_class;
+    return judgement;
+  }
   return doubt(found.why_not, "", found.is_missing ? frame.file : "");
 }
 
@@ -239,7 +260,7 @@ Judgement AtomicProof::judge(const ReportedSide& side, const ReportedObject& obj
   const std::pair instruction(innermost.module, innermost.offset);
   const auto known = known_.find(instruction);
   if (known != known_.end() && (known->second.is_proven || known->second.is_clear))
-    return known->second;
+    return by_type(known->second, object);
   Judgement& judgement = known_[instruction];
   const bool is_programs = !is_system_header(innermost.file);
   for (const Frame& frame : side.frames) {
@@ -250,8 +271,9 @@ Judgement AtomicProof::judge(const ReportedSide& side, const ReportedObject& obj
     if (!frame.is_inlined) break;
   }
   if (known == known_.end()) judgement = judge_place(side);
-  return !judgement.is_proven && !judgement.is_clear && is_of_other_size(side, object) ? kProven
-                                                                                       : judgement;
+  return !judgement.is_proven && !judgement.is_clear && is_of_other_size(side, object)
+             ? kProven
+             : by_type(judgement, object);
 }
 
 Judgement AtomicProof::judge(const ReportedRace& race) {

@@ -21,6 +21,9 @@ struct Judgement {
   std::string source;      // that is not found, if that is what it lacks
   bool is_clear = false;   // not proven, since it is one, by all that its names and types say
   bool is_moved = false;   // it may be no access of the source's (code/decode/unused_load.h)
+  // Clear by the declaration of this variable or member alone, as SourceScan::Found has it.
+  std::string declared = "";
+  bool is_class = false;
 };
 
 class AtomicProof {

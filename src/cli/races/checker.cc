@@ -98,7 +98,7 @@ Judgement Checker::judge(const ReportedRace& race) {
   if (!report_.by_keys || race.why != findings::Why::kPolicy || race.rule != "unordered")
     return source_->proof.judge(race);
   const std::string& why_not = source_->order.why_not(source_->reader.modules());
-  return {why_not.empty(), why_not, "", "", false, false};
+  return {why_not.empty(), why_not, "", "", false, false, "", false};
 }
 
 // The code and the source of both sides are the program's own.

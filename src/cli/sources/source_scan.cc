@@ -150,6 +150,8 @@ struct SourceScan::Closure {
   // it would stand in the declaration's place.
   std::set<std::string> entities;
   std::string missing;  // an #include that is not found
+  // _Atomic or atomic_ref: what is atomic by those is a plain variable for debug information.
+  bool has_qualifier = false;
   bool is_atomic(const std::string& file, int function, const std::string& name) const {
     return is_atomic_word(name) || atomic.contains({"", 0, name}) ||
            (function && atomic.contains({file, function, name}));
@@ -185,6 +187,8 @@ void SourceScan::Closure::add_names(const std::string& path, const SourceFile& f
                    (is_any(before->text, {"*", "&"}) && i >= 2 &&
                     (file.tokens[i].function == 0 || is_defined_there(file.tokens, i))));
     if (!is_call || has_type) declared.insert(file.tokens[i].text);
+    has_qualifier |=
+        !is_system_header(path) && is_any(file.tokens[i].text, {"_Atomic", "atomic_ref"});
     if (is_declared_entity(file.tokens, i)) entities.insert(file.tokens[i].text);
   }
   add_enumerators(file.tokens, &entities);
@@ -393,6 +397,14 @@ bool has_function(const SourceFile& file, const std::string& function, int line)
       file.tokens, [&](const Token& token) { return token.line <= line && token.text == name; });
 }
 
+// What is found of a statement of which something else is in doubt: a name that may be atomic
+// counts, but not as all that there is.
+SourceScan::Found in_doubt(SourceScan::Found declared, const SourceScan::Found& found) {
+  if (declared.is_plain) return found;
+  declared.declared.clear();
+  return declared;
+}
+
 }  // namespace
 
 SourceScan::Found SourceScan::look(const std::string& path, int line, int column,
@@ -420,27 +432,36 @@ SourceScan::Found SourceScan::look(const std::string& path, int line, int column
       return {false, "a pragma says that it is atomic", false, true};
   }
   const Closure& closure = closure_of(path, unit);
+  Found declared{true, ""};
   for (size_t i = statement.first; i <= statement.last; i++) {
     const Token& token = tokens[i];
     if (!token.is_name) continue;
-    if (closure.is_atomic(path, token.function, token.text))
-      return {false, token.text + " may be atomic", false, true, is_assembly(token.text)};
+    const bool is_called = i + 1 < tokens.size() && tokens[i + 1].text == "(";
+    if (closure.is_atomic(path, token.function, token.text)) {
+      const Found found{false, token.text + " may be atomic", false, true, is_assembly(token.text)};
+      const bool is_variable =
+          !is_called && !is_atomic_word(token.text) && !closure.is_macro(token.text);
+      if (!is_variable || !(declared.is_plain || declared.declared == token.text)) return found;
+      declared = found;
+      declared.declared = token.text;
+      declared.is_class = !is_header(path) && !path.ends_with(".c") && !closure.has_qualifier;
+      continue;
+    }
     if (is_any(token.text, {"static", "thread_local"}) && is_in_body(tokens, i))
-      return {false, "a static variable is initialized there"};
+      return in_doubt(declared, {false, "a static variable is initialized there"});
     if (closure.is_macro(token.text) || is_keyword(token.text) ||
         token.text.starts_with("__builtin_"))
       continue;
-    const bool is_call = i + 1 < tokens.size() && tokens[i + 1].text == "(";
-    if (is_call && !closure.declared.contains(token.text))
-      return {false, "what " + token.text + " is, the sources do not say"};
+    if (is_called && !closure.declared.contains(token.text))
+      return in_doubt(declared, {false, "what " + token.text + " is, the sources do not say"});
     if (!closure.missing.empty() && is_loud(token.text) && !closure.entities.contains(token.text)) {
-      return {
-          false,
-          "what " + token.text + " is, may stand in " + closure.missing + ", which is not found",
-          true};
+      return in_doubt(declared, {false,
+                                 "what " + token.text + " is, may stand in " + closure.missing +
+                                     ", which is not found",
+                                 true});
     }
   }
-  return {true, ""};
+  return declared;
 }
 
 }  // namespace weir::cli

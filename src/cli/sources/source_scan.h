@@ -26,6 +26,10 @@ class SourceScan {
     bool is_missing = false;   // the source, or one that it includes, is not found
     bool says_atomic = false;  // something in the statement is, by its name or definition
     bool is_assembly = false;  // ... by its own instructions
+    // All that says so is the declaration of this variable or member, and of what kind its type may
+    // be: a class (std::atomic), of which debug information would tell.
+    std::string declared = "";
+    bool is_class = false;
   };
   // The statement at that line; with a column (0: not known) the one of several there, and of one
   // with a head (`if (...)`) that or what it stands before. `unit` are the files of which debug

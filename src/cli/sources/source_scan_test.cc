@@ -341,5 +341,35 @@ TEST(ScanText, AnyBytesAreSurvived) {
   }
 }
 
+// All that says atomic is a declaration, beside which another one may be the program's.
+TEST_F(SourceScanTest, DeclaredTwice) {
+  const std::string either =
+      "#include <atomic>\n#if RACY\nusing Count = int;\n#else\nusing Count = std::atomic<int>;\n"
+      "#endif\n";
+  const SourceScan::Found one =
+      look(either + "Count alive;\nvoid f() {\n  alive++;  // HERE\n}\n", "twice.cc");
+  EXPECT_TRUE(one.says_atomic);
+  EXPECT_EQ(one.declared, "alive");
+  EXPECT_TRUE(one.is_class);
+  const SourceScan::Found loaded = look(
+      either + "Count alive;\nint f() {\n  return alive + std::atomic_load(&alive);  // HERE\n}\n",
+      "loaded.cc");
+  EXPECT_TRUE(loaded.says_atomic);
+  EXPECT_EQ(loaded.declared, "");
+  const SourceScan::Found unknown = look(
+      either + "Count alive;\nint f() {\n  return alive + unknown(1);  // HERE\n}\n", "unknown.cc");
+  EXPECT_TRUE(unknown.says_atomic);
+  EXPECT_EQ(unknown.declared, "");
+  // What debug information says of these is no proof.
+  EXPECT_FALSE(look("#if RACY\nint alive;\n#else\n_Atomic int alive;\n#endif\nvoid f(void) {\n  "
+                    "alive++;  // HERE\n}\n",
+                    "qualified.cc")
+                   .is_class);
+  EXPECT_FALSE(look(either + "struct View {\n  std::atomic_ref<int> hits;\n};\nvoid f(View& view) "
+                             "{\n  view.hits++;  // HERE\n}\n",
+                    "view.cc")
+                   .is_class);
+}
+
 }  // namespace
 }  // namespace weir::cli
