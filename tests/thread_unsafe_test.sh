@@ -146,4 +146,25 @@ clean random_numbers.wrong --suppressions known
 timeout 60 "$weir" check --format json -- ./random_numbers.wrong >out 2>err
 grep -q '"rule": "thread-unsafe-call"' err || fail "JSON: $(cat err)"
 
+# In a recording, which must replay alike: the words of the report, and nothing of the right programs.
+replayed() {
+  local name=$1 status=$2 words=$3 got
+  rm -rf recorded
+  timeout 60 "$weir" record --quiet -o recorded -- ./"$name" >out 2>err </dev/null || fail "$name, recorded: $(cat err)"
+  timeout 100 "$weir" replay --check recorded >out 2>err </dev/null
+  got=$?
+  [ $got = "$status" ] || fail "$name, replayed: status $got: $(cat err)"
+  [ "$(grep -c "^weir: $unsafe: " err)" = "$words" ] || fail "$name, replayed: not $words '$unsafe' in: $(cat err)"
+}
+for wrong in *.wrong; do
+  replayed "$wrong" 66 1
+  replayed "${wrong%.wrong}.right" 0 0
+done
+replayed asked_only 0 0
+replayed in_turn 0 0
+timeout 100 "$weir" check --deep --suppressions known -- ./random_numbers.wrong >out 2>err </dev/null || fail "--deep, known: $(cat err)"
+timeout 100 "$weir" check --deep -- ./random_numbers.wrong >out 2>err </dev/null
+[ $? = 66 ] && grep -q "^weir: $unsafe: call of lrand48 at .*, call of drand48 at\|^weir: $unsafe: call of drand48 at .*, call of lrand48 at" err ||
+  fail "--deep: $(cat err)"
+
 exit $((failed != 0))

@@ -12,6 +12,7 @@
 #include "cli/launch/launch.h"
 #include "cli/launch/program.h"
 #include "cli/races/findings_memory.h"
+#include "cli/races/hazards.h"
 #include "cli/races/report_options.h"
 #include "cli/recorder/replayed_run.h"
 
@@ -49,6 +50,7 @@ int replay_checked(const CommandOptions& options, const recording::Recording& re
   FindingsMemory notes, found;
   notes.findings().pass = findings::Pass::kNotes;
   found.findings().pass = findings::Pass::kChecks;
+  found.findings().hazards = kReplayedHazards;
   ReplayOptions quiet = options.replay;
   quiet.verify = quiet.stat = false;
   replay_once(quiet, recording, "/dev/null", {&notes, true, nullptr});

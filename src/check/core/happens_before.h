@@ -56,6 +56,7 @@ enum class NoticeKind : uint32_t {
   kAllocated,
   kFreed,
   kReads,
+  kShares,
   kCalls
 };
 void on_notice(const Frame& frame, const Notice& notice);
@@ -188,6 +189,7 @@ struct CallRule {
   static constexpr int8_t kNone = -1, kNul = -2;  // kNul: the byte 0
   CallKind kind;
   int8_t first, second, most;
+  uint8_t shares = 0;  // 1 + findings::SharingNumber, if it keeps something for all threads
 };
 extern const CallRule* g_call_rules;  // by number
 // Variables of the C library's that lie in the program, if that refers to them by their addresses.

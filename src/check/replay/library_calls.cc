@@ -7,6 +7,7 @@
 
 #include <initializer_list>
 
+#include "check/core/hazards.h"
 #include "check/core/state.h"
 #include "check/replay/replay.h"
 #include "heap/heap.h"
@@ -188,6 +189,11 @@ void note_call(CallKind kind, uint64_t slot, uint64_t first, uint64_t second, ui
                                       second, most,  static_cast<uint32_t>(kind)};
 }
 
+void note_sharing(uint64_t call, const hazards::Caller& caller) {
+  if (view::checked::replay::pass() == findings::Pass::kChecks)
+    hazards::before_sharing(static_cast<findings::SharingNumber>(call), caller);
+}
+
 // Told where the function begins: its arguments are in the registers.
 void note_call(const CallRule& rule, const Frame& frame) {
   const uint64_t arguments[] = {frame.rdi, frame.rsi, frame.rdx, frame.rcx, frame.r8, frame.r9};
@@ -201,6 +207,10 @@ void note_call(const CallRule& rule, const Frame& frame) {
                                              buffer ? at(rule.most, kUsualBuffer) : 0);
   }
   if (!g_checked) return;
+  if (rule.shares) {
+    note_sharing(rule.shares - 1u,
+                 {view::checked::replay::word_at(frame.rsp), frame.rsp + 8, frame.rbp});
+  }
   note_call(rule.kind, frame.rsp, at(rule.first, 0),
             rule.second == CallRule::kNul ? 0 : at(rule.second, ~uint64_t{0}),
             at(rule.most, ~uint64_t{0}));
@@ -234,6 +244,10 @@ void on_replayed_free(uint64_t start, uint64_t stack) {
   on_freed(start, block_size(start), seen_word(stack - 8), stack, seen_word(stack - 16));
 }
 
+void note_sharing(uint64_t call, uint64_t stack) {
+  note_sharing(call, {seen_word(stack - 8), stack, seen_word(stack - 16)});
+}
+
 void begin_order() {
   using namespace view::checked::replay;
   begin_task();
@@ -261,6 +275,7 @@ void on_notice(const Frame& frame, const Notice& notice) {
     case NoticeKind::kFreed: return on_replayed_free(a, b);
     case NoticeKind::kReads:
       return note_call(CallKind::kText, a - 8, b, ~uint64_t{0}, ~uint64_t{0});
+    case NoticeKind::kShares: return note_sharing(a, b);
     default:
       return note_call(g_call_rules[notice.what - static_cast<uint64_t>(NoticeKind::kCalls)],
                        frame);

@@ -8,6 +8,7 @@
 #include "cli/common/failure.h"
 #include "cli/common/messages.h"
 #include "cli/launch/child.h"
+#include "cli/races/hazards.h"
 #include "cli/recorder/recorded_run.h"
 #include "cli/recorder/replayed_run.h"
 #include "recording/directory.h"
@@ -73,6 +74,7 @@ EndOfRun deep_run(const OneRun& one, uint32_t count, Checker& checker) {
   const FindingsMemory found;
   notes.findings().pass = findings::Pass::kNotes;
   found.findings().pass = findings::Pass::kChecks;
+  found.findings().hazards = kReplayedHazards;
   ReplayOptions replay;
   Replayed replayed{};
   const auto note_end = [&](const Replayed& how) {

@@ -11,10 +11,21 @@
 
 namespace weir::interpose::library {
 
-void note_sharing(findings::SharingNumber call, const Caller& caller) {
-  if (!happens::g_checked) return;
+namespace {
+
+[[gnu::cold, gnu::noinline]] void note_while_checked(findings::SharingNumber call,
+                                                     const Caller& caller) {
   const SignalsWait signals;
   if (signals.is_on()) hazards::before_sharing(call, caller);
+}
+
+}  // namespace
+
+// In a replay the stack must be left as the recorded run left it: nothing is pushed here.
+void note_sharing(findings::SharingNumber call, const Caller& caller) {
+  if (!happens::g_checked) return;
+  if (!happens::g_replayed) return note_while_checked(call, caller);
+  if (happens::notifies()) happens::notify<happens::NoticeKind::kShares>(call, caller.stack);
 }
 
 // X(result, name, parameters, arguments)
