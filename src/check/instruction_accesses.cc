@@ -154,6 +154,12 @@ void list_accesses_of(const Instruction* instruction, const Task& task, const uc
   accesses.instruction = instruction;
   list_operands(task, registers, address, extent, accesses);
   accesses.site.rip = program_address_of(registers.rip);
+  // clock_gettime() and its kind are system calls that need no kernel.
+  for (uint32_t i = 0; i < accesses.count && view::checked::is_kernels(registers.rip); i++) {
+    uint32_t& kind = accesses.access[i].kind;
+    kind &= findings::kRead | findings::kWrite | kUnknownWrite;
+    if (kind) kind |= findings::kByKernel;
+  }
   if (!accesses.is_listed)
     accesses.access[accesses.count++] = {address, 1,
                                          gregs[REG_ERR] & kWrite ? uint32_t{kUnknownWrite} : 0u};

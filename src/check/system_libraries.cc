@@ -18,6 +18,7 @@ namespace {
 
 Range g_ignored_text[8], g_trusted_data[16];
 uint32_t g_ignored, g_trusted;
+Range g_kernel_text;  // the vDSO's
 Range g_openmp_text[4];
 uint32_t g_openmp;
 Range g_gnu_openmp_text;  // of which the inside is known (interpose/openmp_tasks.cc)
@@ -108,7 +109,7 @@ void find_system_libraries(bool knows_backing) {
   find_cxx_state();
   char* cursor = nullptr;
   g_ignored = g_trusted = g_openmp = 0;
-  g_gnu_openmp_text = {};
+  g_gnu_openmp_text = g_kernel_text = {};
   if (sys::read_maps(&cursor) < 0) return;
   sys::MapLine line;
   sys::LoadedNames names(g_first_file, peek);
@@ -116,6 +117,7 @@ void find_system_libraries(bool knows_backing) {
   while ((cursor = sys::next_map_line(cursor, &line))) {
     const bool has_file = line.name[0] && !(knows_backing && starts_with(line.name, "/memfd:"));
     const char* const name = has_file ? names.of(line) : line.name;
+    if (equal_strings(line.name, "[vdso]")) g_kernel_text = line.range;
     const bool is_library =
         has_file
             ? is_system_library(name)
@@ -140,6 +142,8 @@ bool is_trusted(uint64_t address) {
   }
   return false;
 }
+
+bool is_kernels(uint64_t rip) { return g_kernel_text.contains(rip); }
 
 bool is_ignored(uint64_t rip) {
   for (uint32_t i = 0; i < g_ignored; i++) {

@@ -89,6 +89,8 @@ void delay_access(Task& task, const AccessSite& site, const Access* accesses, ui
 
 // The address of an instruction whose accesses are none of the program's.
 bool is_ignored(uint64_t rip);
+// The address of an instruction of the kernel's vDSO.
+bool is_kernels(uint64_t rip);
 // True if the C library makes that call itself; `where` is its return address. False if the caller
 // is a function that the library has called back, and that has ended with a jump.
 bool is_call_of_library(uint64_t where);
