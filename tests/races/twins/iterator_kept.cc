@@ -1,4 +1,4 @@
-// A thread walks a list by an iterator that it has kept, while another one changes what it stands on.
+// A thread walks a list by an iterator, while another one changes an element.
 #include <list>
 
 #include "twin.h"

@@ -3,6 +3,7 @@
 
 int main(void) {
   int i = 0, cells[16] = {0};
+  use((long)&i);  // or the compiler hands its value to the tasks
 #pragma omp parallel num_threads(3)
 #pragma omp single
   for (i = 0; i < 16; ++i) {  // RACE
