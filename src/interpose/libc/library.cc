@@ -86,6 +86,7 @@ constexpr CallRule rule_of(const char* name) {
   if (is_one_of(name, "setbuf")) return {CallKind::kBuffer, 0, 1, kNone};
   if (is_one_of(name, "strtok")) return {CallKind::kText, 0, 1, kNone, findings::kCall_strtok + 1};
   if (begins(name, "wcs")) return {CallKind::kWide, 0, 1, kNone};
+  if (is_one_of(name, "vsscanf", "__isoc99_vsscanf")) return {CallKind::kText, 0, 1, kNone};
   if (is_one_of(name, "vsprintf", "vasprintf", "vfprintf", "vdprintf"))
     return {CallKind::kText, 1, kNone, kNone};
   if (is_one_of(name, "vsnprintf", "__vprintf_chk"))

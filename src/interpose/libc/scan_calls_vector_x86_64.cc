@@ -140,11 +140,18 @@ int __isoc99_vscanf(const char* format, va_list args) {
 
 }  // namespace checked
 
+// Read by wide loads: the text, or a format without one.
+[[gnu::always_inline]] static inline const char* scanned(const char* text, const char* format) {
+  return text ? text : format;
+}
+
 // What a variable list of arguments behind `format` is given to.
 #define WEIR_SCAN(text, real)                                                                \
   va_list args;                                                                              \
   va_start(args, format);                                                                    \
-  const int result = __builtin_expect(happens::g_checked, 0)                                 \
+  if (__builtin_expect(happens::g_calls == happens::Calls::kNotified, 0))                    \
+    WEIR_NOTIFY_CALL(scanned(text, format));                                                 \
+  const int result = __builtin_expect(happens::g_calls == happens::Calls::kReplaced, 0)      \
                          ? scan(Call(WEIR_CALLER), text, format, args, [&] { return real; }) \
                          : real;                                                             \
   va_end(args);                                                                              \
