@@ -29,6 +29,8 @@
 //    c. The source of the statement is there, and nothing in it may be atomic: no name that says
 //       so, no macro or inline function whose definition does, no variable, member or type that is
 //       declared so (source_scan.cc). A name whose definition is not found counts as one that may.
+//       If only the variable's own declaration says so, and b. does not, the source has another
+//       declaration for this build: debug information knows std::atomic.
 //
 // A store of a pointer to virtual functions that changes nothing is not reported either: ask no
 // program to mend what compilers make of its destructors.

@@ -9,6 +9,7 @@ static void* fill(void* unused) {
     if (!RACY) sem_wait(&empty);
     memset(buffer, 'a' + i, sizeof buffer);  // RACE
     sem_post(&full);
+    pause_ms(1);
   }
   return unused;
 }
