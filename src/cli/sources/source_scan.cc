@@ -438,7 +438,7 @@ SourceScan::Found SourceScan::look(const std::string& path, int line, int column
     if (!token.is_name) continue;
     const bool is_called = i + 1 < tokens.size() && tokens[i + 1].text == "(";
     if (closure.is_atomic(path, token.function, token.text)) {
-      const Found found{false, token.text + " may be atomic", false, true, is_assembly(token.text)};
+      Found found{false, token.text + " may be atomic", false, true, is_assembly(token.text)};
       const bool is_variable =
           !is_called && !is_atomic_word(token.text) && !closure.is_macro(token.text);
       if (!is_variable || !(declared.is_plain || declared.declared == token.text)) return found;

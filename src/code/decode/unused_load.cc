@@ -9,9 +9,6 @@
 // the elements that the source does not read. A load that is used on one way and thrown away on
 // another may be the compiler's.
 //
-// No load is moved across a call, since what is called may store. So a choice by what has been
-// computed behind a call, and of nothing older, is the source's.
-//
 // A register that is spilled to the stack is followed there. That a register of results or
 // arguments holds the value may be chance: that counts as a use behind a choice, and as none where
 // another way has one. So does a way that becomes too long.
@@ -43,7 +40,6 @@ struct State {
   int64_t pushed;  // by how much the stack pointer is below what it was
   bool is_chosen;  // a choice has been made between the value and another one
   bool has_moved;  // the registers of the load's address have changed
-  Held newer;      // what has been computed behind a call, of nothing older
   bool operator==(const State&) const = default;
 };
 
@@ -71,7 +67,7 @@ bool decode_at(const uint8_t* text, size_t size, size_t offset, Decoded& decoded
 Held bit_of(ZydisRegister reg) {
   if (ZydisRegisterGetClass(reg) == ZYDIS_REGCLASS_X87) return kStack87;
   const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-  const auto number = static_cast<unsigned>(ZydisRegisterGetId(whole));
+  const auto number = static_cast<uint8_t>(ZydisRegisterGetId(whole));
   switch (ZydisRegisterGetClass(whole)) {
     case ZYDIS_REGCLASS_GPR64: return bit(number);
     case ZYDIS_REGCLASS_XMM:
@@ -141,7 +137,7 @@ class Ways {
   bool may_load_in_vain(size_t offset) {
     Decoded load;
     if (!decode_at(text_, size_, offset, load)) return false;
-    State state{offset + load.in.length, 0, 0, false, false, 0};
+    State state{offset + load.in.length, 0, 0, false, false};
     const Effects effects = effects_of(load, state);
     const bool is_string = load.in.meta.category == ZYDIS_CATEGORY_STRINGOP;
     if (!effects.loads || effects.stores || load.in.meta.branch_type || is_string) return false;
@@ -266,7 +262,6 @@ class Ways {
         if (state.held & kArguments) return pass(state);
         state.held &= kKept;
         state.has_moved |= (loaded_from_ & ~kKept) != 0;
-        state.newer = kReturned;
         continue;
       }
       if (decoded.in.meta.branch_type != ZYDIS_BRANCH_TYPE_NONE) {
@@ -282,10 +277,6 @@ class Ways {
       }
       if (!step(decoded, effects, state)) return;
       state.has_moved |= (effects.written & loaded_from_) != 0;
-      if (!state.newer) continue;  // there was no call
-      const Held stack = effects.loads ? effects.base & (kStackPointer | bit(5)) : 0;
-      if ((effects.read & ~state.newer) | stack) state.newer &= ~effects.written;
-      else state.newer |= effects.written;
     }
     pass(state);
   }
@@ -301,8 +292,8 @@ class Ways {
       return use(state), false;
     if (is_conditional_move(decoded)) {
       const Held both = (effects.read | effects.written) & ~kFlags, held = both & state.held;
-      state.is_chosen |= !((read | state.newer) & kFlags) && held &&
-                         (held != both || effects.loads || held & kStack87);
+      state.is_chosen |=
+          !(read & kFlags) && held && (held != both || effects.loads || held & kStack87);
       if (held || (read & kFlags)) state.held |= effects.written;
       return true;
     }
@@ -313,7 +304,7 @@ class Ways {
       state.held = (state.held & ~effects.whole) | slot | (effects.written & kFlags);
       return true;
     }
-    const Held others = effects.read & ~(state.held | state.newer | kFlags);
+    const Held others = effects.read & ~(state.held | kFlags);
     state.is_chosen |=
         read & ~kFlags && others && (is_choice(decoded.in.mnemonic) || others & kMasks);
     state.held &= ~effects.whole;

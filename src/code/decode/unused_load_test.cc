@@ -81,13 +81,6 @@ TEST(UnusedLoad, Spilled) {
       loaded({0x53, 0x89, 0x44, 0x24, 0x10, 0x5b, 0x8b, 0x44, 0x24, 0x08, 0x89, 0x03, 0xc3})));
 }
 
-TEST(UnusedLoad, ChosenBehindACall) {
-  // mov (%rdi),%ebx; call; or %eax,%ebx; je: of the result
-  EXPECT_FALSE(in_vain({0x8b, 0x1f, 0xe8, 0, 0, 0, 0, 0x09, 0xc3, 0x74, 0, 0xc3}));
-  // ...; or %ebp,%ebx; je: of what was there before
-  EXPECT_TRUE(in_vain({0x8b, 0x1f, 0xe8, 0, 0, 0, 0, 0x09, 0xeb, 0x74, 0, 0xc3}));
-}
-
 // bits |= ready: the place is read whatever is stored there.
 TEST(UnusedLoad, StoredBack) {
   EXPECT_FALSE(in_vain(loaded({0x09, 0xd0, 0x89, 0x07, 0xc3})));  // or %edx,%eax; mov %eax,(%rdi)
