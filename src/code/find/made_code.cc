@@ -2,8 +2,9 @@
 //
 // 1. Proved: control is at the entry, and what follows it over direct jumps and calls on the page
 //    are instructions. What follows a call is, if the call returns: it counts up to the next call
-//    or jump, as a whole, if all of it looks like compiled code. A site that was proved so once
-//    stays one as long as its bytes stay.
+//    or jump, as a whole, if all of it looks like compiled code. A call does not return if what it
+//    calls begins by taking the return address from the stack: constants follow it, which that code
+//    reads (.NET's precodes). A site that was proved so once stays one as long as its bytes stay.
 // 2. Plausible: code on the page that control will enter by an address that nobody knows yet. There
 //    every offset is decoded. Whoever begins in the middle of an instruction soon comes to the
 //    boundaries of the others, so from many offsets instructions lead to what is one, and from few
@@ -22,6 +23,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "code/find/callee.h"
 #include "code/find/descent.h"
 #include "code/find/sweep.h"
 #include "memory/code/made_byte.h"
@@ -142,6 +144,7 @@ class Look {
 
   uint32_t run(uint32_t entry) {
     if (!has_candidates()) return 0;
+    forget_callees();
     prove(entry);
     if (g_known_count) recall();
     for (uint32_t at = MadePage::kBefore; at < MadePage::kPageLimit; at++) {
@@ -184,6 +187,12 @@ class Look {
 
   bool read(uint32_t at, Shape& shape) const {
     return read_shape(page_.bytes + at, page_.limit - at, shape) && !is_privileged(shape);
+  }
+
+  // REQUIRES: shape is a call's.
+  bool returns(uint32_t at, const Shape& shape) const {
+    if (!is_direct(flow_of(shape))) return true;
+    return !takes_return_address(page_, address_of(target_of(at, shape)));
   }
 
   // An addition that no compiler makes, and what is there where nothing is.
@@ -267,7 +276,9 @@ class Look {
         at += shape.length;
         if (never_continues(flow)) break;
         if (!is_call(flow)) continue;
-        if (soft_count_ < kDepth) soft_[soft_count_++] = static_cast<uint16_t>(at);
+        const uint32_t call = at - shape.length;
+        if (soft_count_ < kDepth && returns(call, shape))
+          soft_[soft_count_++] = static_cast<uint16_t>(at);
         break;
       }
     }
@@ -287,6 +298,7 @@ class Look {
   void weigh_all() {
     if (is_weighed_) return;
     is_weighed_ = true;
+    for (uint32_t at = page_.first; at < page_.limit; at++) find_constants(at);
     for (uint32_t at = page_.first; at < page_.limit; at++) decode(at);
     for (int round = 0; round < 2; round++) {
       for (uint32_t at = page_.first; at < page_.limit; at++) {
@@ -295,6 +307,16 @@ class Look {
       }
       lead();
     }
+  }
+
+  // A call that does not return: in it and in the three bytes behind it no other instructions
+  // begin. In a table of them whose constants are instructions as good as any, many seem to lead
+  // there.
+  void find_constants(uint32_t call) {
+    constexpr uint32_t kEntry = 8;
+    Shape shape;
+    if (page_.bytes[call] != 0xe8 || !read(call, shape) || returns(call, shape)) return;
+    for (uint32_t at = call + 1; at < call + kEntry && at < page_.limit; at++) constants_.add(at);
   }
 
   // Where a function may be the first, or the next behind what is proved.
@@ -311,10 +333,11 @@ class Look {
     Decoded& decoded = g_decoded[at];
     decoded = {};
     g_named[at] = 0;
-    if (!read_likely(at, shape)) return;
+    if (constants_.has(at) || !read_likely(at, shape)) return;
     const Flow flow = flow_of(shape);
     decoded.length = shape.length;
     decoded.goes_on = flow == Flow::kStop ? 0 : never_continues(flow) ? kAfterJump : 0xffff;
+    if (flow == Flow::kCall && !returns(at, shape)) decoded.goes_on = 0;
     if (!is_direct(flow)) return;
     const int64_t to = target_of(at, shape);
     if (to >= page_.first && to < page_.limit) decoded.target = static_cast<uint16_t>(to);
@@ -368,7 +391,7 @@ class Look {
     constexpr uint32_t kTimes = 3;
     weigh_all();
     const uint32_t start = start_of(wanted);
-    if (!start || !goes_on(start)) return;
+    if (!start || constants_.has(start) || !goes_on(start)) return;
     // What else the byte would be part of.
     uint32_t others = 0;
     const uint32_t far =
@@ -387,7 +410,7 @@ class Look {
   uint16_t* positions_;
   uint32_t count_ = 0, depth_ = 0;
   bool is_weighed_ = false;
-  Bits starts_{}, code_{}, taken_{};
+  Bits starts_{}, code_{}, taken_{}, constants_{};
   uint32_t soft_count_ = 0;
   uint16_t stack_[kDepth], soft_[kDepth];
 };

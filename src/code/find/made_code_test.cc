@@ -98,6 +98,35 @@ TEST(MadeCodeTest, DataBehindACallThatNeverReturns) {
   EXPECT_EQ(Found{6}, found(page_with({0xe8, 0x10, 0x00, 0x00, 0x00, 0x48, 0x87, 0x07, 0xc3}), 0));
 }
 
+// call thunk; pop %rsi; a number; another, as .NET has them: in each entry the same thunk, directly
+// or by a jump to it.
+TEST(MadeCodeTest, DataBehindACallThatTakesItsReturnAddress) {
+  constexpr uint32_t kTable = 256, kEntries = 300, kThunk = 64;
+  const std::vector<uint8_t> pop = {0x58, 0x0f, 0xb6, 0x40, 0x01, 0xc3};
+  std::vector<uint8_t> jump = {0xe9, 0x00, 0x00, 0x00, 0x00};
+  jump[1] = kThunk - jump.size();
+  std::vector<uint8_t> load = {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xe0};
+  const uint64_t thunk = kAddress + kThunk;
+  memcpy(&load[2], &thunk, sizeof thunk);
+  std::vector<uint8_t> by_pointer = {0xff, 0x25, 2, 0, 0, 0, 0xcc, 0xcc, 0, 0, 0, 0, 0, 0, 0, 0};
+  memcpy(&by_pointer[8], &thunk, sizeof thunk);
+  for (const auto& way : {pop, jump, load, by_pointer}) {
+    MadePage page = page_with(way);
+    memcpy(page.bytes + MadePage::kBefore + kThunk, pop.data(), pop.size());
+    for (uint32_t i = 0; i < kEntries; i++) {
+      uint8_t* entry = page.bytes + MadePage::kBefore + kTable + 8 * i;
+      const auto displacement = static_cast<int32_t>(-(kTable + 8 * i + 5));
+      entry[0] = 0xe8;
+      memcpy(entry + 1, &displacement, sizeof displacement);
+      entry[5] = 0x5e;
+      entry[6] = static_cast<uint8_t>(i);
+      entry[7] = static_cast<uint8_t>(kEntries - i);
+    }
+    for (uint32_t i : {0, 0x85, 0x86, 0xf0})
+      EXPECT_EQ(Found{}, found(page, kTable + 8 * i)) << i << " of " << way.size();
+  }
+}
+
 TEST(MadeCodeTest, AFunctionThatNobodyHasEnteredYetIsFound) {
   MadePage page = page_with({0x31, 0xc0, 0xc3});
   const uint8_t other[] = {0x48, 0x89, 0xf8, 0xf0, 0x0f, 0xc1, 0x08, 0x89, 0xc8, 0xc3};
