@@ -65,8 +65,7 @@ int main(void) {
     g_page[way] = checked(mmap(NULL, kPage, all, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     make(g_page[way], way);
   }
-  for (long i = 0; i < kThreads; i++)
-    CHECK_EQ(pthread_create(&thread[i], NULL, work, (void*)i), 0);
+  for (long i = 0; i < kThreads; i++) CHECK_EQ(pthread_create(&thread[i], NULL, work, (void*)i), 0);
   long wrong = 0;
   for (int i = 0; i < kThreads; i++) {
     CHECK_EQ(pthread_join(thread[i], NULL), 0);

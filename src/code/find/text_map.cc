@@ -46,13 +46,16 @@ FetchMemory g_fetch;
 void set_fetch_memory(FetchMemory fetch) { g_fetch = fetch; }
 
 // Of a table nobody says how long it is, so it is read beyond the variable that it lies in too.
-__attribute__((no_sanitize("address"))) bool ElfObject::read(uint64_t address, void* to,
-                                                             uint64_t size) const {
-  if (!is_readable(address, size)) return false;
-  const auto* from = reinterpret_cast<const void*>(address);
+__attribute__((no_sanitize("address"))) bool fetch_memory(void* to, const void* from,
+                                                          uint64_t size) {
   if (g_fetch) return g_fetch(to, from, size) == 0;
   __builtin_memcpy(to, from, size);
   return true;
+}
+
+bool ElfObject::read(uint64_t address, void* to, uint64_t size) const {
+  return is_readable(address, size) &&
+         fetch_memory(to, reinterpret_cast<const void*>(address), size);
 }
 
 bool ElfObject::is_readable(uint64_t address, uint64_t size) const {
@@ -394,7 +397,11 @@ size_t TextMap::chunk_at(uint32_t offset) const {
 
 bool TextMap::build(Range text, Range object) {
   has_object_ = object_.open(object);
-  size_t frames = has_object_ ? object_.unwind_ranges(nullptr, 0) : 0;
+  PeImage image;
+  const bool has_image = !has_object_ && image.open(object);
+  size_t frames = has_object_ ? object_.unwind_ranges(nullptr, 0)
+                  : has_image ? image.functions(nullptr, 0)
+                              : 0;
   const uint64_t go_table = has_object_ ? object_.go_table() : 0;
   const size_t go_frames = go_table ? object_.go_ranges(go_table, nullptr, 0) : 0;
   size_t symbols = has_object_ ? object_.function_symbols(nullptr, 0) : 0;
@@ -416,6 +423,9 @@ bool TextMap::build(Range text, Range object) {
     symbols = found < symbols ? found : symbols;
     found = object_.loader_entries(by_symbol + symbols, others);
     symbols += found < others ? found : others;
+  } else if (has_image) {
+    const size_t found = image.functions(by_frame, frames);
+    frames = found < frames ? found : frames;
   }
   const auto start_of = [](const Range& range) { return range.start; };
   sort_by(by_frame, frames, start_of);
@@ -423,7 +433,7 @@ bool TextMap::build(Range text, Range object) {
 
   auto size = static_cast<uint32_t>(text.size());
   uint32_t covered_to = 0;
-  if (!has_object_ && size > 0)
+  if (!has_object_ && !has_image && size > 0)
     entries_[entry_count_++] = 0;  // code and nothing else, which begins at its first byte
   while (frames + symbols > 0) {
     bool frame_first = symbols == 0 || (frames > 0 && by_frame->start <= by_symbol->start);

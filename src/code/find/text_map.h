@@ -1,6 +1,6 @@
 // Where the functions of a mapped ELF object lie, by its unwind table (Go has one of its own) and
-// by its dynamic symbols.
-// Implemented in go_table.cc, landing_pads.cc and text_map.cc.
+// by its dynamic symbols; and those of a PE image.
+// Implemented in go_table.cc, landing_pads.cc, pe_image.cc and text_map.cc.
 #pragma once
 
 #include <stddef.h>
@@ -25,6 +25,8 @@ struct Chunk {
 // while it is looked at. 0, or what went wrong. Null, as in unit tests: by plain loads.
 using FetchMemory = long (*)(void* to, const void* from, uint64_t size);
 void set_fetch_memory(FetchMemory fetch);
+// False where it is not there.
+bool fetch_memory(void* to, const void* from, uint64_t size);
 
 // One mapped object: the program, a library, ld.so. Reads only what its program headers say is
 // mapped and readable.
@@ -123,6 +125,23 @@ class ElfObject {
   mutable uint64_t last_cie_ = 0;
   mutable uint8_t last_encoding_ = 0;
   mutable uint8_t last_table_encoding_ = 0;  // of the pointer to a function's exception table
+};
+
+// A mapped PE image: an assembly of .NET that was compiled ahead of time (ReadyToRun). All its code
+// has an entry in its exception directory, also the parts of a function that handle exceptions.
+class PeImage {
+ public:
+  // Returns false if there is no image of this CPU at the range's start. Its sections lie where the
+  // file says, and what is between them may be missing.
+  [[nodiscard]] bool open(Range object);
+
+  // Returns how many it found, and stores up to `capacity`. Without `out`, the result is no smaller
+  // than that.
+  size_t functions(Range* out, size_t capacity) const;
+
+ private:
+  Range object_;
+  Range table_;
 };
 
 // The text cut into chunks, in order and without holes.
