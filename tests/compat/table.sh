@@ -15,8 +15,9 @@ compat() {
   for pair in "$@"; do case_attribute[$name.${pair%%=*}]=${pair#*=}; done
 }
 
-# Where `setup more` puts what comes from PyPI.
+# Where `setup more` puts what comes from PyPI and npm.
 python_packages=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/weir-compat/python
+node_packages=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/weir-compat/node/node_modules
 
 # load_cases DIRECTORY[:DIRECTORY...] FAMILIES: FAMILIES is comma-separated, empty = all.
 load_cases() {
