@@ -68,11 +68,20 @@ bool come_to_signalfd(long descriptor, bool is_epoll) {
   return true;
 }
 
+bool stops_program(int signal) {
+  const bool is_stop = signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
+  return is_stop && shared().signals.actions[signal].handler == nullptr;
+}
+
 void raise_program_signals(uint64_t open_set) {
   alignas(8) uint8_t info[128];
   if (input::replaying()) return;
   while (const int signal = begin_raising(open_set, info)) {
-    sys::raw(SYS_rt_sigqueueinfo, sys::raw(SYS_getpid), signal, reinterpret_cast<long>(info));
+    if (has_monitor() && stops_program(signal)) {  // all its processes
+      sys::raw(SYS_kill, shared().program.monitor, signal);
+    } else {
+      sys::raw(SYS_rt_sigqueueinfo, sys::raw(SYS_getpid), signal, reinterpret_cast<long>(info));
+    }
     end_raising(signal);
   }
 }

@@ -68,6 +68,8 @@ long send_to_program(int signal, const void* info);
 // all block waits for a signalfd, for sigwait, or for who opens its mask, also if it is ignored: it
 // may have a handler by then. For the monitor.
 bool is_kept_unhandled(int signal);
+// Whether the signal's default stops a program, and this one has no handler for it.
+bool stops_program(int signal);
 
 // A signal that waits for the program waits in one process, and a signalfd shows its reader what
 // waits in the reader's own. So this task, which is about to read or poll the descriptor, is where

@@ -142,6 +142,22 @@ bool send_to(const Task& target, int signal, const void* info, bool to_task = fa
   return result == 0;
 }
 
+// Nobody could make the program go on: its parent is of another session, and the kernel would not
+// stop it.
+bool is_orphaned() {
+  const long parent = sys::raw(SYS_getppid);
+  return sys::raw(SYS_getsid, parent) != sys::raw(SYS_getsid, 0);
+}
+
+void stop_program() {
+  const Shared& s = shared();
+  if (is_orphaned()) return;
+  for (uint32_t p = 0; p < s.processes.high; p++) {
+    if (s.processes.entries[p].pid > 0) sys::raw(SYS_kill, s.processes.entries[p].pid, SIGSTOP);
+  }
+  sys::raw(SYS_kill, sys::raw(SYS_getpid), SIGSTOP);
+}
+
 // A task may have let the signal through just when it was kept, and a mask that the runtime sets
 // for a moment looks like one of the program's: so it is offered again.
 void pass_on_kept(int signal) {
@@ -149,6 +165,10 @@ void pass_on_kept(int signal) {
   if (!(__atomic_load_n(&shared().signals.program_pending, __ATOMIC_ACQUIRE) & bit)) {
     g_kept &= ~bit;
     return;
+  }
+  if (trap::stops_program(signal) && !trap::is_kept_unhandled(signal)) {
+    trap::drop_program_signals(signal);
+    return stop_program();  // not a task's process alone
   }
   alignas(8) uint8_t info[128];
   Task* const target = who_takes(signal);
@@ -178,13 +198,6 @@ void continue_tasks(const Task* told) {
   }
 }
 
-// Nobody could make the program go on: its parent is of another session, and the kernel would not
-// stop it.
-bool is_orphaned() {
-  const long parent = sys::raw(SYS_getppid);
-  return sys::raw(SYS_getsid, parent) != sys::raw(SYS_getsid, 0);
-}
-
 // A task that sends to its own program is the program, whoever reads of it, and whenever.
 void show_sender(siginfo_t& info, int code) {
   if (trap::has_sender(code)) info.si_pid = shown_process(info.si_pid);
@@ -194,17 +207,14 @@ void pass_on(int signal, const siginfo_t* info) {
   Shared& s = shared();
   const auto handler = reinterpret_cast<uint64_t>(s.signals.actions[signal].handler);
   const bool is_kept = trap::is_kept_unhandled(signal);
+  if (signal == SIGCONT) {  // of those that wait to stop the program none is left
+    constexpr int kStops[] = {SIGTSTP, SIGTTIN, SIGTTOU};
+    for (const int stop : kStops) trap::drop_program_signals(stop);
+  }
   if (signal == SIGCONT && handler == 1) continue_tasks(nullptr);
   if (handler == 1 && !is_kept) return;
   if (handler == 0) {
-    if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
-      if (is_orphaned()) return;
-      for (uint32_t p = 0; p < s.processes.high; p++) {
-        if (s.processes.entries[p].pid > 0) sys::raw(SYS_kill, s.processes.entries[p].pid, SIGSTOP);
-      }
-      sys::raw(SYS_kill, sys::raw(SYS_getpid), SIGSTOP);
-      return;
-    }
+    if (trap::stops_program(signal) && !is_kept) return stop_program();
     if (signal == SIGCONT) {
       for (uint32_t p = 0; p < s.processes.high; p++) {
         if (s.processes.entries[p].pid > 0) sys::raw(SYS_kill, s.processes.entries[p].pid, SIGCONT);
