@@ -223,6 +223,7 @@ long map_plain(const Call& call, uint64_t size, int protection) {
 }
 
 long on_mmap(Call& call) {
+  if (const long refused = take_huge(call)) return refused;
   const uint64_t start = address(call.a), size = address(call.b);
   const int protection = static_cast<int>(call.c);
   const bool fixed = call.d & (MAP_FIXED | MAP_FIXED_NOREPLACE);
@@ -274,8 +275,7 @@ long on_munmap(const Call& call) {
   const uint64_t start = address(call.a), size = page_up(address(call.b));
   if (start % kPageSize || size == 0) return -EINVAL;
   if (page::in_arena(start)) {
-    if (start < kArena + kHeapSize) return 0;
-    unmap_extent(start, size);
+    if (start >= kArena + kHeapSize) unmap_extent(start, size);
     return 0;
   }
   if (page::in_reserve(start)) return unmap_reserved(start, size), 0;

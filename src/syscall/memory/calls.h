@@ -49,6 +49,10 @@ long on_msync(const Call& call);
 long on_mincore(const Call& call);
 long on_remap_file_pages(const Call& call);
 
+// mmap of anonymous huge pages while tasks exist becomes one of others, as large: 0. Or -errno, if
+// the kernel has no such pages.
+[[nodiscard]] long take_huge(Call& call);
+
 // Makes such a call, of which nothing else is known.
 long make_change(Call& call);
 long on_madvise(const Call& call);
