@@ -5,13 +5,14 @@ namespace weir {
 namespace {
 
 // Layout: "MZ"; at 60 the offset of the headers. Those: "PE\0\0", a COFF header of 20 bytes, and
-// the optional header, which has the directories, each a relative address and a size, from 112 on.
+// the optional header, which has the directories, each a relative address and a size, from 112 on;
+// the fourth is that of exceptions.
 constexpr uint16_t kDos = 0x5a4d, kOptional64 = 0x20b;
 constexpr uint32_t kPe = 0x4550;
 // The machine; .NET's compiler writes another number for each system.
 constexpr uint16_t kMachine = 0x8664, kLinux = 0x7b79;
 constexpr uint64_t kHeadersAt = 60, kMachineAt = 4, kOptionalAt = 24;
-constexpr uint64_t kCountAt = kOptionalAt + 108, kExceptionAt = kOptionalAt + 112 + 3 * 8;
+constexpr uint64_t kCountAt = kOptionalAt + 108, kExceptionAt = kOptionalAt + 136;
 
 // Layout of an entry of the exception directory, sorted by `start`.
 struct Function {
