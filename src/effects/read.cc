@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/keyctl.h>
 #include <linux/prctl.h>
+#include <linux/seccomp.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -89,12 +91,27 @@ bool has_time_limit(uint32_t operation) {
   }
 }
 
+// A filter of system calls: its length and where it is.
+void filter_program(const Visitor& visitor, uint64_t at) {
+  sock_fprog program;
+  visitor(at, sizeof program);
+  if (fetch(program, at))
+    visitor(reinterpret_cast<uint64_t>(program.filter), program.len * sizeof *program.filter);
+}
+
 void visit_special(const Request& request, long result, const Visitor& visitor) {
   switch (request.number) {
     case SYS_ioctl: return visitor(address_of(request, 2), ioctl_effect(low_half(request, 1)).read);
     case SYS_fcntl: return visitor(address_of(request, 2), fcntl_size(low_half(request, 1)));
     case SYS_prctl:
       if (request.a[0] == PR_SET_NAME) visit_string(visitor, address_of(request, 1), 4096);
+      if (request.a[0] == PR_SET_VMA) visit_string(visitor, address_of(request, 4), 80);
+      if (request.a[0] == PR_SET_SECCOMP && request.a[1] == SECCOMP_MODE_FILTER)
+        filter_program(visitor, address_of(request, 2));
+      return;
+    case SYS_seccomp:
+      if (request.a[0] == SECCOMP_SET_MODE_FILTER) filter_program(visitor, address_of(request, 2));
+      if (request.a[0] == SECCOMP_GET_ACTION_AVAIL) visitor(address_of(request, 2), 4);
       return;
     case SYS_futex:
       if (has_time_limit(low_half(request, 1))) visitor(address_of(request, 3), kTime);
