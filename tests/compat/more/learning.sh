@@ -49,7 +49,6 @@ PY
 
 compat scipy_workers needs=python3 modules=scipy limit=120
 case_scipy_workers() {
-  export PYTHONPATH=$python_packages
   under /usr/bin/python3 - "$threads" <<'PY'
 import numpy, sys
 from scipy import fft, spatial
