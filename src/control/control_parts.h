@@ -258,6 +258,8 @@ struct OrderState {
   uint32_t unnoted;   // order only: there are tasks whose arrival is not in the recording yet
   uint32_t is_ended;  // replaying: no turn is recorded any more
   uint32_t lookers;   // tasks that look at their word instead of sleeping. Changed atomically
+  uint32_t asker;     // task + 1: it waits, and asks overdue tasks for all that do (order/probe.h),
+  uint64_t asker_due;         // in so many cycles. Changed atomically
   uint32_t waits_by_looking;  // a task has been found to spin in a turn that it kept; likewise
   uint32_t coming;            // tasks with TaskOrder::comes. Guarded by: `lock`
   uint32_t turn_sleepers;  // replaying: who waits, without a turn, for so many turns to have been

@@ -232,7 +232,7 @@ struct TaskPages {
   uint32_t waits_for_page;  // its wait ends by another task only
   uint64_t defers_until;    // and for how long it is not to be stopped for who waits for its pages
                             // (sys::monotonic_ns)
-  uint64_t asked_since;     // and since when they wait
+  uint64_t asked_since;     // and since when they wait; 0: nobody does
   uint32_t was_deferred;    // it has asked a task for a page that was in such a run
   uint64_t hot_pages;       // faults for pages for which tasks compete, since it has held on to
                             // them; 0: it does not. Guarded by: the turn

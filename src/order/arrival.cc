@@ -247,12 +247,15 @@ void wait_for_turn(Task& task) {
 int Arrival::wait_blocked(Task& task) {
   PhaseScope phase(task, Phase::kBlocked);
   Shared& s = shared();
-  uint64_t rest = traits().first_probe, soon = 0, looks = 0, standing = 0;
+  const bool asks_late = traits().asks_for_pages && !replays() && !task.pages.waits_for_page;
+  uint64_t rest = asks_late ? kFirstProbeNs : traits().first_probe;
+  uint64_t soon = 0, looks = 0, standing = 0;
   while (!has_turn(task)) {
     uint64_t patience = soon ? soon : rest;
+    const bool asks = asks_for_all(task, patience);
     s.order.lock.lock();
     const bool blocked = task.order.state == TaskState::kBlocked;
-    if (blocked && !replays()) {
+    if (blocked && !replays() && (task.order.deadline || task.pending)) {
       const uint64_t current = now();
       const bool late = task.order.deadline && task.order.deadline <= current;
       if (late || (task.pending && !task.pages.waits_for_page)) {
@@ -268,7 +271,7 @@ int Arrival::wait_blocked(Task& task) {
     s.order.lock.unlock();
     if (has_turn(task)) break;
     if (sleep(task, patience) != -ETIMEDOUT) continue;
-    soon = again_soon(probe(&task), looks);
+    soon = asks ? again_soon(probe(&task), looks) : 0;
     if (!soon && rest < kMaxProbeNs) rest *= 2;
     if (!stuck) {
       standing = 0;

@@ -14,13 +14,15 @@ namespace weir::order {
 class Arrival final : public Order {
  public:
   // `is_order_only`: tasks share one memory. When they read it is not known, only between which
-  // events; and a task that spins is in no other's way.
-  explicit constexpr Arrival(bool is_order_only)
+  // events; and a task that spins is in no other's way. `has_pages`: tasks wait for pages that
+  // others have.
+  explicit constexpr Arrival(bool is_order_only, bool has_pages)
       : Order({.has_short_turns = true,
                .is_exact = true,
                .asks_overdue = !is_order_only,
                .first_probe = is_order_only ? kFirstProbeNs : kFirstProbeForPageNs,
-               .next_sample = kNextSampleForPageNs}),
+               .next_sample = kNextSampleForPageNs,
+               .asks_for_pages = has_pages}),
         is_order_only_(is_order_only) {}
 
   void take_turn(Task& task, EventKind kind) override;

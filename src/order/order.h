@@ -39,6 +39,9 @@ struct Traits {
   // soon again within a burst. Nanoseconds.
   bool asks_overdue = false;
   uint64_t first_probe = 0, next_sample = 0;
+  // They are in the way of tasks that wait for their pages. A task that waits for anything else
+  // asks late.
+  bool asks_for_pages = false;
 };
 
 class Order {

@@ -14,6 +14,8 @@ namespace {
 
 constexpr uint64_t kStallNs = 10'000'000'000;
 constexpr uint64_t kDebuggedStallNs = 1'000'000'000;
+// A task that has nothing that others wait for may compute for so long.
+constexpr uint64_t kUnwantedNs = 500'000;
 
 // When the task is to be asked next: it has been found late again.
 uint64_t next_probe(Task& task) {
@@ -26,11 +28,37 @@ uint64_t next_probe(Task& task) {
   return task.order.probe_interval;
 }
 
+// Others wait for what the task has, or have sent it a signal.
+bool is_wanted(const Task& task) {
+  return replays() || task.inbox_count ||
+         __atomic_load_n(&task.pages.asked_since, __ATOMIC_RELAXED) != 0;
+}
+
 }  // namespace
 
 bool is_overdue(const Shared& s, const Task& task) {
   if ((task.in_runtime && !task.recorded.in_look) || is_creating(task)) return false;
   return task.order.state == TaskState::kRunning || s.order.turn == task.id;
+}
+
+bool asks_for_all(const Task& task, uint64_t& patience) {
+  constexpr uint64_t kCyclesPerNs = 3;  // about
+  constexpr uint64_t kMin = 1'000'000, kTimes = 4;
+  OrderState& order = shared().order;
+  if (replays()) return true;
+  const uint32_t asker = __atomic_load_n(&order.asker, __ATOMIC_RELAXED);
+  const uint64_t due = sys::cycles() + patience * kCyclesPerNs;
+  if (asker && asker != task.id + 1 &&
+      __atomic_load_n(&shared().tasks[asker - 1].order.sleeping, __ATOMIC_RELAXED) &&
+      __atomic_load_n(&order.asker_due, __ATOMIC_RELAXED) <= due) {
+    patience = patience * kTimes < kMin ? kMin : patience * kTimes;
+    if (patience > kMaxProbeNs) patience = kMaxProbeNs;
+    return false;
+  }
+  // Where two do so at once, both ask.
+  __atomic_store_n(&order.asker_due, due, __ATOMIC_RELAXED);
+  __atomic_store_n(&order.asker, task.id + 1, __ATOMIC_RELAXED);
+  return true;
 }
 
 // Asks tasks that have not arrived for a while what they are doing. Answers when it would ask
@@ -56,6 +84,7 @@ uint64_t probe(const Task* waiter) {
       task.order.probes = 1;
       if (traits.is_exact) task.order.next_probe = now + next;
     }
+    if (traits.asks_for_pages && !is_wanted(task) && now < overdue_since + kUnwantedNs) continue;
     if (now < __atomic_load_n(&task.pages.defers_until, __ATOMIC_RELAXED)) continue;
     if (is_debugged && now < overdue_since + kDebuggedStallNs) continue;  // a debugger may hold it
     if (traits.is_exact && (now < task.order.next_probe ? task.order.next_probe - now <= next

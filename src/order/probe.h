@@ -22,6 +22,10 @@ inline constexpr uint64_t kPreempt = 300'000;  // free
 bool is_overdue(const Shared& s, const Task& task);
 // The same at once for some time: a burst of looks.
 void probe_overdue();
+// A task is about to wait for `patience` nanoseconds, and then to probe. Of the tasks that wait,
+// one probes for all, since a task that wakes up to look costs two switches of the processor.
+// False: another task probes before this one would, and `patience` is longer now.
+bool asks_for_all(const Task& task, uint64_t& patience);
 // Sends the probe signal to all late tasks but `waiter`. Answers in how many nanoseconds to ask
 // again soon, or 0.
 uint64_t probe(const Task* waiter);

@@ -196,11 +196,13 @@ void sleep_until(Task& task, bool (*done)(const Task& task)) {
   uint64_t patience = is_exact ? current().traits().first_probe : kPreempt;
   uint64_t since = 0, soon = 0, looks = 0;
   while (!done(task)) {
-    long result = sleep(task, soon ? soon : patience);
+    uint64_t time = soon ? soon : patience;
+    const bool asks = !is_exact || asks_for_all(task, time);
+    long result = sleep(task, time);
     if (done(task)) return;
     if (result == -ETIMEDOUT) {
       lose_patience(task, since);
-      soon = again_soon(probe(&task), looks);
+      soon = asks ? again_soon(probe(&task), looks) : 0;
       if (is_exact && !soon && patience < kMaxProbeNs / 4) patience *= 2;
     }
   }

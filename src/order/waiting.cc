@@ -109,6 +109,7 @@ int ByNumber::wait_blocked(Task& task) {
       patience = is_exact ? kFirstProbeNs * 4 : kPreempt;
     }
     s.order.lock.unlock();
+    const bool asks = !is_exact || !blocked || watch || asks_for_all(task, patience);
     long result = sleep(task, patience);
     if (result != -ETIMEDOUT) continue;
     lose_patience(task, since);
@@ -122,7 +123,7 @@ int ByNumber::wait_blocked(Task& task) {
       continue;
     }
     if (!blocked || !watch) {
-      soon = again_soon(probe(&task), looks);
+      soon = asks ? again_soon(probe(&task), looks) : 0;
       if (!soon && rest < kMaxProbeNs) rest *= 2;
       continue;
     }

@@ -371,7 +371,7 @@ bool grant_requests(Task& task, bool stays_mapped) {
     }
   }
   if (limit) drop(start, limit - start);
-  h.request_count = 0;
+  h.request_count = task.pages.asked_since = 0;
   return true;
 }
 
@@ -426,7 +426,7 @@ void release_all(Task& task, bool stays_mapped) {
   h.held_count = 0;
   for (uint64_t i = 0; i < h.request_count; i++)
     wake(key_of(h.requests[i] & ~kForWriting), ~0u, ~0u);
-  h.request_count = 0;
+  h.request_count = task.pages.asked_since = 0;
 }
 
 namespace {
