@@ -24,12 +24,13 @@ enum class Optimization : uint32_t {
   kCreation,    // a task that makes another gives up all its pages
   kKeeping,     // in a run of page faults and nothing else a task gives no page up
   kSlices,      // such runs go on over calls and are had by turns, for milliseconds each
+  kLocks,       // a task waits for the pages that are used under a lock before it takes the lock
 };
 inline constexpr const char* kOptimizations[] = {
-    "preemption", "demand",    "heap",  "pool",     "tape",    "ahead", "around",
-    "readers",    "migration", "spins", "creation", "keeping", "slices"};
+    "preemption", "demand",    "heap",  "pool",     "tape",    "ahead",  "around",
+    "readers",    "migration", "spins", "creation", "keeping", "slices", "locks"};
 inline constexpr uint32_t kOptimizationCount = sizeof kOptimizations / sizeof kOptimizations[0];
-static_assert(static_cast<uint32_t>(Optimization::kSlices) + 1 == kOptimizationCount);
+static_assert(static_cast<uint32_t>(Optimization::kLocks) + 1 == kOptimizationCount);
 
 inline constexpr uint32_t bit_of(Optimization which) { return 1u << static_cast<uint32_t>(which); }
 

@@ -240,6 +240,8 @@ struct TaskPages {
   uint32_t borrows;         // in the kernel: pages are mapped to which it has no right
   uint32_t sections;        // locks that it holds, and the first ones
   uint64_t section_lock[kKnownSections];
+  uint64_t awaits_section;  // the lock that it is to take when the task that keeps the lock's pages
+                            // gives them up; 0: none. Guarded by: the turn
   uint32_t
       granted_pages;  // at the beginning of its turn others got pages that they had asked it for
   uint32_t spins_on_pages;  // it provably spins, and waits until a page that it has is taken

@@ -333,6 +333,13 @@ void section_begins(uint64_t lock) {
   if (plan().memory == Plan::Memory::kCoherent) view::coherent::enter_section(self(), lock);
 }
 
+BeforeLock comes_to_lock(uint64_t lock) {
+  Task& task = self();
+  if (plan().memory != Plan::Memory::kCoherent || task.turn.depth != 1) return BeforeLock::kTakes;
+  if (view::coherent::is_section_awaited(task, lock)) return BeforeLock::kStandsBack;
+  return view::coherent::await_section(task, lock) ? BeforeLock::kHasWaited : BeforeLock::kTakes;
+}
+
 void section_ends() {
   if (plan().memory == Plan::Memory::kCoherent) view::coherent::leave_section(self());
 }

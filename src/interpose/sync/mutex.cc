@@ -9,9 +9,10 @@
 //    does so for no mutex that is used here while it is used here, except before tasks exist.) (not
 //    checkable: programs change mutexes by glibc's own code too)
 // 2. If a task waits in the queue, __lock is 2, or 0 with the first waiter already woken and on its
-//    way. Where nothing is logged (weir check) waiters sleep on __lock itself for a while, as
-//    glibc's do; has_waiting() (sync/object_buckets.h) counts the queue's. (not checkable: a
-//    program may write to a mutex as it likes)
+//    way, or with a task on its way that makes it 2 (view/coherent/lock_prefetch.cc). Where nothing
+//    is logged (weir check) waiters sleep on __lock itself for a while, as glibc's do;
+//    has_waiting() (sync/object_buckets.h) counts the queue's. (not checkable: a program may write
+//    to a mutex as it likes)
 // 3. unlock wakes the first waiter, which tries again in its turn; a task whose turn comes earlier
 //    may take the mutex first. Turns are in a fixed order, so who gets it is fixed too, and no task
 //    can pass a woken one twice. (not checkable: it is about two runs)
@@ -290,16 +291,30 @@ class UnlockMutex final : public LockOperation {
 
 long acquire(long address, const Until& until, bool count_user, bool through_signals) {
   Task& task = self();
-  bool waited = false;
+  // It waits for pages once only, so that this ends. Others may wait in the queue of a free mutex,
+  // which does not say so until the task that takes it does.
+  bool waited = false, has_waited_for_pages = false, others_wait = false;
   for (;;) {
     fast_path().use(task, static_cast<uint64_t>(address), true);
     auto& mutex = *object_at<volatile Mutex>(address);
+    if (!mutex.__lock && !until.is_set && !has_waited_for_pages) {
+      const BeforeLock first = comes_to_lock(static_cast<uint64_t>(address));
+      others_wait |= first != BeforeLock::kTakes;
+      has_waited_for_pages = first == BeforeLock::kHasWaited;
+      if (has_waited_for_pages) continue;
+      if (first == BeforeLock::kStandsBack) {
+        const int ended = block(static_cast<uint64_t>(address), ~0u, 0, "mutex");
+        if (ended == EINTR && !through_signals) return kAgain;
+        continue;
+      }
+    }
     int result;
     {
       const ObjectScope scope(task, static_cast<uint64_t>(address));
       result = try_take(const_cast<Mutex&>(mutex), static_cast<uint64_t>(address),
                         task.identity.virtual_tid, count_user);
-      if (waited && result == 0 && waiters(static_cast<uint64_t>(address))) mutex.__lock = 2;
+      if ((waited || others_wait) && result == 0 && waiters(static_cast<uint64_t>(address)))
+        mutex.__lock = 2;
       const bool waits = result == EBUSY && !(until.is_set && !is_valid(until.time));
       if (waits) mutex.__lock = 2;
       if (waits && !waited) fast_path().count_waiting_at_word(task, 1);
@@ -310,6 +325,7 @@ long acquire(long address, const Until& until, bool count_user, bool through_sig
       return result;
     }
     if (until.is_set && !is_valid(until.time)) return EINVAL;
+    task.pages.awaits_section = 0;
     waited = true;
     const int ended = block(static_cast<uint64_t>(address), ~0u, remaining(until), "mutex");
     if (ended == ETIMEDOUT || (ended == EINTR && !through_signals)) {

@@ -28,7 +28,6 @@ namespace weir::view::coherent {
 
 namespace {
 
-uint64_t key_of(uint64_t page) { return page | uint64_t{1} << 63; }
 uint64_t key_of_spinner(const Task& task) { return kSpinnerKey + task.id; }
 
 void remember(Task& task, uint64_t page) {
@@ -63,17 +62,6 @@ void note_invalidation(Task& task, uint64_t page, bool all) {
     wake(key_of_spinner(task), 1, ~0u);  // what it looks at is about to change
 }
 
-void ask(Task& task, uint64_t page, bool to_write) {
-  Holder& h = holder_of(task);
-  const uint64_t request = page | (to_write ? kForWriting : 0);
-  for (uint64_t i = 0; i < h.request_count; i++) {
-    if (h.requests[i] == request) return;
-  }
-  if (h.request_count == Holder::kMaxRequests) fail("ask for a page", page, -ENOMEM);
-  if (!h.request_count) task.pages.asked_since = sys::monotonic_ns();
-  h.requests[h.request_count++] = request;
-}
-
 // Blocks of pages in which tasks have asked each other for some: there each is given the page that
 // it needs and no other.
 constexpr uint64_t kBlockPages = 16;
@@ -85,6 +73,17 @@ uint8_t contended_bit(uint64_t index) {
 }
 
 }  // namespace
+
+void ask(Task& task, uint64_t page, bool to_write) {
+  Holder& h = holder_of(task);
+  const uint64_t request = page | (to_write ? kForWriting : 0);
+  for (uint64_t i = 0; i < h.request_count; i++) {
+    if (h.requests[i] == request) return;
+  }
+  if (h.request_count == Holder::kMaxRequests) fail("ask for a page", page, -ENOMEM);
+  if (!h.request_count) task.pages.asked_since = sys::monotonic_ns();
+  h.requests[h.request_count++] = request;
+}
 
 namespace {
 

@@ -71,6 +71,11 @@ void catch_up(Task& task);
 void release_all(Task& task, bool stays_mapped = false);
 // In its turn: the task has taken a lock, or is about to release the one that it took last.
 void enter_section(Task& task, uint64_t lock);
+// In its turn: before it takes a lock that is free. If the task that had the lock last keeps the
+// pages that are used under it, waits until that one gives them up, and returns true.
+bool await_section(Task& task, uint64_t lock);
+// Another task does so, or has done so and not come to the lock again.
+bool is_section_awaited(const Task& task, uint64_t lock);
 void leave_section(Task& task);
 // In a turn: the pages have been emptied in the backing (page::zero_pages), and belong to no task.
 void forget(uint64_t start, uint64_t size);

@@ -75,6 +75,11 @@ inline Holder& holder_of(const Task& task) {
 
 inline constexpr uint64_t kForWriting = 1;  // lowest bit of a page's address
 
+// What a task waits for that waits for the page.
+inline uint64_t key_of(uint64_t page) { return page | uint64_t{1} << 63; }
+
+// `task` is to give the page up at its next event.
+void ask(Task& task, uint64_t page, bool to_write);
 // If `asks`, asks the tasks that have the page and compute. If no task computes, takes the page
 // from those that have it. Returns true if the task has the right.
 bool take(Task& task, uint64_t page, bool to_write, bool asks);
@@ -96,6 +101,8 @@ struct Given {
   bool is_hot;
 };
 void note_fault(Task& task, const Given& given);
+// It has been given so many hot pages without one.
+void hold_on(Task& task, uint64_t hot_pages);
 
 // --- tapes (lock_prefetch.cc): the task has been given the page while it holds a lock
 

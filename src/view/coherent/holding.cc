@@ -115,10 +115,14 @@ void note_fault(Task& task, const Given& given) {
     end_hold(task, false);
     put_stop_of_run_off(task);
   } else if (given.is_hot && uses(Optimization::kKeeping)) {
-    task.pages.hot_pages++;
-    task.pages.held_since = sys::cycles();
-    put_stop_off(task, hold_time(task) / kCyclesPerNs);
+    hold_on(task, 1);
   }
+}
+
+void hold_on(Task& task, uint64_t hot_pages) {
+  task.pages.hot_pages += hot_pages;
+  task.pages.held_since = sys::cycles();
+  put_stop_off(task, hold_time(task) / kCyclesPerNs);
 }
 
 bool has_deferred_long(const Task& task) { return sys::monotonic_ns() > task.pages.defers_until; }
