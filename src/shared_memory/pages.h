@@ -33,6 +33,9 @@ extern uint32_t g_room, g_used;
 extern uint64_t g_borrowed[2];  // pages that stay open until the call is over
 
 Held* find(uint64_t page);
+void insert(uint64_t page, uint32_t entry);
+// The task has the entry's page at another address as well.
+void insert_also(uint64_t page, uint32_t entry);
 void erase(uint64_t page);
 // Each page that it has; `act` may erase it.
 template <typename Act>
@@ -44,22 +47,23 @@ void each_held(Act act) {
   }
 }
 
-// Replaying: memory that nobody shares, in place of such memory. The address, or -errno.
-long map_own(uint64_t start, uint64_t size, long fixed);
 void close_page(uint64_t page);
 // Closes what the task has in the range, at their other addresses too.
 void close_held(Range range);
-// Returns the sum of a page that the task has, or 0 if there is no memory.
+// The sum of a page's bytes, which is not 0.
+uint64_t sum_of(const uint64_t* words);
+// That of a page that the task has, or 0 if there is no memory.
 uint64_t sum_at(uint64_t page);
 // The task has the page at no other address.
 bool is_last(const Held& held);
 // The task gets the page, which the mapping has.
 void take_page(Task& task, const Mapping& m, uint64_t page);
-// The task has it no more: closed here, and kept. And: all of them that others have taken.
+// The entry that says what becomes of a page.
+void log_page(Task& task, channel::PageKind kind, uint64_t address);
+// The task has the page no more: it is closed, and that is logged. At all addresses of the entry.
+// All that others have taken.
 void note_given(Task& task, channel::PageKind where, uint64_t page);
 void note_all_given(Task& task, channel::PageKind where, uint32_t entry);
 void note_lost(Task& task, channel::PageKind where);
-// Replaying: what the task gave here.
-void give_as_recorded(Task& task, channel::PageKind where);
 
 }  // namespace weir::shared_memory

@@ -10,29 +10,20 @@
 // (end_sleep()).
 
 #include "record/shared_memory.h"
-#include "base/hash.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/shm.h>
-#include <sys/stat.h>
-#include <sys/statfs.h>
 
-#include "base/bytes.h"
 #include "control/control.h"
 #include "memory/backing.h"
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "record/stream.h"
 #include "record/unrecorded.h"
+#include "shared_memory/exchange.h"
 #include "shared_memory/page_order.h"
 #include "shared_memory/page_table.h"
 #include "shared_memory/pages.h"
-#include "sys/descriptor.h"
-#include "sys/maps.h"
 #include "sys/memory.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
@@ -49,8 +40,9 @@ constexpr uint32_t kMaxMappings = 4096;
 
 constinit Mapping g_mappings[kMaxMappings] = {};
 uint32_t g_count = 0;
-bool g_reads = false;    // the kernel reads such memory in the call that is being made
-bool g_touches = false;  // or writes it
+bool g_has_files = false;  // mappings of files, or had them
+bool g_reads = false;      // the kernel reads such memory in the call that is being made
+bool g_touches = false;    // or writes it
 constexpr uint32_t kMaxWatched = 16;
 struct {
   uint64_t page, sum;
@@ -104,58 +96,6 @@ void each_piece(Range range, Act act) {
   }
 }
 
-// Whether a descriptor of this process writes to the file.
-bool is_open_to_write(const struct stat& file) {
-  constexpr int kMostLookedAt = 1024;
-  for (int descriptor = 0; descriptor < kMostLookedAt; descriptor++) {
-    const long flags = sys::raw(SYS_fcntl, descriptor, F_GETFL);
-    struct stat status {};
-    if (!sys::failed(flags) && (flags & O_ACCMODE) != O_RDONLY &&
-        sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
-        status.st_ino == file.st_ino && status.st_dev == file.st_dev)
-      return true;
-  }
-  return false;
-}
-
-// Whether it may be written while it is mapped: not a file that is only read.
-bool is_wanted(int protection, long flags, int descriptor) {
-  const long type = flags & MAP_TYPE;
-  if ((type != MAP_SHARED && type != MAP_SHARED_VALIDATE) || (flags & MAP_HUGETLB)) return false;
-  if (flags & MAP_ANONYMOUS) return true;
-  struct stat status {};
-  struct statfs system {};
-  if (sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0) return false;
-  if (!S_ISREG(status.st_mode)) return sys::is_zero_device(descriptor);
-  if (sys::raw(SYS_fstatfs, descriptor, reinterpret_cast<long>(&system)) != 0 ||
-      system.f_type == HUGETLBFS_MAGIC)
-    return false;
-  return (protection & PROT_WRITE) || system.f_type == TMPFS_MAGIC || is_open_to_write(status);
-}
-
-// Of the mapping at the address, as the kernel has it.
-bool look_up(uint64_t address, sys::MapLine& line) {
-  page::LimitLifted descriptors(RLIMIT_NOFILE);
-  return sys::find_map_line(address, &line);
-}
-
-// Replaying, these two know of none: each process has its own memory.
-uint64_t object_at(uint64_t address) {
-  sys::MapLine line;
-  if (input::replaying() || !look_up(address, line)) return 0;
-  const uint64_t kind =
-      starts_with(line.name, "/SYSV") ? 0x5ca1ab1e : 0;  // their inodes are numbered apart
-  return (mix(line.device ^ kind) ^ line.inode) * 0xBF58476D1CE4E5B9 | 1;
-}
-
-uint64_t file_of(int descriptor) {
-  struct stat status {};
-  if (input::replaying() || descriptor < 0 ||
-      sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0)
-    return 0;
-  return (mix(status.st_dev) ^ status.st_ino) * 0xBF58476D1CE4E5B9 | 1;
-}
-
 // Of what lies in the range, all but the task's pages.
 void close_within(Range range) {
   for (uint32_t i = 0; i < g_count; i++) {
@@ -175,6 +115,7 @@ void remember(Range range, int protection, uint64_t object, uint64_t offset, uin
   page::protect(range.start, range.size(), PROT_NONE);
   add({range, object, file, offset, protection, 0});
   g_active = true;
+  g_has_files |= file != 0;
   shared().in_place_process.closed = 1;  // what this process has mapped, that one has not
 }
 
@@ -231,7 +172,7 @@ void end_lending() {
 
 void begin_call() {
   g_watched = 0;
-  if (!input::recording() || g_used > kMaxWatched) return;
+  if (!g_has_files || g_used > kMaxWatched) return;
   each_held([&](const Held& held) {
     const Mapping* m = mapping_of(held.page);
     if (m && m->file) g_watch[g_watched++] = {held.page, sum_at(held.page)};
@@ -256,23 +197,20 @@ void end_call(Task& task) {
 void begin_sleep(Task& task) {
   if (task.recorded.shared_memory_sleeps++) return;
   come_by(task);
-  if (input::recording())
-    shared_table::begin_sleep(
-        task, g_reads ? channel::HolderState::kReads : channel::HolderState::kSleeps);
+  exchange().begin_sleep(task, g_reads);
 }
 
 void end_sleep(Task& task) {
   if (!task.recorded.shared_memory_sleeps || --task.recorded.shared_memory_sleeps) return;
   task.recorded.shared_memory_points++;
-  if (input::replaying()) return give_as_recorded(task, PageKind::kGivenInSleep);
-  if (shared_table::end_sleep(task)) note_lost(task, PageKind::kGivenInSleep);
+  exchange().end_sleep(task);
 }
 
 void begin_borrowing(Task& task) {
   if (!g_active) return;
   come_by(task);
   each_held([&](const Held& held) {
-    if (input::recording()) shared_table::give(task, held.entry);
+    exchange().give(task, held.entry);
     close_page(held.page);
   });
   begin_sleep(task);
@@ -281,67 +219,38 @@ void begin_borrowing(Task& task) {
 void end_borrowing(Task& task) {
   if (!g_active) return;
   end_sleep(task);
-  if (input::recording()) note_lost(task, PageKind::kGivenInSleep);
+  exchange().close_lost(task);
 }
 
 bool map(long address, uint64_t size, int protection, long flags, int descriptor, uint64_t offset,
          long& result) {
-  if (!input::is_on()) return false;
-  const bool is_replayed = input::replaying();
-  if (!input::log_value(input::What::kShared,
-                        [&] { return is_wanted(protection, flags, descriptor); }))
-    return false;
-  if (is_replayed) {
-    result = input::log_number(input::What::kShared, 0);
-    if (sys::failed(result)) return true;
-    const long at = map_own(static_cast<uint64_t>(result), page_up(size),
-                            flags & MAP_FIXED ? MAP_FIXED : MAP_FIXED_NOREPLACE);
-    if (at != result) {
-      report("the replay cannot map shared memory where the recording had it, at %x (it got %x)",
-             static_cast<uint64_t>(result), static_cast<uint64_t>(at));
-      die(125);
-    }
-  } else {
-    result = sys::raw(SYS_mmap, address, static_cast<long>(size), protection,
-                      flags & ~long{MAP_POPULATE}, descriptor, static_cast<long>(offset));
-    input::log_number(input::What::kShared, result);
-    if (sys::failed(result)) return true;
-  }
+  const MapCall call{address, size, protection, flags, descriptor, offset};
+  if (!exchange().is_wanted(call)) return false;
+  result = exchange().map(call);
+  if (sys::failed(result)) return true;
   const auto start = static_cast<uint64_t>(result);
-  remember({start, start + page_up(size)}, protection, object_at(start), offset,
-           file_of(descriptor));
+  remember({start, start + page_up(size)}, protection, exchange().object_at(start), offset,
+           exchange().file_of(descriptor));
   return true;
 }
 
 bool repeat(Range range, int protection, int descriptor, uint64_t offset) {
   const auto start = static_cast<long>(range.start);
-  const long at = input::replaying()
-                      ? map_own(range.start, range.size(), MAP_FIXED)
-                      : sys::raw(SYS_mmap, start, static_cast<long>(range.size()), protection,
-                                 MAP_SHARED | MAP_FIXED, descriptor, static_cast<long>(offset));
-  if (at != start) return false;
-  remember(range, protection, object_at(range.start), offset, file_of(descriptor));
+  if (exchange().map_there(range, protection, descriptor, offset) != start) return false;
+  remember(range, protection, exchange().object_at(range.start), offset,
+           exchange().file_of(descriptor));
   return true;
 }
 
 void attach(Range range, int protection, bool replaces) {
-  if (input::replaying() &&
-      map_own(range.start, range.size(), replaces ? MAP_FIXED : MAP_FIXED_NOREPLACE) !=
-          static_cast<long>(range.start)) {
-    report("the replay cannot map shared memory where the recording had it, at %x", range.start);
-    die(125);
-  }
-  remember(range, protection, object_at(range.start), 0);
+  exchange().attach(range, replaces);
+  remember(range, protection, exchange().object_at(range.start), 0);
 }
 
 bool repeat_attach(Range range, int protection, long segment) {
   const auto start = static_cast<long>(range.start);
-  const long at = input::replaying()
-                      ? map_own(range.start, range.size(), MAP_FIXED)
-                      : sys::raw(SYS_shmat, segment, start,
-                                 SHM_REMAP | (protection & PROT_WRITE ? 0 : SHM_RDONLY));
-  if (at != start) return false;
-  if (input::is_on()) remember(range, protection, object_at(range.start), 0);
+  if (exchange().attach_there(range, protection, segment) != start) return false;
+  if (input::is_on()) remember(range, protection, exchange().object_at(range.start), 0);
   return true;
 }
 
@@ -367,7 +276,7 @@ void on_unmap(uint64_t start, uint64_t size) {
   const Range range{start, start + page_up(size)};
   each_held([&](const Held& held) {
     if (!range.contains(held.page)) return;
-    if (input::recording() && is_last(held)) shared_table::give(self(), held.entry);
+    if (is_last(held)) exchange().give(self(), held.entry);
     erase(held.page);
   });
   each_piece(range, [](Mapping&) { return false; });
@@ -396,16 +305,13 @@ void on_move(Range from, Range to) {
                  offset = m->offset + from.start - m->range.start;
   const int protection = m->protection;
   if (!from.empty()) on_unmap(from.start, from.size());
-  if (input::replaying()) {
-    if (!from.empty()) sys::unmap(from.start, from.size());
-    map_own(to.start, to.size(), MAP_FIXED);
-  }
+  exchange().move(from, to);
   remember(to, protection, object, offset, file);
 }
 
 void before_file_change(Task& task, long descriptor, Range bytes) {
   using input::What;
-  const uint64_t file = file_of(static_cast<int>(descriptor));
+  const uint64_t file = exchange().file_of(static_cast<int>(descriptor));
   const auto is_anothers = [&](const Mapping& m, uint64_t page) {
     return !find(page) && m.protection &&
            shared_table::is_held(m.object, (m.offset + page - m.range.start) / kPageSize);
@@ -433,7 +339,7 @@ void before_file_change(Task& task, long descriptor, Range bytes) {
 void on_file_change(Task& task, long descriptor) {
   bool has_files = false;
   for (uint32_t i = 0; i < g_count; i++) has_files |= g_mappings[i].file != 0;
-  const uint64_t file = has_files ? file_of(static_cast<int>(descriptor)) : 0;
+  const uint64_t file = has_files ? exchange().file_of(static_cast<int>(descriptor)) : 0;
   if (!file) return;
   task.recorded.shared_memory_points++;  // as the event's end does, where a replay looks
   each_held([&](const Held& held) {
@@ -449,7 +355,7 @@ void give_range(uint64_t start, uint64_t size) {
   come_by(self());
   const Range range{start, start + page_up(size)};
   each_held([&](const Held& held) {
-    if (range.contains(held.page) && input::recording()) shared_table::give(self(), held.entry);
+    if (range.contains(held.page)) exchange().give(self(), held.entry);
   });
   close_held(range);
 }
@@ -458,14 +364,8 @@ void begin_process(Task& task) {
   if (!g_active) return;
   task.recorded.shared_memory_sleeps = 0;
   shared().in_place_process.closed = 1;
-  if (input::recording()) shared_table::leave(task);
-  for (uint32_t i = 0; i < g_count; i++) {
-    const Range& range = g_mappings[i].range;
-    if (input::replaying())
-      map_own(range.start, range.size(),
-              MAP_FIXED);  // the maker of this process goes on with its own
-    else page::protect(range.start, range.size(), PROT_NONE);
-  }
+  exchange().leave(task);
+  for (uint32_t i = 0; i < g_count; i++) exchange().begin_mapping(g_mappings[i].range);
   each_held([&](const Held& held) { erase(held.page); });
   g_reads = g_touches = false;
   g_watched = 0;
@@ -493,7 +393,7 @@ void exit(Task& task) {
 
 void leave(Task& task) {
   come_by(task);
-  if (input::recording()) shared_table::leave(task);
+  exchange().leave(task);
 }
 
 }  // namespace weir::shared_memory
