@@ -57,7 +57,7 @@ void end_turn();
 // or in a vfork child.
 class TurnScope {
  public:
-  explicit TurnScope(EventKind kind) : has_tasks_(g_tasks_active && !self().identity.in_vfork) {
+  explicit TurnScope(EventKind kind) : has_tasks_(is_task()) {
     if (has_tasks_) begin_turn(kind);
   }
   ~TurnScope() {

@@ -15,6 +15,11 @@ namespace weir {
 // True once the program has made its first task; in a forked child false again. Read by malloc and
 // every interposer.
 extern bool g_tasks_active;
+// The caller is one of the program's tasks. Before there are tasks nobody is, nor is a vfork child,
+// which borrows the memory and the record of the task that made it.
+inline bool is_task() { return g_tasks_active && !self().identity.in_vfork; }
+// It is such a child.
+inline bool is_borrower() { return g_tasks_active && self().identity.in_vfork; }
 // There are tasks, and each is a process: a monitor is the parent of all.
 inline bool has_monitor() { return g_tasks_active && plan().has_processes(); }
 

@@ -29,9 +29,7 @@ using declared::Caller;
 // annotated in a child that borrows its parent's memory, nor in a forked one.
 class Section {
  public:
-  Section()
-      : on_(declared::is_on() && !(g_tasks_active && self().identity.in_vfork)),
-        signals_(on_ && g_tasks_active) {}
+  Section() : on_(declared::is_on() && !is_borrower()), signals_(on_ && g_tasks_active) {}
   Section(const Section&) = delete;
   Section& operator=(const Section&) = delete;
   explicit operator bool() const { return on_; }

@@ -175,7 +175,7 @@ extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t cl
                                                                     timespec* time) noexcept {
   if (constant::has_time()) return interpose::real().clock_gettime(clock, time);
   const bool of_task = clock == CLOCK_THREAD_CPUTIME_ID, of_all = clock == CLOCK_PROCESS_CPUTIME_ID;
-  if (!g_tasks_active || self().identity.in_vfork || (clock >= 0 && !of_task && !of_all))
+  if (!is_task() || (clock >= 0 && !of_task && !of_all))
     return interpose::real().clock_gettime(clock, time);
   if (clock >= 0 && !plan().has_processes()) return interpose::real().clock_gettime(clock, time);
   return answer(kept<timespec, time_of>(clock, time));

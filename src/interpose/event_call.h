@@ -37,7 +37,7 @@ namespace weir::interpose {
 inline constexpr long kAgain = -1;  // no answer yet: signals wait to be handled
 
 // True where what this task does to an object is an event.
-inline bool is_event() { return g_tasks_active && !self().identity.in_vfork; }
+inline bool is_event() { return is_task(); }
 
 // When a wait ends, if it does. Lies on the program's stack: copied before the turn.
 struct Until {

@@ -44,7 +44,7 @@ extern "C" [[gnu::visibility("default")]] int weir_query_active() noexcept {
 extern "C" [[gnu::visibility("default")]] void weir_query_hunt_start() noexcept {
   using namespace weir;
   if (!plan().is_serial() || g_is_said || !order::serial::is_scheduled_process()) return;
-  if (g_tasks_active && self().identity.in_vfork) return;
+  if (is_borrower()) return;
   g_is_said = true;
   weir_upcall(g_tasks_active ? say_late : begin_schedule, 0, 0, 0);
 }

@@ -216,7 +216,7 @@ void end_by_fault(Task& task, int signal, const channel::Death& death) {
     put(task, {Kind::kEnd, 0, channel::kProgramFaults, sizeof death, 0, 0, signal}, &death);
     return;
   }
-  if (g_tasks_active && !task.identity.in_vfork) let_others_arrive(task);
+  if (is_task()) let_others_arrive(task);
   take_death(task, channel::kProgramFaults, signal, death);
 }
 

@@ -240,7 +240,7 @@ void make(Task& task, AtomicInstruction& instruction) {
 
 void on_atomic(Frame& frame, const Site& site) {
   const uint64_t address = atomic_address(site.atomic, frame, sys::fs_base());
-  if (!g_tasks_active || self().identity.in_vfork) {
+  if (!is_task()) {
     execute_atomic(site.atomic, frame, reinterpret_cast<void*>(address));
   } else if (site.atomic.kind != AtomicKind::kFence && !plan().is_serial() &&
              trap::is_refused(address, site.atomic.size)) {

@@ -166,7 +166,7 @@ bool is_over(const Call& call, long result) {
 bool waits_in_turns(const Call& call) {
   const bool is_virtual = call.number == SYS_clock_nanosleep || call.number == SYS_nanosleep ||
                           call.number == SYS_futex;
-  return is_virtual && g_tasks_active && !self().identity.in_vfork;
+  return is_virtual && is_task();
 }
 
 }  // namespace

@@ -443,7 +443,7 @@ void on_syscall(Frame& frame, const Site& site) {
   if (is_made_in_stopped_world(call, site)) return;
   Task& task = self();
   const bool uses_shared_memory = shared_memory::g_active;
-  const bool is_event = g_tasks_active && !task.identity.in_vfork;
+  const bool is_event = is_task();
   const bool has_keys = plan().has_keys() && is_event;
   if (has_keys) view::current().open_keys(task);
   if (is_futex(call.number)) {

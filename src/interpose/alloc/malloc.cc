@@ -115,7 +115,7 @@ template <void (*kNotify)(const HeapNotice&)>
 [[gnu::cold, gnu::noinline]] void notify(void* object, size_t size, const Caller& caller) {
   const HeapNotice notice{object, size, caller};
   const int before = errno;
-  if (!g_tasks_active || self().identity.in_vfork || self().in_runtime) {
+  if (!is_task() || self().in_runtime) {
     if (!g_tasks_active) kNotify(notice);
   } else {
     weir_upcall([](long at, long,
@@ -159,9 +159,7 @@ template <void (*kNotify)(const HeapNotice&)>
 // none.
 [[gnu::cold, gnu::noinline]] void* allocate_object(size_t size, const Caller& caller) {
   constexpr uint32_t kPrivate = 1;
-  if (!declared::is_programs(caller.where) || (g_tasks_active && self().identity.in_vfork) ||
-      !declared::is_on())
-    return nullptr;
+  if (!declared::is_programs(caller.where) || is_borrower() || !declared::is_on()) return nullptr;
   const SignalsWait signals;
   return declared::allocate(size, kPrivate, caller);
 }
@@ -170,8 +168,7 @@ inline void* object_of(size_t size, const Caller& caller) {
 }
 // Not the heap's: an object's (weir_alloc), or nobody's.
 [[gnu::cold, gnu::noinline]] void free_object(void* object, const Caller& caller) {
-  if (!plan().checks_races() || !declared::is_own(object) ||
-      (g_tasks_active && self().identity.in_vfork) || !declared::is_on())
+  if (!plan().checks_races() || !declared::is_own(object) || is_borrower() || !declared::is_on())
     return;
   const SignalsWait signals;
   declared::release(object, caller);

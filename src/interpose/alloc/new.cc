@@ -69,9 +69,7 @@ __attribute__((constructor)) void find_early() {
 
 [[gnu::cold, gnu::noinline]] void* allocate_object(size_t size, const Caller& caller) {
   constexpr uint32_t kPrivate = 1;
-  if (!declared::is_programs(caller.where) || (g_tasks_active && self().identity.in_vfork) ||
-      !declared::is_on())
-    return nullptr;
+  if (!declared::is_programs(caller.where) || is_borrower() || !declared::is_on()) return nullptr;
   const SignalsWait signals;
   return declared::allocate(size, kPrivate, caller, true);
 }

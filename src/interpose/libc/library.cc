@@ -147,8 +147,7 @@ WEIR_BUFFER_CALLS(WEIR_DOOR)
 #undef WEIR_DOOR
 #undef WEIR_DOOR_IF
 
-Call::Call(const Caller& caller)
-    : caller_(caller), is_on_(g_tasks_active && !self().identity.in_vfork && !self().in_runtime) {}
+Call::Call(const Caller& caller) : caller_(caller), is_on_(is_task() && !self().in_runtime) {}
 
 namespace {
 
