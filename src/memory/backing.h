@@ -108,6 +108,8 @@ bool note_code(uint64_t start, uint64_t size, int protection);
 int code_protection(uint64_t address, Range* range = nullptr);
 // Returns the protection that the memory must have while none of it has been executed.
 int unexecuted(int protection);
+// The same once there are tasks; before, what the program asked for.
+int as_mapped(int protection);
 
 // Give a forked child bytes of its own. copy_backing() makes a file with the contents of the
 // backing. use_copy() maps it shared in place of the old one, when control memory is the child's

@@ -5,6 +5,7 @@
 #include "base/range_table.h"
 #include "control/executed_pages.h"
 #include "control/plan.h"
+#include "control/process.h"
 #include "memory/closed_pages.h"
 #include "memory/windows.h"
 #include "sys/report.h"
@@ -138,6 +139,8 @@ int code_protection(uint64_t address, Range* range) {
   if (range) *range = s.memory.code_ranges[at].range;
   return s.memory.code_ranges[at].protection;
 }
+
+int as_mapped(int protection) { return g_tasks_active ? unexecuted(protection) : protection; }
 
 int unexecuted(int protection) {
   return plan().is_isolated() ? protection & ~PROT_EXEC : protection;

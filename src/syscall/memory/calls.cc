@@ -298,8 +298,7 @@ long on_mprotect(const Call& call) {
   int protection = static_cast<int>(call.c);
   if (page::in_arena(start)) {
     const bool was_code = page::code_protection(start) != 0;
-    return change_protection(start, size,
-                             g_tasks_active ? page::unexecuted(protection) : protection, was_code);
+    return change_protection(start, size, page::as_mapped(protection), was_code);
   }
   const bool is_shared_memory = shared_memory::overlaps(start, size);
   if (page::in_reserve(start) && !is_shared_memory)
@@ -366,7 +365,7 @@ long make_change(Call& call) {
   switch (call.number) {
     case SYS_mmap: {
       const int asked = maps_library(call) ? 0 : static_cast<int>(call.c);
-      if (g_tasks_active && asked) call.c = page::unexecuted(asked);
+      if (asked) call.c = page::as_mapped(asked);
       const long result = on_mmap(call);
       if (!sys::failed(result)) page::note_code(address(result), address(call.b), asked);
       if ((call.d & MAP_TYPE) == MAP_PRIVATE && !sys::failed(result))

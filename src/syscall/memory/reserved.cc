@@ -65,8 +65,7 @@ bool make_backed(Range range, int protection) {
   view::current().track(range.start, range.size());
   record_mapping(
       {MappingKind::kMapBacking, kReadWrite, 0, -1, range.start, range.size(), offset, 0, 0});
-  const int open_now = g_tasks_active ? page::unexecuted(protection) : protection;
-  return change_protection(range.start, range.size(), open_now) == 0;
+  return change_protection(range.start, range.size(), page::as_mapped(protection)) == 0;
 }
 
 // Makes all private memory of the kernel's in the range memory of the backing, and with it what
@@ -180,8 +179,7 @@ void unmap_reserved(uint64_t start, uint64_t size) {
 
 long protect_reserved(uint64_t start, uint64_t size, int protection) {
   if (g_tasks_active && (protection & PROT_WRITE) && !open(start, size)) return -ENOMEM;
-  if (g_tasks_active)
-    protection = page::unexecuted(protection);  // code of the program's own making
+  protection = page::as_mapped(protection);  // code of the program's own making
   long result = 0;
   page::each_part(start, size, [&](uint64_t at, uint64_t length, bool is_backed) {
     if (result != 0) return;
