@@ -7,6 +7,7 @@
 #include "check/budget.h"
 #include "check/core/enforce_by_key.h"
 #include "check/core/happens_before.h"
+#include "check/core/hazards.h"
 #include "check/core/order_by_calls.h"
 #include "check/core/state.h"
 #include "code/patch/bound_jump.h"
@@ -42,6 +43,7 @@ void start(Task& task) {
   refill();
   __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
   happens::g_checked = true;
+  hazards::g_looks_for = found().hazards;
   if (options().has_keys()) keys::start(task);
   begin_declared();
   tell_by_memory();
@@ -51,6 +53,7 @@ void close_tracking() {
   restore_bound_jumps();  // the runtime's view of memory is gone
   page::demand::close();
   happens::g_checked = false;
+  hazards::g_looks_for = 0;
   happens::g_calls = happens::Calls::kPlain;
 }
 

@@ -15,9 +15,14 @@ namespace weir::hazards {
 using declared::Caller;
 using findings::Hazard;
 
-inline bool looks_for(Hazard hazard) {
-  return view::checked::found().hazards & findings::bit_of(hazard);
-}
+// Per process: what is looked for, a bit each. None until the checker has started, nor after it has
+// stopped.
+extern uint32_t g_looks_for;
+inline bool looks_for(Hazard hazard) { return g_looks_for & findings::bit_of(hazard); }
+// What a checked replay can look for, too: the other kinds need what is no longer there.
+inline constexpr uint32_t kInReplays =
+    ~(findings::bit_of(Hazard::kDeadlock) | findings::bit_of(Hazard::kDescriptor) |
+      findings::bit_of(Hazard::kUnsafeCall));
 
 // The task is about to wait for the lock without a limit.
 void before_lock(uint64_t lock, bool is_shared, const Caller& caller);

@@ -166,10 +166,7 @@ void for_each_closed(long number, const long* arguments, Function function) {
   }
 }
 
-bool looks() {
-  return happens::g_checked && !happens::g_replayed && looks_for(Hazard::kDescriptor) &&
-         !state().hazards.has_other_tables;
-}
+bool looks() { return looks_for(Hazard::kDescriptor) && !state().hazards.has_other_tables; }
 
 }  // namespace
 

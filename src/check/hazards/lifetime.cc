@@ -61,7 +61,7 @@ UsedObject* locked(uint64_t object) {
   return free;
 }
 
-bool looks() { return happens::g_checked && looks_for(Hazard::kLifetime); }
+bool looks() { return looks_for(Hazard::kLifetime); }
 
 void report_pair(uint64_t object, const Use& first, Action did, const ThreadState& thread,
                  uint32_t context, Action does) {

@@ -10,6 +10,8 @@
 
 namespace weir::hazards {
 
+uint32_t g_looks_for = 0;
+
 namespace {
 
 using view::checked::found;
@@ -28,7 +30,7 @@ void on_thread(uint32_t number, uint64_t handle, bool is_joinable) {
 
 // The last one with that handle is meant: the C library gives it to another thread later.
 void on_joined(uint64_t handle) {
-  if (!happens::g_checked || !looks_for(Hazard::kThreadLeak)) return;
+  if (!looks_for(Hazard::kThreadLeak)) return;
   for (uint32_t i = threads(); i-- > 0;) {
     KnownThread& thread = state().hazards.threads[i];
     if (__atomic_load_n(&thread.handle, __ATOMIC_RELAXED) != handle) continue;
@@ -40,7 +42,7 @@ void on_joined(uint64_t handle) {
 void on_thread_end(uint32_t number) { state().hazards.threads[number].is_over = 1; }
 
 void report_leaks() {
-  if (!happens::g_checked || !looks_for(Hazard::kThreadLeak)) return;
+  if (!looks_for(Hazard::kThreadLeak)) return;
   for (uint32_t i = 0; i < threads(); i++) {
     const KnownThread& thread = state().hazards.threads[i];
     const findings::TaskInfo& info = found().task[i];

@@ -8,7 +8,7 @@
 // as one read if it only looks at what another function changes (getenv beside setenv).
 //
 // Not reported: two calls that change what the library locks while it does (setenv in two threads);
-// what a task does when the program ends.
+// what a task does when the program ends. In a replay nothing is looked for.
 //
 // Invariant: what is noted of a state is read and changed under the entry's lock only. (not
 // checkable: the lock does not say who holds it)
@@ -67,7 +67,7 @@ void look(SharedStateUse& entry, const SharingUse& now, const ThreadState& threa
 }  // namespace
 
 void before_sharing(findings::SharingNumber call, const Caller& caller) {
-  if (!happens::g_checked || !looks_for(Hazard::kThreadUnsafe) || self().identity.exiting) return;
+  if (!looks_for(Hazard::kThreadUnsafe) || self().identity.exiting) return;
   ThreadState& thread = view::checked::thread_of(self());
   view::checked::join_holders(thread);
   view::checked::end_joined_epoch(thread);

@@ -102,7 +102,7 @@ void note_handler_of(int signal) {
 
 // The kernel delivers it before the call is over, unless it is blocked.
 void before_send(long number, const long* arguments) {
-  if (!happens::g_checked || !has_handlers()) return;
+  if (!looks_for(Hazard::kUnsafeCall) || !has_handlers()) return;
   const Task& task = self();
   long to = 0, signal = 0;
   switch (number) {
@@ -121,9 +121,7 @@ void before_send(long number, const long* arguments) {
 }
 
 void before_unsafe(UnsafeCall what, uint64_t object, const Caller& caller) {
-  if (!happens::g_checked || happens::g_replayed || !has_handlers() ||
-      !looks_for(Hazard::kUnsafeCall))
-    return;
+  if (!looks_for(Hazard::kUnsafeCall) || !has_handlers()) return;
   Task& task = self();
   UnsafeUses& uses = uses_of(task);
   const ThreadState& thread = thread_of(task);

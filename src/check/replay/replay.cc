@@ -1,6 +1,7 @@
 #include "check/replay/replay.h"
 
 #include "base/hash.h"
+#include "check/core/hazards.h"
 #include "check/core/state.h"
 #include "check/coverage.h"
 #include "memory/backing.h"
@@ -80,6 +81,7 @@ void start(Task& task) {
   g_borrowed_count = g_untrapped_count = 0;
   happens::g_replayed = true;
   happens::g_checked = true;
+  hazards::g_looks_for = found().hazards & hazards::kInReplays;
   happens::g_calls = happens::Calls::kNotified;
   page::demand::g_stays_closed = stays_closed;
 }
@@ -87,6 +89,7 @@ void start(Task& task) {
 void stop() {
   page::demand::g_stays_closed = nullptr;
   happens::g_replayed = happens::g_checked = false;
+  hazards::g_looks_for = 0;
   happens::g_calls = happens::Calls::kPlain;
 }
 

@@ -12,6 +12,7 @@
 #include "check/serial/races.h"
 
 #include "base/hash.h"
+#include "check/core/hazards.h"
 #include "check/core/state.h"
 #include "check/instruction_accesses.h"
 #include "memory/program_memory.h"
@@ -81,11 +82,13 @@ void start(Task& task) {
   begin_first(task);
   __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
   happens::g_checked = happens::g_serial = true;
+  hazards::g_looks_for = found().hazards;
   happens::g_calls = happens::Calls::kReplaced;
 }
 
 void stop() {
   happens::g_checked = happens::g_serial = happens::g_knows_blocks = false;
+  hazards::g_looks_for = 0;
   happens::g_calls = happens::Calls::kPlain;
   g_has_given_up = true;
 }
