@@ -39,6 +39,7 @@ enum class TurnState : uint32_t {
   kHoldForEnd,       // from the end of the thread's function to the end of the task
   kHoldForRetry,     // order only: between an operation on a lock of libc's that failed and what it
                      // does about that
+  kProgram,          // Order serial: all of program code; an event in it has turn.depth 2
 };
 
 struct PendingSignal {

@@ -27,10 +27,10 @@
 #include "signal/page_fault.h"
 #include "signal/signals.h"
 #include "signal/spin_probe.h"
-#include "sync/coalesce.h"
 #include "sync/event.h"
-#include "sync/serial_code.h"
+#include "sync/rules/serial_code.h"
 #include "sync/turn.h"
+#include "sync/turn_rules.h"
 #include "sys/libc.h"
 #include "sys/report.h"
 #include "syscall/syscall.h"
@@ -98,7 +98,8 @@ void on_site(Frame& frame) {
   frame.shown = frame.rip;
   if (frame.site != trap::kPreempted && frame.site != trap::kLeaveInPlaceProcess)
     self().recorded.entries++;
-  if (plan().is_serial() && frame.site != translate::kCounted) serial::come_in(self());
+  if (self().turn.state == TurnState::kProgram && frame.site != translate::kCounted)
+    turn_rules().come_in(self());
   if (frame.site == kUpcall) {
     on_call(frame);
     return;
@@ -120,9 +121,7 @@ void on_site(Frame& frame) {
     return;
   }
   if (frame.site == translate::kCounted) {
-    const bool is_exhausted = translate::on_exhausted(frame);
-    if (plan().is_serial()) serial::on_counted(self());
-    else if (is_exhausted) count_exhausted(self());
+    turn_rules().on_counted(self(), translate::on_exhausted(frame));
     return;
   }
   const bool is_made = frame.site == trap::kMadeSite;
@@ -162,46 +161,6 @@ void on_notice(Frame& frame) {
   frame.rip = trap::seek_point(task, frame.rip);
 }
 
-// View coherent: who makes calls that are no events, in a loop, is asked for pages, too.
-void give_pages_if_asked(Task& task) {
-  if (task.turn.depth || task.identity.in_vfork || task.fast_lock_section) return;
-  const auto is_to_give = [&] {
-    if (!view::coherent::is_asked(task)) return false;
-    if (view::coherent::is_in_run(task) && uses(Optimization::kSlices))
-      return view::coherent::has_deferred_long(task);
-    return !view::coherent::holds_on(task) || view::coherent::has_held_long(task);
-  };
-  if (!input::log_if(input::What::kAskedForPages, is_to_give)) return;
-  begin_turn(EventKind::kOther);
-  end_turn();
-}
-
-// Program code goes on within a turn that is kept as long as the compute gap is short.
-void go_on_counted(Frame& frame) {
-  Task& task = self();
-  if (plan().is_serial()) {
-    serial::go_out(task, frame);
-    return;
-  }
-  if (!is_in_gap(task) || task.turn.depth != 1 ||
-      (input::has_signals(task) && !task.fast_lock_section))
-    return;
-  const bool is_unawaited = !order::is_waited_for(task);
-  task.turn.counted = is_unawaited || task.turn.looks_for_spin || wants_count(task);
-  if (is_unawaited || !task.turn.counted) return;
-  if (recording::is_looked_at()) {
-    translate::on_patched_text();
-    if (translate::is_breakpoint(frame.rip))
-      return;  // it goes on uncounted, as nothing of it could be; the turn stays as it was recorded
-  }
-  const uint64_t budget = task.turn.looks_for_spin ? 1 : gap_budget(task);
-  if (const uint64_t at = translate::enter(task, frame.rip, budget)) {
-    frame.rip = at;
-  } else if (!task.fast_lock_section && !is_in_section(task)) {
-    release_turn(task, ReleaseReason::kNextIsFar);
-  }
-}
-
 }  // namespace
 }  // namespace weir
 
@@ -238,15 +197,16 @@ static void come_in(weir::Frame* frame) {
   if (self().recorded.parked && input::recording() && trap::has_room_for_parked(self()))
     trap::unpark(self());
   on_site(*frame);
-  if (runtime::first_patch_kinds() & kPatchCpuid) trap::watch_made_code(self());
+  if (shared().memory.has_made_code && (runtime::first_patch_kinds() & kPatchCpuid))
+    trap::watch_made_code(self());
   happens::leave();
   if (shared_memory::g_active) shared_memory::give_if_asked(self());
   if (input::is_on() && g_tasks_active) trap::stand_aside_if_asked(self());
-  if (plan().memory == Plan::Memory::kCoherent && g_tasks_active) give_pages_if_asked(self());
+  if (plan().gives_pages() && g_tasks_active) turn_rules().meet_requests(self());
   if (input::recording() && self().pending) trap::park_hopeless(self());
   if (input::replaying() && runtime::g_intercepting) trap::go_on_as_recorded(self(), *frame);
-  if (!g_tasks_active) return;
-  go_on_counted(*frame);
+  if (!self().turn.depth) return;
+  turn_rules().go_out(self(), *frame);
   if (self().turn.depth)
     note_written();  // by program code, from here on: whatever the turn is kept for, and whatever
                      // ends it

@@ -49,6 +49,7 @@
 #include "sync/event.h"
 #include "sync/fast_path.h"
 #include "sync/turn.h"
+#include "sync/turn_rules.h"
 #include "sys/futex.h"
 #include "sys/libc.h"
 #include "sys/report.h"
@@ -111,10 +112,10 @@ bool grow_heap(uint32_t heap, size_t segments, uint64_t* start) {
     shared().heap.reserve[heap] = 0;
     // Counting ends at a system call, and whether one is made here depends on what this process has
     // looked at (view/).
-    if (!is_in_gap(self())) page::dump_used();
+    if (!is_in_gap(self()) && !has_turn_between_events(self())) page::dump_used();
     return true;
   }
-  if (!g_tasks_active || self().identity.in_vfork) {
+  if (!is_task()) {
     const bool taken = heap_take_segments(segments, start);
     page::dump_used();
     return taken;
@@ -142,6 +143,7 @@ void go_multi() {
   g_processors = count_processors();
   if (plan().is_serial() && order::serial::processors()) g_processors = order::serial::processors();
   use_order();
+  use_turn_rules();
   order::set_watch(trap::spin_sees_change);
   if (plan().checks_races()) order::set_on_deadlock(hazards::report_deadlock);
   recording::keep_order();

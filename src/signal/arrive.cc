@@ -37,7 +37,7 @@
 #include "signal/spin_probe.h"
 #include "signal/timers.h"
 #include "sync/event.h"
-#include "sync/serial_code.h"
+#include "sync/turn_rules.h"
 #include "sys/libc.h"
 #include "sys/report.h"
 #include "view/view.h"
@@ -99,8 +99,7 @@ void hide_probe(ucontext_t& context) {
   // Invariant 2 of signals.cc.
   WEIR_DEBUG_CHECK(!g_tasks_active || !in_runtime(task, *context));
   WEIR_CHECK(!runtime::g_is_in_place_process);  // invariant 3 of in_place_process.h
-  if (plan().is_serial() && g_tasks_active)
-    serial::before_handler(task, static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]));
+  turn_rules().before_handler(task, static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]));
   KernelSigaction action = shared().signals.actions[signal];
   if (action.flags & SA_RESETHAND) {
     KernelSigaction reset = action;  // as the kernel: what remains are its flags and its mask
@@ -193,12 +192,10 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
                             {static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]),
                              reinterpret_cast<uint64_t>(info->si_addr)});
   }
-  if (plan().is_serial()) {
-    if (g_tasks_active) serial::come_in(task);
-    const Registers registers = registers_of_gregs(context->uc_mcontext.gregs);
-    order::serial::end(order::End::kSignal, signal,
-                       in_runtime(task, *context) ? nullptr : &registers);
-  }
+  turn_rules().come_in(task);
+  const Registers registers = registers_of_gregs(context->uc_mcontext.gregs);
+  order::serial::end(order::End::kSignal, signal,
+                     in_runtime(task, *context) ? nullptr : &registers);
   page::dump_only_present();
   KernelSigaction reset{};
   reset.flags = sys::kSaRestorer;

@@ -17,8 +17,8 @@
 #include "signal/arrive.h"
 #include "signal/signals.h"
 #include "sync/event.h"
-#include "sync/serial_code.h"
 #include "sync/turn.h"
+#include "sync/turn_rules.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "sys/signal.h"
@@ -245,7 +245,7 @@ extern "C" {
 // nothing of the program's stack is written.
 __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
   weir::translate::leave(*frame);
-  if (weir::plan().is_serial()) weir::serial::before_handler(weir::self(), frame->rip);
+  weir::turn_rules().before_handler(weir::self(), frame->rip);
   weir::release_turn(weir::self(), weir::ReleaseReason::kHandlerBegins);
   if (weir::input::is_on())
     weir::trap::settle_pending(weir::self());  // where the task's own mask is

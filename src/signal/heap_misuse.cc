@@ -6,7 +6,7 @@
 #include "memory/program_memory.h"
 #include "order/serial/serial.h"
 #include "signal/signals.h"
-#include "sync/serial_code.h"
+#include "sync/turn_rules.h"
 #include "sys/report.h"
 
 namespace weir::trap {
@@ -149,7 +149,7 @@ void look_at_heap_fault(const Task& task, const siginfo_t& info, const ucontext_
   }
   bool is_exact;
   const Standing by = standing_of(task, context, is_exact);
-  if (g_tasks_active) serial::come_in(self());
+  turn_rules().come_in(self());
   tell_heap_misuse(misuse, by, what, is_exact);
 }
 

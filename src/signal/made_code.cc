@@ -216,7 +216,6 @@ bool meet_made_code(uint64_t address, ucontext_t& context) {
 }
 
 void watch_made_code(Task& task) {
-  if (!shared().memory.has_made_code) return;
   const bool faults = plan().has_processes() ? sys::g_cpuid_faults : task.identity.cpuid_faults;
   if (faults) return;
   task.identity.cpuid_faults = 1;

@@ -13,42 +13,14 @@
 #include "record/stop_point.h"
 #include "signal/spin_probe.h"
 #include "sync/event.h"
+#include "sync/turn.h"
+#include "sync/turn_rules.h"
 #include "sys/memory.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::trap {
 
 namespace {
-
-// Other programs may store to memory that is none of the backing's; nobody tells this one.
-bool reads_foreign_memory(const Task& task) {
-  for (uint32_t i = 0; i < task.spin.read_count; i++) {
-    if (page::backing_bytes_at(task.spin.read[i].address) == 0) return true;
-  }
-  return false;
-}
-
-// Waits until a byte that the loop reads may have changed. REQUIRES: the turn.
-void wait_in_spin(Task& task) {
-  constexpr uint64_t kPollNs = 1'000'000;  // nanoseconds
-  if (plan().memory == Plan::Memory::kCoherent &&
-      !reads_foreign_memory(
-          task)) {  // a page that it reads must be taken from it before anybody writes to it
-    if (task.pages.granted_pages) return;  // as was done when its turn began
-    task.pages.spins_on_pages = 1;
-    block(kSpinnerKey + task.id, ~0u, 0, "spinning on memory");
-    task.pages.spins_on_pages = 0;
-  } else if (!plan().has_processes()) {
-    block(0, 0, task.spin.read_count ? kPollNs : 1, "spinning on memory");
-  } else if (reads_foreign_memory(task)) {
-    int64_t pause[2] = {0, kPollNs};
-    outside_begin("spinning on memory that programs share");
-    sys::raw(SYS_nanosleep, reinterpret_cast<long>(pause), 0);
-    outside_end();
-  } else {
-    block(0, 0, task.spin.read_count ? task.spin.limit : 1, "spinning on memory");
-  }
-}
 
 constexpr uint64_t kAside = 1'000'000'000;  // virtual nanoseconds: tens of thousands of rounds, or
                                             // one second where nobody else goes on
@@ -100,7 +72,7 @@ bool wait_in_loop(Task& task, ucontext_t& context) {
 }
 
 void stand_aside_if_asked(Task& task) {
-  if ((task.turn.depth && (task.turn.state != TurnState::kGap || task.turn.depth > 1)) ||
+  if ((task.turn.depth && (!has_turn_between_events(task) || task.turn.depth > 1)) ||
       task.fast_lock_section)
     return;
   if (!input::log_if(input::What::kAskedIn, [&] {
@@ -124,7 +96,7 @@ void on_preempted(Frame& frame) {
     shared_memory::give_at_spin(task);
     return;
   }
-  const uint32_t depth = task.turn.state == TurnState::kGap ? 0 : task.turn.depth;
+  const uint32_t depth = has_turn_between_events(task) ? 0 : task.turn.depth;
   if (depth) {
     // Inside a critical section that holds the turn: the turn goes on, the section stays open.
     task.flags |= 1u;
@@ -133,7 +105,7 @@ void on_preempted(Frame& frame) {
   }
   if (spins) {
     task.spent.counters.spins++;
-    if (!spin_sees_change(task)) wait_in_spin(task);
+    if (!spin_sees_change(task)) turn_rules().wait_in_spin(task);
   } else if (aside) {
     block(0, 0, kAside, "the end of the program");
   } else if (depth) {

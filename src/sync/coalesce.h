@@ -21,7 +21,6 @@
 
 #include "base/hash.h"
 #include "control/control.h"
-#include "control/plan.h"
 #include "control/task.h"
 #include "sync/turn.h"
 #include "sys/syscall_x86_64.h"
@@ -104,8 +103,7 @@ inline void note_long_gap(const Task& task) {
 // In a turn that is kept so, an operation is made at once that needs no more than the turn: counts
 // it. False: the turn is to be given up.
 inline bool goes_on(Task& task, uint64_t key) {
-  if (plan().is_serial() || !is_in_gap(task) || task.turn.coalesced_events >= kMaxCoalesced)
-    return false;
+  if (!is_in_gap(task) || task.turn.coalesced_events >= kMaxCoalesced) return false;
   if (!task.in_place.away && task.turn.coalesced_events == kWorthMoving)
     return false;  // an event: it moves there
   note_short_gap(task);

@@ -43,8 +43,8 @@
 #include "sync/biased_lock.h"
 #include "sync/coalesce.h"
 #include "sync/fast_path.h"
-#include "sync/serial_code.h"
 #include "sync/turn.h"
+#include "sync/turn_rules.h"
 #include "sys/futex.h"
 #include "sys/report.h"
 #include "view/coherent/coherent.h"
@@ -57,14 +57,8 @@ namespace {
 
 // The runtime works on the task's own mapping, as in a nested event.
 constexpr uint32_t kAheadDepth = 2;
-// Glibc's setxid_futex: a thread waits for this one to have started.
-constexpr int32_t kAwaitedStart = -2;
 // Events in a turn that is kept: one that waits for another task by them must not keep it.
 constexpr uint32_t kMaxHeldEvents = 100;
-// A loop that has more is not seen to come back to where it was.
-constexpr uint32_t kSpinBlocks = 24;
-// Times that a task would have gone to the in-place process: a process costs a millisecond.
-constexpr uint32_t kWorthMaking = 12;
 
 // Where the backing shows the byte, however deep the task is in events: at the beginning of a turn
 // it holds everything.
@@ -92,12 +86,12 @@ bool goes_on_in_gap(EventKind kind) {
 
 // Program code runs with a turn that was kept: whether an event of this kind ends that.
 bool ends_kept_turn(Task& task, EventKind kind) {
-  if (plan().is_serial()) return false;  // program code always runs with the turn
   switch (task.turn.state) {
     case TurnState::kNone:
     case TurnState::kHolding:
     case TurnState::kCreating:
-    case TurnState::kSectionEvent: return false;
+    case TurnState::kSectionEvent:
+    case TurnState::kProgram: return false;
     case TurnState::kSection:
     case TurnState::kGapSection:
     case TurnState::kHoldForCreate: return true;
@@ -125,38 +119,6 @@ uint64_t key_of(const Task& task, EventKind kind) {
   return (mix(place) ^ task.frame->rsi) * 0xBF58476D1CE4E5B9 >> 8;
 }
 
-// View coherent without release on demand: at an event of the program's the task gives up all that
-// it has.
-bool gives_all(EventKind kind) {
-  return !uses(Optimization::kDemand) && kind != EventKind::kFault && kind != EventKind::kSpin;
-}
-
-// View coherent. A run of page faults goes on over calls that do not wait, until it has lasted long
-// enough for those who wait.
-bool keeps_run(Task& task, EventKind kind) {
-  if (kind == EventKind::kFault) return true;
-  if (kind != EventKind::kSyscall && kind != EventKind::kHeap) return false;
-  if (!view::coherent::is_in_run(task) || !uses(Optimization::kSlices)) return false;
-  if (!view::coherent::is_asked(task) || task.pages.holds_call) return true;
-  return !input::log_if(input::What::kHeldLong,
-                        [&] { return view::coherent::has_deferred_long(task); });
-}
-
-// View coherent. When others get what the task holds on to depends on the clock, so a recording
-// has it. A task that was stopped, or spins, gives what it was asked for: one that sleeps in a spin
-// must have the pages that it looks at, until they are taken from it.
-void end_hold_if_over(Task& task, EventKind kind) {
-  if (!view::coherent::holds_on(task) || task.pages.holds_call) return;
-  if (kind == EventKind::kFault && view::coherent::is_in_run(task)) return;
-  if (kind == EventKind::kSpin) {
-    view::coherent::end_hold(task, false);
-  } else if (view::coherent::is_asked(task) && input::log_if(input::What::kHeldLong, [&] {
-               return view::coherent::has_held_long(task);
-             })) {
-    view::coherent::end_hold(task, true);
-  }
-}
-
 // The task stands at an event, with turn.depth counted already.
 void enter(Task& task, EventKind kind) {
   WEIR_DEBUG_CHECK(!task.point.object);  // invariant 2 of object_order.h
@@ -174,138 +136,31 @@ void enter(Task& task, EventKind kind) {
   WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 3 of turn.h
   fast_path().on_turn(task);
   if (is_back) trap::raise_program_signals(~task.signals.mask);
-  if (plan().is_isolated()) {
-    order::note_interval(task, task.copies.changed_count);
-    note_price(task, task.copies.changed_count);
-  }
+  turn_rules().note_written_pages(task);
   if (coalesces_turns()) {
     task.order.interval_key = key_of(task, kind);
     order::predict_interval(task);
   }
   enter_phase(task, Phase::kTurn);
   task.spent.counters.serial_cycles -= sys::cycles();
-  if (plan().gives_pages()) {
-    if (!keeps_run(task, kind)) view::coherent::end_run(task);
-    end_hold_if_over(task, kind);
-    task.pages.granted_pages =
-        !task.pages.holds_call && view::current().grant_requests_unless_deferred(task);
-    runtime::apply_mappings(task);
-    if (gives_all(kind)) {
-      view::current().release_all(task);
-      if (task.pages.holds_call) input::hold_memory(task);
-    }
-  }
-  if (plan().is_isolated()) {
-    const uint64_t word = task.turn.start_word;
-    const bool awaited = word && *static_cast<int32_t*>(in_backing(word)) == kAwaitedStart;
-    view::current().publish(task);
-    task.locks.biased_operations = 0;
-    runtime::apply_mappings(task);
-    wake_released(task);
-    if (awaited) order::wake(word, 1, ~0u);
-    task.turn.start_word = 0;
-  }
+  turn_rules().share(task, kind);
   heap_exchange(task.heap, in_backing);
   view::current().refresh();
   if (task.pages.holds_call && shared_memory::g_active)
     input::hold_memory(task);  // others may have taken some meanwhile
 }
 
-// What an event is called where it is asked how long the gap to the next one is.
-uint64_t gap_key_of(const Task& task) {
-  const Frame& frame = *task.frame;
-  constexpr uint64_t kFirstNumber = 0xfffffff0;  // of sites that have no number of their own
-  const uint64_t what = frame.site == kUpcall        ? frame.rdi ^ frame.rsi << 20
-                        : frame.site >= kFirstNumber ? frame.site ^ frame.shown << 20
-                                                     : frame.site;
-  return (mix(what) ^ frame.rsp % kPageSize) * 0xBF58476D1CE4E5B9;
-}
-
-// After an event: program code goes on with the turn, as it will soon come to another one.
-bool is_next_gap_short(Task& task) {
-  if (!plan().is_isolated() || !coalesces_turns() || !task.frame || input::has_signals(task) ||
-      task.inbox_count)
-    return false;
-  if (trap::is_in_handler(task, task.frame->rsp)) return false;
-  if (is_gap_short(task, gap_key_of(task))) return true;
-  task.turn.long_gap = task.turn.gap + 1;
-  return false;
-}
-
-// Whether the turn is to go on in the in-place process.
-bool moves_in_place(const Task& task) {
-  InPlaceProcess& e = shared().in_place_process;
-  const bool is_worth_it = task.turn.coalesced_events >= kWorthMoving ||
-                           task.turn.last_coalesced >= kWorthMoving ||
-                           shared().order.gaps[task.turn.gap].pages >= kWorthMoving;
-  if (!is_worth_it || e.closed) return false;
-  return e.made || (!e.tried && e.wishes++ >= kWorthMaking);
-}
-
-// Program code goes on with the turn. `publishes`: what was done in it may be neither in the
-// backing nor in the task's own mapping yet. After a nested event all is in the latter, as is what
-// program code wrote before: nobody looks at it until the turn is passed on.
-void stay(Task& task, bool publishes) {
-  if (gives_to_woken(task) || task.turn.coalesced_events >= kMaxCoalesced) {  // all others first
-    task.turn.coalesced_events = 0;
-    task.turn.last_coalesced = kMaxCoalesced;
-    block(0, 0, 1, "the turns of all others");
-    publishes = true;
-  }
-  const bool is_away = runtime::g_is_in_place_process;
-  const bool moves = !is_away && moves_in_place(task);
-  if ((is_away || moves || publishes) && (task.flags & kWritten)) {
-    task.flags &= ~kWritten;
-    publish_now(task);
-  }
-  if (!is_away && !(moves && tasks::enter_in_place_process(task))) {
-    if (moves || publishes) go_on();
-    note_written();
-  }
-  enter_phase(task, Phase::kSection);
-}
-
 }  // namespace
 
-uint64_t event_time() {
-  const auto now = [] { return order::current().now(); };
-  return has_short_turns() ? static_cast<uint64_t>(input::log_value(input::What::kTime, now))
-                           : now();
-}
+uint64_t TurnRules::time() { return order::current().now(); }
+uint64_t event_time() { return turn_rules().time(); }
 
 bool coalesces_turns() { return order::current().traits().coalesces_turns; }
 bool has_short_turns() { return order::current().traits().has_short_turns; }
 bool tasks_active() { return g_tasks_active; }
 
-void count_exhausted(Task& task) {
-  if ((task.turn.state != TurnState::kGap && task.turn.state != TurnState::kGapSection) ||
-      task.turn.depth != 1)
-    return;
-  if (task.fast_lock_section) return;  // of Weir's own code, and short
-  const Frame& frame = *task.frame;
-  const uint64_t state =
-      hash_words(frame.rip ^ frame.rsp << 1, reinterpret_cast<const uint64_t*>(&frame), 15);
-  if (!task.turn.looks_for_spin) {
-    note_long_gap(task);
-    task.turn.looks_for_spin = kSpinBlocks;
-    task.turn.gap_state = state;
-    return;
-  }
-  if (state == task.turn.gap_state) {
-    task.turn.looks_for_spin = 0;
-    shared().order.waits_by_looking = 1;
-    block(0, 0, 1, "the next round: it seems to wait for another task");
-    stay(task, true);
-  } else if (--task.turn.looks_for_spin == 0) {
-    task.turn.long_gap = task.turn.gap + 1;
-    release_turn(task, ReleaseReason::kNextIsFar);
-  }
-}
-
 void* shared_view(uint64_t address) {
-  const bool elsewhere = plan().gives_pages() || (plan().is_isolated() && self().turn.depth <= 1);
-  return reinterpret_cast<void*>(elsewhere && g_tasks_active ? page::shared_view_of(address)
-                                                             : address);
+  return reinterpret_cast<void*>(g_tasks_active ? turn_rules().shared_view(address) : address);
 }
 
 void note_failure() {
@@ -329,20 +184,16 @@ void note_success() {
   if (task.locks.failures) task.locks.failures--;
 }
 
-void section_begins(uint64_t lock) {
-  if (plan().memory == Plan::Memory::kCoherent) view::coherent::enter_section(self(), lock);
-}
+void section_begins(uint64_t lock) { turn_rules().section_begins(self(), lock); }
 
 BeforeLock comes_to_lock(uint64_t lock) {
   Task& task = self();
-  if (plan().memory != Plan::Memory::kCoherent || task.turn.depth != 1) return BeforeLock::kTakes;
+  if (!plan().gives_pages() || task.turn.depth != 1) return BeforeLock::kTakes;
   if (view::coherent::is_section_awaited(task, lock)) return BeforeLock::kStandsBack;
   return view::coherent::await_section(task, lock) ? BeforeLock::kHasWaited : BeforeLock::kTakes;
 }
 
-void section_ends() {
-  if (plan().memory == Plan::Memory::kCoherent) view::coherent::leave_section(self());
-}
+void section_ends() { turn_rules().section_ends(self()); }
 
 void note_written() { self().flags |= kWritten; }
 
@@ -351,14 +202,6 @@ void begin_turn(EventKind kind) {
   if (ends_kept_turn(task, kind)) release_turn(task, ReleaseReason::kOtherEvent);
   if (task.turn.depth) {
     if (!is_part_of_life(kind)) need_turn();
-    if (plan().is_serial()) {
-      if (task.turn.depth == 1) {
-        order::current().note_further(task, kind);
-        serial::before_event(task, kind);
-      }
-      task.turn.depth++;
-      return;
-    }
     if (runtime::g_is_in_place_process && !goes_on_in_gap(kind)) leave_in_place_process();
     if (is_in_gap(task) && task.turn.depth == 1) {
       task.spent.counters.events++;
@@ -367,6 +210,8 @@ void begin_turn(EventKind kind) {
       task.order.overdue_since = 0;
       note_short_gap(task);
       order::current().note_further(task, kind);
+    } else if (task.turn.depth == 1) {
+      turn_rules().begin_event(task, kind);
     }
     task.turn.depth++;
     task.flags |= kWritten;
@@ -377,14 +222,12 @@ void begin_turn(EventKind kind) {
   enter(task, kind);
 }
 
-void begin_create() {
-  Task& task = self();
-  if (has_short_turns()) return;  // its steps are events each
+void TurnRules::begin_create(Task& task) {
   if (task.turn.state == TurnState::kHoldForCreate) {
     set_turn_state(task, TurnState::kHoldForCreate, TurnState::kHolding);
     return;
   }
-  if (task.turn.state == TurnState::kGap && task.turn.depth == 1 && !plan().is_serial())
+  if (task.turn.state == TurnState::kGap && task.turn.depth == 1)
     release_turn(task, ReleaseReason::kOtherEvent);
   if (task.turn.depth || !order::current().go_ahead(task)) {
     begin_turn(EventKind::kCreate);
@@ -394,9 +237,7 @@ void begin_create() {
   task.turn.depth = kAheadDepth;
 }
 
-void end_create() {
-  Task& task = self();
-  if (has_short_turns()) return;
+void TurnRules::end_create(Task& task) {
   if (task.turn.state == TurnState::kCreating) {
     set_turn_state(task, TurnState::kCreating, TurnState::kNone);
     task.turn.depth = 0;
@@ -404,14 +245,20 @@ void end_create() {
     task.turn.sole_operations = 0;
     runtime::apply_mappings(task);
     trap::take_inbox(task);
-  } else if (task.turn.state != TurnState::kHolding || task.turn.depth != 1 || plan().is_serial()) {
-    end_turn();
-  } else if (!plan().has_processes() && coalesces_turns()) {
-    hold_turn(TurnState::kHoldForCreate);
+  } else if (may_hold(task, TurnState::kHoldForCreate)) {
+    after_create(task);
   } else {
-    release_turn(task, ReleaseReason::kEventIsOver);  // the new task begins when the turn is over
+    end_turn();
   }
 }
+
+void TurnRules::after_create(Task& task) {
+  if (coalesces_turns()) hold_turn(TurnState::kHoldForCreate);
+  else release_turn(task, ReleaseReason::kEventIsOver);
+}
+
+void begin_create() { turn_rules().begin_create(self()); }
+void end_create() { turn_rules().end_create(self()); }
 
 void need_turn() {
   Task& task = self();
@@ -424,8 +271,7 @@ void need_turn() {
 
 void hold_turn(TurnState kept_for) {
   Task& task = self();
-  if (task.turn.state == TurnState::kHolding && task.turn.depth == 1 && !plan().is_serial() &&
-      (!has_short_turns() || kept_for == TurnState::kHoldForRetry)) {
+  if (turn_rules().may_hold(task, kept_for)) {
     set_turn_state(task, TurnState::kHolding, kept_for);
     task.turn.coalesced_events = 0;
   } else {
@@ -433,26 +279,18 @@ void hold_turn(TurnState kept_for) {
   }
 }
 
+bool TurnRules::may_hold(const Task& task, TurnState) {
+  return task.turn.state == TurnState::kHolding && task.turn.depth == 1;
+}
+
+void TurnRules::end_event(Task& task, bool) { release_turn(task, ReleaseReason::kEventIsOver); }
+
 void end_turn() {
   Task& task = self();
   WEIR_CHECK(task.turn.depth > 0);  // invariant 2 of turn.h
   const bool is_nested = task.turn.depth > 1;
-  if (plan().is_serial()) {
-    if (is_nested) task.turn.depth--;
-    if (task.turn.depth == 1 && (!is_nested || task.turn.state == TurnState::kGap))
-      serial::after_event(task);
-    return;
-  }
-  if (is_nested && (--task.turn.depth > 1 || task.turn.state != TurnState::kGap)) return;
-  if (!is_next_gap_short(task)) {
-    release_turn(task, ReleaseReason::kEventIsOver);
-    return;
-  }
-  if (!is_nested) {
-    set_turn_state(task, task.turn.state, TurnState::kGap);
-    task.turn.coalesced_events = 0;
-  }
-  stay(task, !is_nested);
+  if (is_nested && (--task.turn.depth > 1 || !has_turn_between_events(task))) return;
+  turn_rules().end_event(task, is_nested);
 }
 
 void leave_in_place_process() {

@@ -24,10 +24,6 @@
 
 namespace weir {
 
-// A task that executes counted (code/translate/counted.h) has come to the end of its count;
-// self().frame says where it goes on.
-void count_exhausted(Task& task);
-
 // As begin_turn() and end_turn(), around the creation of a task, which need not wait for tasks that
 // compute: see sync/event.cc. The second may keep the turn for the next creation.
 void begin_create();

@@ -10,6 +10,7 @@
 #include "order/waiting.h"
 #include "record/shared_memory.h"
 #include "sync/event.h"
+#include "sync/turn_rules.h"
 #include "view/isolated/isolated.h"
 #include "view/view.h"
 
@@ -20,7 +21,6 @@ namespace {
 // Operations (tens of nanoseconds each) that a task alone may make between turns; time stands still
 // meanwhile, and who comes back from the kernel waits: about as long as order/'s quantum.
 constexpr uint32_t kMaxSoleOperations = 1000;
-constexpr uint32_t kSoleForGood = 1u << 24;  // nobody can come
 
 // The task has no turn from here on. Nobody else has it yet.
 void forget_turn(Task& task) {
@@ -54,8 +54,15 @@ void publish_now(Task& task) {
   view::current().publish(task);
 }
 
+void TurnRules::after_pass(Task& task) {
+  task.turn.sole_operations = !order::current().is_alone(task) ? 0
+                              : shared().order.live == 1       ? kSoleForGood
+                                                               : kMaxSoleOperations;
+  go_on();
+  trap::take_inbox(task);
+}
+
 void release_turn(Task& task, ReleaseReason why) {
-  if (plan().is_serial() && why != ReleaseReason::kTaskEnds) return;  // see sync/serial_code.h
   if (!turn::is_any(task, turn::ended_by(why))) {
     WEIR_CHECK(why > ReleaseReason::kTaskEnds);
     return;
@@ -75,25 +82,11 @@ void release_turn(Task& task, ReleaseReason why) {
   // Invariant 2 of event.cc.
   WEIR_DEBUG_CHECK(!plan().is_isolated() || runtime::g_is_in_place_process ||
                    view::isolated::has_only_residents(task));
-  const bool by_arrival = has_short_turns();
-  const bool is_alone = shared().order.live == 1;
-  if (by_arrival) {  // afterwards others may act at any moment: what follows from turns is decided
-                     // before
-    view::current().grant_requests_unless_deferred(task);
-    trap::take_inbox(task);
-  }
+  turn_rules().before_pass(task);
   task.spent.counters.serial_cycles += sys::cycles();
   enter_phase(task, Phase::kResuming);
   pass_turn_and_wait(task);
-  if (by_arrival) {
-    task.turn.sole_operations = is_alone ? kSoleForGood : 0;
-  } else {
-    task.turn.sole_operations = !order::current().is_alone(task) ? 0
-                                : shared().order.live == 1       ? kSoleForGood
-                                                                 : kMaxSoleOperations;
-  }
-  go_on();
-  if (!by_arrival) trap::take_inbox(task);
+  turn_rules().after_pass(task);
   enter_phase(task, Phase::kProgram);
 }
 

@@ -36,6 +36,9 @@ namespace weir {
 // Task::flags: published again before the turn is passed on.
 inline constexpr uint32_t kWritten = 1u << 0;
 
+// TaskTurn::sole_operations: nobody can come.
+inline constexpr uint32_t kSoleForGood = 1u << 24;
+
 namespace turn {
 
 constexpr uint32_t bit(TurnState state) { return 1u << static_cast<uint32_t>(state); }
@@ -58,7 +61,7 @@ inline bool is_any(const Task& task, uint32_t states) { return bit(task.turn.sta
 constexpr uint32_t next_of(TurnState state) {
   switch (state) {
     case kNone: return any_of(kHolding, kCreating);
-    case kHolding: return any_of(kNone, kSection, kGap) | kKeptForCall;
+    case kHolding: return any_of(kNone, kSection, kGap, kProgram) | kKeptForCall;
     case kCreating: return any_of(kNone, kHolding);
     case kSection: return any_of(kNone, kSectionEvent);
     case kSectionEvent: return any_of(kNone, kSection, kHolding);
@@ -68,11 +71,12 @@ constexpr uint32_t next_of(TurnState state) {
     case kHoldForCreate: return any_of(kNone, kHolding);
     case kHoldForJoin:
     case kHoldForEnd:
-    case kHoldForRetry: return any_of(kNone);
+    case kHoldForRetry:
+    case kProgram: return any_of(kNone);
   }
   return 0;
 }
-inline constexpr uint32_t kStates = static_cast<uint32_t>(kHoldForRetry) + 1;
+inline constexpr uint32_t kStates = static_cast<uint32_t>(kProgram) + 1;
 
 }  // namespace turn
 
@@ -85,6 +89,10 @@ inline void set_turn_state(Task& task, TurnState from, TurnState to) {
 
 // The next event is near: the turn is kept until then, or it is in an event of such a turn.
 inline bool is_in_gap(const Task& task) { return turn::is_any(task, turn::kInGap); }
+// Program code between two events has the turn, whichever it will come to next.
+inline bool has_turn_between_events(const Task& task) {
+  return turn::is_any(task, turn::any_of(TurnState::kGap, TurnState::kProgram));
+}
 // Program code runs between the lock of a mutex and its unlock, with the turn.
 inline bool is_in_section(const Task& task) { return turn::is_any(task, turn::kInSection); }
 inline bool is_in_section_event(const Task& task) {
@@ -151,7 +159,8 @@ constexpr uint32_t ended_by(ReleaseReason why) {
     case ReleaseReason::kNextIsFar: return any_of(kGap, kGapSection);
     case ReleaseReason::kHandlerBegins: return any_of(kGap, kGapSection);
     case ReleaseReason::kIsCalledBack: return any_of(kHolding, kGap) | kInSection | kKeptForCall;
-    case ReleaseReason::kTaskEnds: return any_of(kHolding, kGap) | kInSection | kKeptForCall;
+    case ReleaseReason::kTaskEnds:
+      return any_of(kHolding, kGap, kProgram) | kInSection | kKeptForCall;
   }
   return 0;
 }

@@ -42,8 +42,8 @@
 #include "signal/signals.h"
 #include "stats/exit_report.h"
 #include "sync/event.h"
-#include "sync/serial_code.h"
 #include "sync/turn.h"
+#include "sync/turn_rules.h"
 #include "sys/futex.h"
 #include "sys/libc.h"
 #include "sys/report.h"
@@ -144,7 +144,7 @@ void reserve_heap(uint32_t heap) {
   input::begin_task(task);
   Frame* const frame = first_frame(task.stack_top);
   if (input::replaying()) trap::go_on_as_recorded(task, *frame);
-  if (plan().is_serial()) serial::begin(task, *frame);
+  turn_rules().begin(task, *frame);
   view::current().enter_program(task);
   happens::await_creator(task);
   weir_enter_program(frame);
@@ -484,7 +484,7 @@ void exit_program(int code) {
   uint32_t none = 0;
   if (shared_memory::g_active) shared_memory::exit(self());
   if (options().guards_heap && !self().identity.in_vfork) trap::look_at_heap_end();
-  if (plan().is_serial()) order::serial::end(order::End::kExit, code & 0xff);
+  order::serial::end(order::End::kExit, code & 0xff);
   runtime::prints_at_exit(code);  // before the monitor is told: it would end this task when
                                   // anything else of the program ends
   if (has_monitor()) {

@@ -100,7 +100,6 @@ void stand_aside(Task& task) {
 // Within the turn, the mutex just taken: whether the section keeps it instead of end_turn().
 bool keeps_section_turn(long address) {
   Task& task = self();
-  if (plan().is_serial()) return false;  // program code keeps the turn anyhow
   if (is_in_gap(task)) {
     enter_section(task, static_cast<uint64_t>(address));
     return false;

@@ -1,6 +1,7 @@
 // Serial: one task runs program code at a time. It keeps the turn through program code, which is
-// counted all the while (sync/serial_code.h), and gives it away where the schedule says. So what a
-// run does follows from program, input and schedule: memory is one (View direct), and nobody races.
+// counted all the while (sync/rules/serial_code.h), and gives it away where the schedule says. So
+// what a run does follows from program, input and schedule: memory is one (View direct), and nobody
+// races.
 //
 // The unit of counting is the step: an instruction by which a task may be seen by another, or may
 // see one (code/translate/block.h). A task is stopped before a step, at an event, and where it

@@ -1,13 +1,13 @@
 // Invariants
 // 1. Only the task that has the turn is in the cache, and it has one budget: what was executed is
-//    counted each time that it comes in. (checked in come_in)
+//    counted each time that it comes in. (checked in count_executed)
 // 2. Program code that cannot be translated runs uncounted until the next event, with the turn: it
 //    is switched at events only. (not checkable: it is about code that is not there)
 // 3. An instruction that reads and then writes memory, and is not locked, is two steps. Where the
 //    turn may go away between them, the runtime executes it: it reads, perhaps waits for the turn,
 //    and writes what follows from what it has read. (not checkable: it is what Change does)
 
-#include "sync/serial_code.h"
+#include "sync/rules/serial_code.h"
 
 #include "check/serial/races.h"
 #include "code/sites/atomic_op.h"
@@ -33,7 +33,7 @@ namespace races = view::checked::serial;
 namespace {
 
 bool is_in_program_turn(const Task& task) {
-  return task.turn.state == TurnState::kGap && task.turn.depth == 1;
+  return task.turn.state == TurnState::kProgram && task.turn.depth == 1;
 }
 
 void count_executed(Task& task) {
@@ -178,32 +178,35 @@ Delaying go_out_delaying(Task& task, Frame& frame, uint64_t& steps, bool& has_st
   }
 }
 
-}  // namespace
+// The turn of the task that runs is its own from its first instruction to its end.
+class Serial final : public TurnRules {
+ public:
+  void come_in(Task& task) override {
+    order::serial::note_entry(task);
+    count_executed(task);
+    if (stores::is_on())
+      stores::drain(task, stores::Cause::kEvent, task.frame ? task.frame->shown : 0);
+  }
+  void on_counted(Task& task, bool) override { count_executed(task); }
+  void before_handler(Task& task, uint64_t code) override {
+    if (stores::is_on()) stores::drain(task, stores::Cause::kSignal, code);
+  }
+  void go_out(Task& task, Frame& frame) override;
+  // Waits for the turn, and has it from here on.
+  void begin(Task& task, Frame& frame) override {
+    set_turn_state(task, TurnState::kNone, TurnState::kHolding);
+    set_turn_state(task, TurnState::kHolding, TurnState::kProgram);
+    task.turn.depth = 1;
+    go_out(task, frame);
+  }
 
-void come_in(Task& task) {
-  order::serial::note_entry(task);
-  count_executed(task);
-  if (stores::is_on())
-    stores::drain(task, stores::Cause::kEvent, task.frame ? task.frame->shown : 0);
-}
+  void begin_event(Task& task, EventKind kind) override;
+  void end_event(Task& task, bool is_nested) override;
+  bool may_hold(const Task&, TurnState) override { return false; }
+};
+constinit Serial g_serial;
 
-void on_counted(Task& task) { count_executed(task); }
-
-void on_single(Task& task, Frame& frame) {
-  const bool goes_on = translate::on_single(frame);
-  frame.shown = frame.rip;
-  count_executed(task);
-  if (goes_on) go_out(task, frame);
-  else if (stores::is_on()) stores::drain(task, stores::Cause::kSignal, frame.rip);
-}
-
-bool stops_at_misses() { return races::is_on(); }
-
-void before_handler(Task& task, uint64_t code) {
-  if (stores::is_on()) stores::drain(task, stores::Cause::kSignal, code);
-}
-
-void go_out(Task& task, Frame& frame) {
+void Serial::go_out(Task& task, Frame& frame) {
   if (!is_in_program_turn(task)) return;
   uint64_t steps;
   bool has_stopped = false, is_checked = false;
@@ -224,23 +227,31 @@ void go_out(Task& task, Frame& frame) {
   }
 }
 
-void begin(Task& task, Frame& frame) {
-  set_turn_state(task, TurnState::kNone, TurnState::kHolding);
-  set_turn_state(task, TurnState::kHolding, TurnState::kGap);
-  task.turn.depth = 1;
-  go_out(task, frame);
-}
-
-void before_event(Task& task, EventKind kind) {
+void Serial::begin_event(Task& task, EventKind kind) {
+  order::current().note_further(task, kind);
   task.spent.counters.events++;
   order::serial::note_event(task, kind);
   order::serial::pass_point(task, order::Reason::kEvent, task.frame ? task.frame->shown : 0);
 }
 
-void after_event(Task& task) {
+void Serial::end_event(Task& task, bool) {
   if (task.turn.state == TurnState::kHolding)
-    set_turn_state(task, TurnState::kHolding, TurnState::kGap);
+    set_turn_state(task, TurnState::kHolding, TurnState::kProgram);
   order::serial::pass_point(task, order::Reason::kAfter, task.frame ? task.frame->shown : 0);
 }
+
+}  // namespace
+
+TurnRules& rules() { return g_serial; }
+
+void on_single(Task& task, Frame& frame) {
+  const bool goes_on = translate::on_single(frame);
+  frame.shown = frame.rip;
+  count_executed(task);
+  if (goes_on) g_serial.go_out(task, frame);
+  else if (stores::is_on()) stores::drain(task, stores::Cause::kSignal, frame.rip);
+}
+
+bool stops_at_misses() { return races::is_on(); }
 
 }  // namespace weir::serial
