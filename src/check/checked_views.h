@@ -3,6 +3,7 @@
 
 #include "check/core/check.h"
 #include "check/core/rights.h"
+#include "check/fault.h"
 #include "memory/demand.h"
 #include "view/view.h"
 
@@ -26,6 +27,9 @@ class Checked final : public View {
     checked::touch(start, size, writes);
   }
   void forget(uint64_t start, uint64_t size) override { checked::forget(start, size); }
+  bool claim_access(Task& task, int signal, const siginfo_t& info, ucontext_t& context) override {
+    return trap::on_checked_signal(task, signal, info, context);
+  }
   void borrow_all() override { page::demand::borrow_all(); }
   void return_borrowed() override { page::demand::return_borrowed(); }
 };
@@ -39,6 +43,9 @@ class Keys final : public View {
     checked::touch(start, size, writes);
   }
   void forget(uint64_t start, uint64_t size) override { checked::forget(start, size); }
+  bool claim_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) override {
+    return trap::on_key_signal(task, signal, info, context);
+  }
   void open_keys(Task& task) override {
     if (keys::g_on) keys::open(task);
   }

@@ -28,6 +28,10 @@ bool is_in_handler(Task& task, uint64_t rsp);
 // is known.
 uint64_t frame_above(const Task& task, uint64_t rsp);
 
+// View coherent: a fault on a page that the task has not. Returns false if it is none of the
+// View's; else the access can be made again.
+bool meet_page(Task& task, uint64_t address, ucontext_t& context);
+
 // --- signals of the program
 
 // si_errno of a real-time signal that is raised again after it was noted (signal/deliver.h).
@@ -55,6 +59,8 @@ bool raise_queued(Task& task, PendingSignal& noted, bool can_be_bare);
 // Makes pending those real-time signals that the kernel still holds, if their number is pending
 // already and not in `blocked`. REQUIRES: no other signal can come that would be noted.
 void take_queued(Task& task, uint64_t blocked);
+// Recording. Likewise, and after a wait with a mask of its own, all that the wait let through.
+void take_all_queued(Task& task, uint64_t blocked);
 // A handler's return sets the mask that its frame has, which the handler may have changed. Where
 // one has returned, the task's mask is again what the kernel has. Returns true then. Does
 // nothing in a handler of the runtime's.

@@ -4,6 +4,8 @@
 #include "control/control.h"
 #include "control/signals.h"
 #include "record/input.h"
+#include "record/stop_point.h"
+#include "record/stream.h"
 #include "sys/cpuid_x86_64.h"
 #include "sys/futex.h"
 #include "sys/maps.h"
@@ -11,15 +13,6 @@
 #include "sys/syscall_x86_64.h"
 
 namespace weir::trap {
-
-bool waits_for_event(Task& task, int signal, siginfo_t* info) {
-  const uint64_t once = signal < sys::kFirstRealTime ? sys::signal_bit(signal) : 0;
-  // Two of one number are one to the kernel, which keeps the first: another's, that came while this
-  // one's was about to be raised.
-  const bool stands_for_it = task.recorded.raised_once & once;
-  task.recorded.raised_once &= ~once;
-  return !unmark_raised_again(*info) && !stands_for_it;
-}
 
 void take_recorded_signals(Task& task) {
   alignas(8) uint8_t info[128];
@@ -131,24 +124,23 @@ bool go_on_with_parked(Task& task) {
   return has_room || input::recording();
 }
 
-void settle_pending(Task& task) {
-  const uint64_t all = sys::kAllButFaults;
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
-           reinterpret_cast<long>(&task.recorded.deliver_mask), 8);
-  const uint64_t blocked =
-      (task.signals.has_wait_mask ? task.signals.wait_mask : task.recorded.deliver_mask) &
-      ~sys::never_blocked();
-  if (input::recording()) {
-    take_queued(task, blocked);
-    unpark(task);
-  }
-  raise_real_time(task, blocked);
-  for (uint32_t i = 0; input::recording() && i < task.pending; i++)
-    input::keep_signal(task, task.signals.pending_signals[i].signal,
-                       task.signals.pending_signals[i].info);
+namespace {
+
+// A signal that the program handles has come. Returns true if it must be noted or dropped, and not
+// be handed over now.
+bool waits_for_event(Task& task, int signal, siginfo_t* info) {
+  const uint64_t once = signal < sys::kFirstRealTime ? sys::signal_bit(signal) : 0;
+  // Two of one number are one to the kernel, which keeps the first: another's, that came while this
+  // one's was about to be raised.
+  const bool stands_for_it = task.recorded.raised_once & once;
+  task.recorded.raised_once &= ~once;
+  return !unmark_raised_again(*info) && !stands_for_it;
 }
 
-void fill_state(uint8_t* state, uint64_t size) {
+// Of the processor's state, as XSAVE lays it out, the kernel leaves out what the processor takes
+// for unused, and which parts these are depends on when it was last taken away. So all parts are
+// there, unused ones as they begin. `state`: the legacy area and what follows, `size` bytes.
+void fill_all_parts(uint8_t* state, uint64_t size) {
   constexpr uint32_t kReserved = 464, kHeader = 512, kMagic = 0x46505853, kX87 = 32, kXmm = 160,
                      kXmmLimit = 416;
   // Those that a processor may have and a kernel saves in this layout.
@@ -182,6 +174,85 @@ void fill_state(uint8_t* state, uint64_t size) {
   constexpr uint64_t kProtectionKeys = uint64_t{1} << 9;  // zero is not how it begins
   used |= all & ~kProtectionKeys & ((uint64_t{1} << kParts) - 1);
   copy_bytes(state + kHeader, &used, sizeof used);
+}
+
+// Recorded and replayed.
+class Logged : public SignalRules {
+ public:
+  Coming meet(Task& task, int signal, siginfo_t* info) override {
+    const bool is_ready = is_raised_again(*info);
+    const bool waits = waits_for_event(task, signal, info);
+    return {is_ready, waits, !waits, true};
+  }
+  bool keeps_fault(int signal) override { return signal == SIGFPE || signal == SIGILL; }
+  void log_end(Task& task, int signal, uint64_t rip, uint64_t address) override {
+    recording::end_by_fault(task, signal, {rip, address});
+  }
+  void show_flags(ucontext_t& context) override {
+    auto& gregs = context.uc_mcontext.gregs;
+    gregs[REG_EFL] = static_cast<greg_t>(
+        shown_flags(static_cast<uint64_t>(gregs[REG_RIP]), static_cast<uint64_t>(gregs[REG_EFL])));
+  }
+  void fill_state(uint8_t* state, uint64_t size) override { fill_all_parts(state, size); }
+
+  // From here on no more come. Those of real-time numbers are raised here, as far as the kernel's
+  // queue has room; the others are parked: not pending, and not kept yet. What is left below the
+  // program's stack would differ in a replay.
+  void settle(Task& task) override { raise_real_time(task, block_all_but_faults(task)); }
+  bool is_settled() override { return true; }
+  uint64_t mask_after(const Task& task, uint64_t) override { return task.recorded.deliver_mask; }
+  bool mark_raised(Task& task, PendingSignal& noted) override {
+    mark_raised_again(*reinterpret_cast<siginfo_t*>(noted.info));
+    if (noted.signal < sys::kFirstRealTime)
+      task.recorded.raised_once |= sys::signal_bit(noted.signal);
+    return false;
+  }
+
+ protected:
+  // Returns what is blocked when the handlers begin.
+  static uint64_t block_all_but_faults(Task& task) {
+    const uint64_t all = sys::kAllButFaults;
+    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
+             reinterpret_cast<long>(&task.recorded.deliver_mask), 8);
+    return (task.signals.has_wait_mask ? task.signals.wait_mask : task.recorded.deliver_mask) &
+           ~sys::never_blocked();
+  }
+};
+
+class Recorded final : public Logged {
+ public:
+  void settle(Task& task) override {
+    const uint64_t blocked = block_all_but_faults(task);
+    take_all_queued(task, blocked);
+    unpark(task);
+    raise_real_time(task, blocked);
+    for (uint32_t i = 0; i < task.pending; i++)
+      input::keep_signal(task, task.signals.pending_signals[i].signal,
+                         task.signals.pending_signals[i].info);
+  }
+  bool comes_back(const Task& task) override { return has_room_for_parked(task); }
+};
+
+class Replayed final : public Logged {
+ public:
+  bool comes_back(const Task&) override { return true; }
+};
+
+class Live final : public SignalRules {};
+
+constinit Live g_live;
+constinit Recorded g_recorded;
+constinit Replayed g_replayed;
+
+}  // namespace
+
+SignalRules& signal_rules() {
+  switch (input::g_mode) {
+    case input::Mode::kNone: break;
+    case input::Mode::kRecord: return g_recorded;
+    case input::Mode::kReplay: return g_replayed;
+  }
+  return g_live;
 }
 
 }  // namespace weir::trap

@@ -9,17 +9,14 @@
 #include <signal.h>
 
 #include "base/bytes.h"
-#include "check/fault.h"
 #include "check/keys/key_fault.h"
 #include "check/replay/fault.h"
-#include "check/replay/replay.h"
 #include "code/patch/cancel_site.h"
 #include "code/translate/counted.h"
 #include "constant/constant.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
-#include "memory/demand.h"
 #include "memory/mapped.h"
 #include "order/serial/serial.h"
 #include "record/input.h"
@@ -88,10 +85,7 @@ void redirect(Task& task, ucontext_t& context) {
 void hide_probe(ucontext_t& context) {
   auto& gregs = context.uc_mcontext.gregs;
   gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
-  if (input::is_on()) {
-    gregs[REG_EFL] = static_cast<greg_t>(
-        shown_flags(static_cast<uint64_t>(gregs[REG_RIP]), static_cast<uint64_t>(gregs[REG_EFL])));
-  }
+  signal_rules().show_flags(context);
 }
 
 // Copies the kernel's frame onto the program's stack and enters the program's handler.
@@ -123,7 +117,7 @@ void hide_probe(ucontext_t& context) {
   const uint64_t kept_size = shown ? kKeptSize : 0;
   const uint64_t new_frame = ((new_state - head - kept_size) & ~uint64_t{15}) - 8;
   copy_bytes(reinterpret_cast<void*>(new_state), reinterpret_cast<void*>(state), state_size);
-  if (input::is_on()) fill_state(reinterpret_cast<uint8_t*>(new_state), state_size);
+  signal_rules().fill_state(reinterpret_cast<uint8_t*>(new_state), state_size);
   copy_bytes(reinterpret_cast<void*>(new_frame), reinterpret_cast<void*>(frame), head);
   auto* new_context = reinterpret_cast<ucontext_t*>(new_frame + 8);
   hide_probe(*new_context);
@@ -187,11 +181,9 @@ void program_fault(Task& task, int signal, siginfo_t* info, ucontext_t* context)
     task.in_runtime = 1;
     begin_turn(EventKind::kExit);  // it comes after the turns that were before it
   }
-  if (is_fault && input::is_on()) {
-    recording::end_by_fault(task, signal,
-                            {static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]),
-                             reinterpret_cast<uint64_t>(info->si_addr)});
-  }
+  if (is_fault)
+    signal_rules().log_end(task, signal, static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]),
+                           reinterpret_cast<uint64_t>(info->si_addr));
   turn_rules().come_in(task);
   const Registers registers = registers_of_gregs(context->uc_mcontext.gregs);
   order::serial::end(order::End::kSignal, signal,
@@ -238,8 +230,8 @@ struct Arrived {
   uint64_t address() const { return reinterpret_cast<uint64_t>(info->si_addr); }
 };
 
-bool claim_key_signal(const Arrived& a) {
-  return has_keys() && on_key_signal(a.task, a.signal, *a.info, *a.context);
+bool claim_for_view(const Arrived& a) {
+  return view::current().claim_signal(a.task, a.signal, *a.info, *a.context);
 }
 
 bool claim_own_write(const Arrived& a) { return end_own_write(a.signal, *a.info, *a.context); }
@@ -258,20 +250,8 @@ bool claim_counted_code(const Arrived& a) {
 
 bool claim_refused_access(const Arrived& a) { return meet_refused(a.task, a.signal, *a.context); }
 
-bool claim_checked_access(const Arrived& a) {
-  return plan().memory == Plan::Memory::kChecked &&
-         on_checked_signal(a.task, a.signal, *a.info, *a.context);
-}
-
-bool claim_checked_replay(const Arrived& a) {
-  return view::checked::replay::is_on() &&
-         on_replayed_signal(a.task, a.signal, *a.info, *a.context);
-}
-
-bool claim_page(const Arrived& a) {
-  return plan().memory == Plan::Memory::kCoherent &&
-         page::demand::is_fault(a.signal, *a.info, *a.context) &&
-         meet_page(a.task, a.address(), *a.context, false);
+bool claim_access(const Arrived& a) {
+  return view::current().claim_access(a.task, a.signal, *a.info, *a.context);
 }
 
 bool claim_made_site(const Arrived& a) {
@@ -383,27 +363,26 @@ void give_to_program(const Arrived& a) {
   Task& task = a.task;
   // What is raised again was made ready when it was noted. In a recording another one may have come
   // in its place, which the kernel holds for the same.
-  const bool is_ready = input::is_on() && is_raised_again(*a.info);
-  const bool waits = input::is_on() && waits_for_event(task, a.signal, a.info);
+  const Coming coming = signal_rules().meet(task, a.signal, a.info);
   // What the runtime raises again was for this task, whoever had sent it; in a replay that is
   // nobody who is there.
-  if ((!input::is_on() || waits) && !for_this_task(a.signal, a.info)) return;
+  if (!coming.is_ours && !for_this_task(a.signal, a.info)) return;
   // On the signal stack only those of a fault's number arrive, which nobody can block.
   const bool is_in =
       in_runtime(task, *a.context) || (g_tasks_active && on_signal_stack(task, *a.context));
-  if (input::replaying() && (waits || is_in)) return;
-  if (waits || is_in) {
+  if (input::replaying() && (coming.waits || is_in)) return;
+  if (coming.waits || is_in) {
     // The handlers of all others begin so; sigreturn takes it back.
     if (is_ours(a.signal)) block_all();
-    if (input::is_on()) fix_sender(a.info);
+    if (coming.shows_now) fix_sender(a.info);
     take_timer_overruns(a.info);
     note_pending(task, a.signal, a.info);
     if (is_in) redirect(task, *a.context);
     else if (!stop_at_point(task, *a.context, true)) input::note_waiting_signal(task, a.signal);
     return;
   }
-  if (!is_ready) fix_sender(a.info);
-  if (!is_ready) take_timer_overruns(a.info);
+  if (!coming.is_ready) fix_sender(a.info);
+  if (!coming.is_ready) take_timer_overruns(a.info);
   forget_started(*a.context);
   end_cancelled_call(a.signal, *a.context);
   enter_handler(task, a.signal, a.info, a.context);
@@ -413,15 +392,13 @@ void give_to_program(const Arrived& a) {
 // that claims a signal has done with it; each stands where it does for a reason.
 using Claim = bool (*)(const Arrived&);
 constexpr Claim kClaims[] = {
-    claim_key_signal,      // first: until it has opened them, memory of the runtime may be closed
+    claim_for_view,        // first: until keys are open, memory of the runtime may be closed
     claim_own_write,       // before all that goes on elsewhere: closes the page in any case
     claim_name,            // needs nothing else
     claim_continue,        // has done its work by coming
     claim_counted_code,    // before all that looks at rip: it is another in translated code
     claim_refused_access,  // likewise
-    claim_checked_access,  // before pages on demand, which it gives as well
-    claim_checked_replay,  // likewise
-    claim_page,
+    claim_access,
     claim_made_site,
     claim_closed_page,
     claim_safe_copy,     // after pages: a copy may touch one that its task can have

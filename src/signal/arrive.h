@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "control/control.h"
-#include "record/input.h"
+#include "record/signals.h"
 #include "signal/deliver.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
@@ -51,7 +51,7 @@ inline bool handled(int signal) {
 // The kernel hands it to on_signal though the program does not handle it: a recording keeps what an
 // instruction ends the program by.
 inline bool is_kept(int signal) {
-  return input::is_on() && (signal == SIGFPE || signal == SIGILL) &&
+  return signal_rules().keeps_fault(signal) &&
          reinterpret_cast<uint64_t>(shared().signals.actions[signal].handler) == kDefault;
 }
 inline bool reaches_runtime(int signal) {

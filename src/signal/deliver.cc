@@ -55,25 +55,23 @@ uint64_t block_for_raising(const Task& task) {
   uint64_t all = sys::kAllButFaults, mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
            reinterpret_cast<long>(&mask), 8);
-  return input::is_on() ? task.recorded.deliver_mask : mask;
+  return signal_rules().mask_after(task, mask);
+}
+
+// Isolated: no id is left below the program's stack, where a replay would leave another one.
+long queue_to_itself(const Task& task, int signal, const siginfo_t* info) {
+  const auto what = reinterpret_cast<long>(info);
+  return plan().has_processes()
+             ? sys::raw(SYS_rt_tgsigqueueinfo, task.identity.tid, task.identity.tid, signal, what)
+             : sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal,
+                        what);
 }
 
 // Returns false if the kernel's queue has no room.
 bool raise_again(Task& task, PendingSignal& noted) {
   auto* info = reinterpret_cast<siginfo_t*>(noted.info);
-  const bool is_real_time = noted.signal >= sys::kFirstRealTime;
-  const bool counts =
-      is_real_time && info->si_errno == 0 && !plan().has_processes() && !input::is_on();
-  const bool marks = counts || input::is_on();
-  if (marks) mark_raised_again(*info);
-  if (input::is_on() && !is_real_time) task.recorded.raised_once |= sys::signal_bit(noted.signal);
-  // Isolated: no id is left below the program's stack, where a replay would leave another one.
-  const long result =
-      plan().has_processes()
-          ? sys::raw(SYS_rt_tgsigqueueinfo, task.identity.tid, task.identity.tid, noted.signal,
-                     reinterpret_cast<long>(info))
-          : sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid),
-                     noted.signal, reinterpret_cast<long>(info));
+  const bool counts = signal_rules().mark_raised(task, noted);
+  const long result = queue_to_itself(task, noted.signal, info);
   if (counts && result == 0) task.signals.raised_again[noted.signal - sys::kFirstRealTime]++;
   if (counts && result != 0) info->si_errno = 0;
   return result != -EAGAIN;
@@ -87,10 +85,7 @@ bool raise_bare(Task& task, const PendingSignal& noted) {
   info.si_signo = noted.signal;
   info.si_code = SI_USER;
   mark_raised_again(info);
-  const long group = plan().has_processes() ? task.identity.tid : sys::raw(SYS_getpid);
-  const long thread = plan().has_processes() ? task.identity.tid : sys::raw(SYS_gettid);
-  return sys::raw(SYS_rt_tgsigqueueinfo, group, thread, noted.signal,
-                  reinterpret_cast<long>(&info)) == 0;
+  return queue_to_itself(task, noted.signal, &info) == 0;
 }
 
 // The first `count` that were noted have been raised. Not even faults are noted meanwhile.
@@ -216,6 +211,15 @@ bool meets_bare(Task& task, int signal, siginfo_t* info) {
 
 }  // namespace
 
+// Tasks are threads: others may send meanwhile (overtakes).
+bool SignalRules::mark_raised(Task&, PendingSignal& noted) {
+  auto& info = *reinterpret_cast<siginfo_t*>(noted.info);
+  const bool counts =
+      noted.signal >= sys::kFirstRealTime && info.si_errno == 0 && !plan().has_processes();
+  if (counts) mark_raised_again(info);
+  return counts;
+}
+
 bool raise_queued(Task& task, PendingSignal& noted, bool can_be_bare) {
   return raise_again(task, noted) || (can_be_bare && raise_bare(task, noted));
 }
@@ -247,8 +251,7 @@ __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::F
   weir::translate::leave(*frame);
   weir::turn_rules().before_handler(weir::self(), frame->rip);
   weir::release_turn(weir::self(), weir::ReleaseReason::kHandlerBegins);
-  if (weir::input::is_on())
-    weir::trap::settle_pending(weir::self());  // where the task's own mask is
+  weir::trap::signal_rules().settle(weir::self());  // where the task's own mask is
   constexpr uint64_t kRedZone = 128;
   const uint64_t limit =
       weir::trap::delivery_limit(weir::self(), frame->rsp, frame->rsp - kRedZone);
@@ -271,19 +274,20 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame* frame
   const bool has_wait_mask = task.signals.has_wait_mask;
   const uint64_t wait_mask = task.signals.wait_mask;
   // In a recording they have been raised, as far as there was room (record/signals.h).
-  auto beyond = input::is_on() ? trap::Beyond::kLost : trap::Beyond::kKept;
+  const bool is_settled = trap::signal_rules().is_settled();
+  auto beyond = is_settled ? trap::Beyond::kLost : trap::Beyond::kKept;
   for (;;) {
     const uint64_t mask = trap::block_for_raising(task);
     const uint64_t after = (has_wait_mask ? wait_mask : mask) & ~sys::never_blocked();
     task.in_runtime = 1;
-    if (!input::is_on()) trap::take_queued(task, after);
+    if (!is_settled) trap::take_queued(task, after);
     const trap::Raised raised = trap::raise_noted(task, *frame, beyond);
     if (has_wait_mask) {  // the handlers run as if the wait with its own mask still went on
       task.signals.has_wait_mask = 0;
       sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&after), 0, 8);
     }
     sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
-    if (input::is_on() || !task.pending) break;
+    if (is_settled || !task.pending) break;
     // What the program blocks, in a handler say, may as well wait here until there is room.
     const bool is_stuck = raised.left && !raised.count;
     if (is_stuck && ((after & sys::signal_bit(task.signals.pending_signals[0].signal)) ||
@@ -292,6 +296,6 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame* frame
     beyond = is_stuck ? trap::Beyond::kBare : trap::Beyond::kKept;
   }
   task.recorded.has_raised = 1;
-  return input::replaying() || (input::recording() && trap::has_room_for_parked(task));
+  return trap::signal_rules().comes_back(task);
 }
 }

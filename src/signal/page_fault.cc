@@ -35,6 +35,10 @@ bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_shared
   return true;
 }
 
+bool meet_page(Task& task, uint64_t address, ucontext_t& context) {
+  return meet_page(task, address, context, false);
+}
+
 bool meet_closed(Task& task, uint64_t address, ucontext_t& context) {
   constexpr greg_t kFetch = 16;
   auto& gregs = context.uc_mcontext.gregs;

@@ -165,28 +165,45 @@ void forget_signals() {
   s.signals.free_signal_node = s.signals.signal_nodes_made = s.signals.signals_queued = 0;
 }
 
-void take_queued(Task& task, uint64_t blocked) {
+namespace {
+
+// The real-time numbers of what is pending.
+uint64_t pending_numbers(const Task& task) {
   uint64_t queued = 0;
   for (uint32_t i = 0; i < task.pending; i++)
     queued |= sys::signal_bit(task.signals.pending_signals[i].signal);
-  queued &= ~(sys::signal_bit(sys::kFirstRealTime) - 1);
-  if (input::is_on() && task.signals.has_wait_mask) {
-    // A wait with a mask of its own has ended. The first signal has set the program's mask back,
-    // and the others that the wait let through are the kernel's; the handlers of all begin here.
-    for (int signal = 1; signal <= sys::kSignals; signal++)
-      if (handled(signal) && !is_ours(signal)) queued |= sys::signal_bit(signal);
-  }
-  queued &= ~blocked;
+  return queued & ~(sys::signal_bit(sys::kFirstRealTime) - 1);
+}
+
+template <typename Show>
+void take_from_kernel(Task& task, uint64_t queued, Show show) {
   alignas(8) uint8_t info[128];
   const sys::Timespec none{0, 0};
   while (queued) {
     const long signal = sys::raw(SYS_rt_sigtimedwait, reinterpret_cast<long>(&queued),
                                  reinterpret_cast<long>(info), reinterpret_cast<long>(&none), 8);
     if (signal <= 0) break;
-    if (input::is_on()) fix_sender(reinterpret_cast<siginfo_t*>(info));
+    show(reinterpret_cast<siginfo_t*>(info));
     take_timer_overruns(reinterpret_cast<siginfo_t*>(info));
     note_pending(task, static_cast<int>(signal), reinterpret_cast<siginfo_t*>(info));
   }
+}
+
+}  // namespace
+
+void take_queued(Task& task, uint64_t blocked) {
+  take_from_kernel(task, pending_numbers(task) & ~blocked, [](siginfo_t*) {});
+}
+
+void take_all_queued(Task& task, uint64_t blocked) {
+  uint64_t queued = pending_numbers(task);
+  if (task.signals.has_wait_mask) {
+    // A wait with a mask of its own has ended. The first signal has set the program's mask back,
+    // and the others that the wait let through are the kernel's; the handlers of all begin here.
+    for (int signal = 1; signal <= sys::kSignals; signal++)
+      if (handled(signal) && !is_ours(signal)) queued |= sys::signal_bit(signal);
+  }
+  take_from_kernel(task, queued & ~blocked, fix_sender);
 }
 
 }  // namespace weir::trap

@@ -91,9 +91,8 @@ namespace {
 // No more signals may wait: that depends on limits, and on what a user's other programs have sent.
 template <typename Put>
 bool is_refused(Put put) {
-  return input::is_on() ? input::log_if(input::What::kSignalRefused, [&] { return !put(); }) ||
-                              (input::replaying() && !put())
-                        : !put();
+  return input::log_if(input::What::kSignalRefused, [&] { return !put(); }) ||
+         (input::replaying() && !put());
 }
 
 }  // namespace

@@ -433,9 +433,8 @@ bool stop_anywhere(Task& task, ucontext_t& context) {
 // proved.
 bool is_in_the_way(Task& task) {
   constexpr uint32_t kMinSamples = 3, kMaxSamples = 12;
-  const bool is_asked =
-      (plan().memory == Plan::Memory::kCoherent && view::coherent::is_asked(task)) ||
-      (shared_memory::g_active && shared_memory::is_awaited(task));
+  const bool is_asked = view::current().is_asked(task) ||
+                        (shared_memory::g_active && shared_memory::is_awaited(task));
   if (!is_asked) return false;
   return task.spin.vain_steppings ||
          task.spin.sampled >= (task.spin.repeats ? kMaxSamples : kMinSamples);
@@ -489,8 +488,7 @@ void on_probe(Task& task, ucontext_t& context) {
 bool spin_sees_change(const Task& task) {
   for (uint32_t i = 0; i < task.spin.read_count; i++) {
     const auto& read = task.spin.read[i];
-    const uint64_t at = plan().has_processes() ? page::shared_view_of(read.address) : read.address;
-    if (!holds(at, read.size, read.value)) return true;
+    if (!holds(page::shared_view_of(read.address), read.size, read.value)) return true;
   }
   return false;
 }

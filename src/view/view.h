@@ -5,7 +5,9 @@
 // Every function is called on the runtime's stack. "In its turn" means that the task has the turn.
 #pragma once
 
+#include <signal.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 #include "control/task.h"
 
@@ -81,6 +83,16 @@ class View {
   // other tasks stand still, or the caller does not act on what it reads.
   virtual void borrow_all() {}
   virtual void return_borrowed() {}
+
+  // Others wait for pages that the task has.
+  virtual bool is_asked(const Task&) { return false; }
+
+  // --- signals, in the kernel's handler. True: that is what the signal was about.
+
+  // Before anything else is done: memory of the runtime may be closed until then.
+  virtual bool claim_signal(Task&, int /*signal*/, const siginfo_t&, ucontext_t&) { return false; }
+  // A fault on a page that the task can have, or an access that is looked at.
+  virtual bool claim_access(Task&, int /*signal*/, const siginfo_t&, ucontext_t&) { return false; }
 
   // --- rights of the task that runs, for Views that keep them in a register
 

@@ -7,6 +7,9 @@
 // the invariants, and says what can go wrong.
 #pragma once
 
+#include <signal.h>
+#include <ucontext.h>
+
 #include "check/core/check.h"
 
 namespace weir::view::checked::keys {
@@ -57,3 +60,13 @@ void go_on();
 void open_in_child();
 
 }  // namespace weir::view::checked::keys
+
+namespace weir::trap {
+
+// A handler of Weir's begins on the signal's stack; the kernel has closed all keys but one. Returns
+// true if the signal was about keys. SIGSEGV by a page's key or protection: an object with a
+// declared policy, or memory beside one. SIGTRAP: the end of the step that such a fault has led to.
+// The probe's signal: the hash function is being changed.
+bool on_key_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context);
+
+}  // namespace weir::trap

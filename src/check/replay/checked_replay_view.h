@@ -2,6 +2,7 @@
 #pragma once
 
 #include "check/core/check.h"
+#include "check/replay/fault.h"
 #include "check/replay/replay.h"
 #include "view/coherent/coherent_view.h"
 
@@ -21,6 +22,10 @@ class CheckedReplay final : public coherent::Coherent {
   void forget(uint64_t start, uint64_t size) override {
     Coherent::forget(start, size);
     if (replay::is_on()) checked::forget(start, size);
+  }
+  bool claim_access(Task& task, int signal, const siginfo_t& info, ucontext_t& context) override {
+    return (replay::is_on() && trap::on_replayed_signal(task, signal, info, context)) ||
+           Coherent::claim_access(task, signal, info, context);
   }
   void enter_program(Task&) override {
     if (replay::is_on()) replay::close_borrowed();

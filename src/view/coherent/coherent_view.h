@@ -2,6 +2,8 @@
 #pragma once
 
 #include "base/coherent_features.h"
+#include "control/signals.h"
+#include "memory/demand.h"
 #include "view/coherent/coherent.h"
 #include "view/view.h"
 
@@ -38,6 +40,11 @@ class Coherent : public View {
     coherent::touch(start, size, writes);
   }
   void forget(uint64_t start, uint64_t size) override { coherent::forget(start, size); }
+  bool is_asked(const Task& task) override { return coherent::is_asked(task); }
+  bool claim_access(Task& task, int signal, const siginfo_t& info, ucontext_t& context) override {
+    return page::demand::is_fault(signal, info, context) &&
+           trap::meet_page(task, reinterpret_cast<uint64_t>(info.si_addr), context);
+  }
   void borrow_all() override { coherent::borrow_all(); }
   void return_borrowed() override { coherent::return_borrowed(); }
 };
