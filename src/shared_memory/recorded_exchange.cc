@@ -193,7 +193,7 @@ void Recorded::take(Task& task, const Mapping& m, uint64_t page) {
   while (limit && !words[limit - 1]) limit--;
   while (first < limit && !words[first]) first++;
   const uint32_t size = (limit - first) * 8;
-  const auto at = static_cast<int64_t>(page + first * 8);
+  const auto at = static_cast<int64_t>(page + uint64_t{first} * 8);
   const Entry entry{Kind::kPage,
                     0,
                     static_cast<uint16_t>(PageKind::kTaken),
