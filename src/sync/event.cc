@@ -188,7 +188,7 @@ void section_begins(uint64_t lock) { turn_rules().section_begins(self(), lock); 
 
 BeforeLock comes_to_lock(uint64_t lock) {
   Task& task = self();
-  if (!plan().gives_pages() || task.turn.depth != 1) return BeforeLock::kTakes;
+  if (plan().memory != Plan::Memory::kCoherent || task.turn.depth != 1) return BeforeLock::kTakes;
   if (view::coherent::is_section_awaited(task, lock)) return BeforeLock::kStandsBack;
   return view::coherent::await_section(task, lock) ? BeforeLock::kHasWaited : BeforeLock::kTakes;
 }
