@@ -411,6 +411,10 @@ CallOrder::CallOrder(const CallArguments& call, bool is_on) : call_(call), is_on
     if (happens::library_orders()) acquire(happens::kWork);
     hazards::before_descriptors(call.number, call.word);
     hazards::before_send(call.number, call.word);
+    if (call.number == SYS_munmap) {  // before it: another task may be given the place at once
+      const auto start = static_cast<uint64_t>(call.word[0]);
+      hazards::forget(start, page_up(static_cast<uint64_t>(call.word[1])));
+    }
     before(call);
   } else if (call.number == SYS_close) {
     forget_descriptor(call.word[0]);
