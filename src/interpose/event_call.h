@@ -135,6 +135,15 @@ inline long end_event(long, long, long) {
   return 0;
 }
 
+// A function of the C library that makes many steps is one event, in one turn.
+template <typename Function>
+int in_one_turn(EventKind kind, Function function) {
+  weir_upcall(begin_event, static_cast<long>(kind), 0, 0);
+  const int result = function();
+  weir_upcall(end_event, 0, 0, 0);
+  return result;
+}
+
 // In program code.
 inline void acquire_in_program(uint64_t object) {
   if (!happens::g_checked || self().identity.in_vfork) return;

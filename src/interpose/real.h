@@ -25,7 +25,7 @@ namespace weir::interpose {
   X(sem_wait) X(sem_trywait) X(sem_timedwait) X(sem_clockwait) X(sem_post) X(sem_getvalue)        \
   X(pthread_create) X(pthread_join) X(pthread_detach) X(pthread_cancel) X(pthread_testcancel)     \
   X(pthread_timedjoin_np) X(pthread_tryjoin_np) X(pthread_clockjoin_np) X(pthread_once)           \
-  X(thrd_create)                                                                                  \
+  X(thrd_create) X(pthread_key_create) X(pthread_key_delete) X(tss_create) X(tss_delete)          \
   X(thrd_join) X(thrd_detach) X(clock_gettime)                                                    \
   X(malloc_usable_size) X(malloc_trim) X(mallopt) X(malloc_stats) X(malloc_info) X(mallinfo2)     \
   X(mallinfo)

@@ -57,14 +57,6 @@ int run_c11_thread(void*) {
   return result;
 }
 
-template <typename Function>
-int in_one_turn(EventKind kind, Function function) {
-  weir_upcall(begin_event, static_cast<long>(kind), 0, 0);
-  const int result = function();
-  weir_upcall(end_event, 0, 0, 0);
-  return result;
-}
-
 template <typename Make>
 int make_known(Make make) {
   happens::g_makes_thread = true;
@@ -370,4 +362,29 @@ WEIR_EXPORT int pthread_once(pthread_once_t* control, void (*routine)()) {
 
 WEIR_EXPORT void call_once(once_flag* flag, void (*routine)()) {
   pthread_once(reinterpret_cast<pthread_once_t*>(flag), routine);
+}
+
+// glibc looks for a free key by plain loads, and takes it by a compare-and-swap: how many of these
+// it makes depends on what other tasks have taken, which a recording of the order alone does not
+// have.
+template <typename Function>
+static int with_keys(Function function) {
+  if (!is_event() || !plan().is_order_only()) return function();
+  return in_one_turn(EventKind::kOther, function);
+}
+
+WEIR_EXPORT int pthread_key_create(pthread_key_t* key, void (*destructor)(void*)) noexcept {
+  return with_keys([&] { return real().pthread_key_create(key, destructor); });
+}
+
+WEIR_EXPORT int pthread_key_delete(pthread_key_t key) noexcept {
+  return with_keys([&] { return real().pthread_key_delete(key); });
+}
+
+WEIR_EXPORT int tss_create(tss_t* key, tss_dtor_t destructor) {
+  return with_keys([&] { return real().tss_create(key, destructor); });
+}
+
+WEIR_EXPORT void tss_delete(tss_t key) {
+  (void)with_keys([&] { return real().tss_delete(key), 0; });
 }
