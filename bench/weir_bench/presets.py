@@ -11,7 +11,7 @@ from .case import Case
 DIRECT, ISOLATED = "token:direct", "token:isolated"
 RECORD, REPLAY, ORDER_ONLY = "record:coherent", "replay:coherent", "record:direct"
 UPLAY_STEPS = ("heap", "preemption", "pool")  # in the order of the UPLAY paper's figure 7; its private locks Weir has not
-OPTIMIZATIONS = UPLAY_STEPS + ("demand", "tape", "ahead", "around", "readers", "migration", "spins", "creation", "keeping", "slices")
+OPTIMIZATIONS = UPLAY_STEPS + ("demand", "tape", "ahead", "around", "readers", "migration", "spins", "creation", "keeping", "slices", "locks")
 DRAWS = 100
 
 
