@@ -1,6 +1,7 @@
 #include "signal/page_fault.h"
 
 #include "code/patch/doubt.h"
+#include "code/sites/site_table.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "record/input.h"
@@ -12,6 +13,18 @@
 #include "view/coherent/coherent.h"
 
 namespace weir::trap {
+
+namespace {
+
+// Nothing is recorded, and the task stands between two instructions of the program's.
+bool may_be_entered(const Task& task, const ucontext_t& context) {
+  StubPlace place;
+  return !input::is_on() && g_tasks_active && plan().gives_pages() && !task.turn.depth &&
+         !task.fast_lock_section && !task.identity.in_vfork &&
+         !find_stub_place(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]), place);
+}
+
+}  // namespace
 
 bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_shared_memory) {
   constexpr greg_t kWrite = 2;
@@ -30,8 +43,12 @@ bool meet_page(Task& task, uint64_t address, ucontext_t& context, bool is_shared
     auto& rip = context.uc_mcontext.gregs[REG_RIP];
     rip = static_cast<greg_t>(seek_point(task, static_cast<uint64_t>(rip)));
   }
-  if (task.pending && input::recording())
+  if (!task.pending) return true;
+  if (input::recording()) {
     stop_at_point(task, context, true);  // it has come with the event, or meanwhile
+  } else if (!is_shared_memory && may_be_entered(task, context)) {
+    enter_where_it_stands(task, context);  // a loop without calls comes to no other event
+  }
   return true;
 }
 
