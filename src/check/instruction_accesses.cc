@@ -20,20 +20,30 @@ using view::checked::kUnknownWrite;
 // Per process. An entry is nothing but zeros until it is used, so that a start writes no page of
 // the table.
 struct Known {
-  constexpr Known() : rip(0) {}
+  constexpr Known() : rip(0), code{} {}
   uint64_t rip;
+  uint8_t code[kMaxInstructionSize];
   union {
     Instruction instruction;  // if rip is not 0
   };
 };
 constinit Known g_known[1024];
 
+// Another library may be there by now, or code that the program has changed.
+bool is_still_there(const Known& known) {
+  const auto* code = reinterpret_cast<const uint8_t*>(known.rip);
+  for (unsigned i = 0; i < known.instruction.length; i++)
+    if (code[i] != known.code[i]) return false;
+  return true;
+}
+
 const Instruction* decoded(uint64_t rip) {
   Known& known = g_known[(rip ^ rip >> 10) % 1024];
-  if (known.rip == rip) return &known.instruction;
+  if (known.rip == rip && is_still_there(known)) return &known.instruction;
   known.rip = 0;
   if (!decode(rip, known.instruction)) return nullptr;
   known.rip = rip;
+  copy_bytes(known.code, reinterpret_cast<const void*>(rip), known.instruction.length);
   return &known.instruction;
 }
 
