@@ -70,11 +70,12 @@ def main():
     binary = f'{options.build}/tests/programs/random_program'
     failures = 0
     for seed in range(options.first, options.first + options.seeds):
+        wants = {}
         with tempfile.TemporaryDirectory(prefix='weir-program-') as folder:
             for way in options.only:
                 actions = options.actions or LEFT_OUT.get(way, [])
                 program = [binary, str(seed), str(2 + seed % 3), str(12 + seed * 7 % 24), *actions]
-                want = run(program, folder)
+                want = wants.get(tuple(program)) or wants.setdefault(tuple(program), run(program, folder))
                 try:
                     try_way(weir, way, program, want, folder)
                 except Failed as failed:

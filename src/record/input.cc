@@ -358,6 +358,17 @@ void touch_arguments(const effects::Request& request) {
 
 }  // namespace
 
+namespace {
+
+// A vfork child has borrowed all of the View's pages, and is no task that could come to an event.
+void touch(uint64_t at, uint64_t size, bool writes) {
+  Task& task = self();
+  if (!task.identity.in_vfork) view::current().touch(at, size, writes);
+  if (shared_memory::g_active) shared_memory::touch(task, at, size, !writes);
+}
+
+}  // namespace
+
 void hold_memory(Task& task) {
   const Frame& frame = *task.frame;
   const auto argument = [](uint64_t value) { return static_cast<long>(value); };
@@ -370,15 +381,8 @@ void hold_memory(Task& task) {
                          : SYS_writev;
   effects::Before before;
   effects::prepare(request, &before);
-  // A vfork child has borrowed all pages, and is no task that could come to an event.
-  const auto reads = [](void*, uint64_t at, uint64_t size) {
-    if (!self().identity.in_vfork) view::current().touch(at, size, false);
-    if (shared_memory::g_active) shared_memory::touch(self(), at, size, true);
-  };
-  const auto writes = [](void*, uint64_t at, uint64_t size) {
-    if (!self().identity.in_vfork) view::current().touch(at, size, true);
-    if (shared_memory::g_active) shared_memory::touch(self(), at, size, false);
-  };
+  const auto reads = [](void*, uint64_t at, uint64_t size) { touch(at, size, false); };
+  const auto writes = [](void*, uint64_t at, uint64_t size) { touch(at, size, true); };
   for (uint64_t events = ~uint64_t{0};
        events !=
        task.spent.counters.events + shared_memory::taken();) {  // until it has all at once

@@ -19,8 +19,7 @@ namespace {
 // Nothing is recorded, and the task stands between two instructions of the program's.
 bool may_be_entered(const Task& task, const ucontext_t& context) {
   StubPlace place;
-  return !input::is_on() && g_tasks_active && plan().gives_pages() && !task.turn.depth &&
-         !task.fast_lock_section && !task.identity.in_vfork &&
+  return !input::is_on() && is_task() && !task.turn.depth && !task.fast_lock_section &&
          !find_stub_place(static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]), place);
 }
 

@@ -47,7 +47,6 @@
 #include "sync/turn_rules.h"
 #include "sys/futex.h"
 #include "sys/report.h"
-#include "view/coherent/coherent.h"
 #include "view/isolated/isolated.h"
 #include "view/view.h"
 
@@ -186,13 +185,7 @@ void note_success() {
 
 void section_begins(uint64_t lock) { turn_rules().section_begins(self(), lock); }
 
-BeforeLock comes_to_lock(uint64_t lock) {
-  Task& task = self();
-  if (plan().memory != Plan::Memory::kCoherent || task.turn.depth != 1) return BeforeLock::kTakes;
-  if (view::coherent::is_section_awaited(task, lock)) return BeforeLock::kStandsBack;
-  return view::coherent::await_section(task, lock) ? BeforeLock::kHasWaited : BeforeLock::kTakes;
-}
-
+BeforeLock comes_to_lock(uint64_t lock) { return turn_rules().comes_to_lock(self(), lock); }
 void section_ends() { turn_rules().section_ends(self()); }
 
 void note_written() { self().flags |= kWritten; }

@@ -74,12 +74,12 @@ void outside_end();
 void* shared_view(uint64_t address);
 // Within a turn: the task has got a lock; it is about to release it.
 void section_begins(uint64_t lock);
+void section_ends();
 // Within a turn: the task has come to a lock that is free. kTakes: it takes it. kHasWaited: it has
 // waited for pages that are used under the lock, and looks at the lock again. kStandsBack: another
 // task has done so, and is to have the lock first; this one waits in the lock's queue.
 enum class BeforeLock : uint8_t { kTakes, kHasWaited, kStandsBack };
 BeforeLock comes_to_lock(uint64_t lock);
-void section_ends();
 // Within a turn: program memory was written through the task's own mapping; it is published when
 // the turn ends.
 void note_written();

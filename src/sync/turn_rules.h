@@ -15,6 +15,7 @@
 #include "base/frame.h"
 #include "control/event.h"
 #include "control/task.h"
+#include "sync/event.h"
 #include "sync/turn.h"
 
 namespace weir {
@@ -58,7 +59,8 @@ class TurnRules {
   virtual uint64_t time();
   // Where all tasks see the byte, if not at its own address.
   virtual uint64_t shared_view(uint64_t address) { return address; }
-  // The task has got a lock, or is about to release it.
+  // The task is about to take a lock; has got it; or is about to release it.
+  virtual BeforeLock comes_to_lock(Task&, uint64_t /*lock*/) { return BeforeLock::kTakes; }
   virtual void section_begins(Task&, uint64_t /*lock*/) {}
   virtual void section_ends(Task&) {}
 

@@ -93,6 +93,11 @@ class CoherentTurn final : public PagedTurn {
  public:
   // A task that makes calls that are no events, in a loop, is asked for pages, too.
   void meet_requests(Task& task) override;
+  BeforeLock comes_to_lock(Task& task, uint64_t lock) override {
+    if (task.turn.depth != 1) return BeforeLock::kTakes;
+    if (view::coherent::is_section_awaited(task, lock)) return BeforeLock::kStandsBack;
+    return view::coherent::await_section(task, lock) ? BeforeLock::kHasWaited : BeforeLock::kTakes;
+  }
   void section_begins(Task& task, uint64_t lock) override {
     view::coherent::enter_section(task, lock);
   }
