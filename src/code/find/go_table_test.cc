@@ -1,10 +1,6 @@
 #include <elf.h>
-#include <gtest/gtest.h>
-#include <string.h>
 
-#include <vector>
-
-#include "code/find/text_map.h"
+#include "code/find/mapped_image_test.h"
 
 namespace {
 
@@ -12,9 +8,9 @@ using namespace weir;
 
 // A program as Go's linker leaves it: no unwind table, no symbols, its own table behind some
 // constants. Page 0: headers, note. Page 1: the table. Page 2: text.
-class GoProgram : public ::testing::Test {
+class GoProgram : public TestImage {
  protected:
-  static constexpr uint32_t kText = 2 * kPageSize, kTable = kPageSize + 96;
+  static constexpr uint32_t kTable = kPageSize + 96;
 
   GoProgram() {
     Elf64_Ehdr header{};
@@ -45,31 +41,12 @@ class GoProgram : public ::testing::Test {
     put_all(kTable + 72,
             {0x10, 0, 0x40, 0, 0x80, 0, 0x90});  // three functions, and where the last one ends
   }
-
-  template <typename T>
-  void put(uint32_t offset, const T& value) {
-    memcpy(image_ + offset, &value, sizeof value);
-  }
-  void put_all(uint32_t offset, const std::vector<uint32_t>& words) {
-    memcpy(image_ + offset, words.data(), 4 * words.size());
-  }
-
-  uint64_t start() const { return reinterpret_cast<uint64_t>(image_); }
-  std::vector<uint32_t> entries() {
-    TextMap map;
-    EXPECT_TRUE(map.build(Range{start() + kText, start() + 3 * kPageSize},
-                          Range{start(), start() + 3 * kPageSize}));
-    return {map.entries(), map.entries() + map.entry_count()};
-  }
-
-  alignas(kPageSize) uint8_t image_[3 * kPageSize] = {};
 };
 
 TEST_F(GoProgram, HasItsFunctionsFromItsOwnTable) {
   EXPECT_EQ((std::vector<uint32_t>{0x10, 0x40, 0x80}), entries());
   TextMap map;
-  ASSERT_TRUE(map.build(Range{start() + kText, start() + 3 * kPageSize},
-                        Range{start(), start() + 3 * kPageSize}));
+  ASSERT_TRUE(map.build(text(), image()));
   EXPECT_FALSE(map.chunks()[map.chunk_at(0)].covered);
   EXPECT_TRUE(map.chunks()[map.chunk_at(0x10)].framed);
   EXPECT_TRUE(map.chunks()[map.chunk_at(0x8f)].framed);

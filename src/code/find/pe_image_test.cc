@@ -1,18 +1,13 @@
-#include <gtest/gtest.h>
-#include <string.h>
-
-#include <vector>
-
-#include "code/find/text_map.h"
+#include "code/find/mapped_image_test.h"
 
 namespace {
 
 using namespace weir;
 
 // Page 0: headers. Page 1: the exception directory. Page 2: text.
-class PeImageTest : public ::testing::Test {
+class PeImageTest : public TestImage {
  protected:
-  static constexpr uint32_t kHeaders = 128, kText = 2 * kPageSize, kTable = kPageSize + 64;
+  static constexpr uint32_t kHeaders = 128, kTable = kPageSize + 64;
 
   PeImageTest() {
     put<uint16_t>(0, 0x5a4d);
@@ -28,31 +23,16 @@ class PeImageTest : public ::testing::Test {
                    {kText + 0x80, kText + 0x90, 0}});
   }
 
-  template <typename T>
-  void put(uint32_t offset, T value) {
-    memcpy(image_ + offset, &value, sizeof value);
-  }
   void put_functions(const std::vector<std::vector<uint32_t>>& functions) {
     for (size_t i = 0; i < functions.size(); i++)
       memcpy(image_ + kTable + 12 * i, functions[i].data(), 12);
   }
-
-  uint64_t start() const { return reinterpret_cast<uint64_t>(image_); }
-  std::vector<uint32_t> entries() {
-    TextMap map;
-    EXPECT_TRUE(map.build(Range{start() + kText, start() + 3 * kPageSize},
-                          Range{start(), start() + 3 * kPageSize}));
-    return {map.entries(), map.entries() + map.entry_count()};
-  }
-
-  alignas(kPageSize) uint8_t image_[3 * kPageSize] = {};
 };
 
 TEST_F(PeImageTest, HasItsFunctionsFromItsExceptionDirectory) {
   EXPECT_EQ((std::vector<uint32_t>{0x10, 0x30, 0x80}), entries());
   TextMap map;
-  ASSERT_TRUE(map.build(Range{start() + kText, start() + 3 * kPageSize},
-                        Range{start(), start() + 3 * kPageSize}));
+  ASSERT_TRUE(map.build(text(), image()));
   EXPECT_FALSE(map.chunks()[map.chunk_at(0)].covered);
   EXPECT_TRUE(map.chunks()[map.chunk_at(0x43)].framed);
   EXPECT_FALSE(map.chunks()[map.chunk_at(0x44)].covered);
@@ -61,7 +41,7 @@ TEST_F(PeImageTest, HasItsFunctionsFromItsExceptionDirectory) {
 
 TEST_F(PeImageTest, OfAnotherMachineIsLeftAlone) {
   put<uint16_t>(kHeaders + 4, 0xaa64);
-  EXPECT_FALSE(PeImage().open({start(), start() + 3 * kPageSize}));
+  EXPECT_FALSE(PeImage().open(image()));
 }
 
 TEST_F(PeImageTest, DamagedOnesHaveWhatCanBeRead) {
@@ -70,9 +50,9 @@ TEST_F(PeImageTest, DamagedOnesHaveWhatCanBeRead) {
   put<uint32_t>(kHeaders + 24 + 112 + 28, 0xfffffff0);
   EXPECT_EQ(0u, entries().size());
   put<uint32_t>(60, kPageSize - 8);
-  EXPECT_FALSE(PeImage().open({start(), start() + 3 * kPageSize}));
+  EXPECT_FALSE(PeImage().open(image()));
   put<uint32_t>(60, 0xffffffff);
-  EXPECT_FALSE(PeImage().open({start(), start() + 3 * kPageSize}));
+  EXPECT_FALSE(PeImage().open(image()));
 }
 
 }  // namespace
