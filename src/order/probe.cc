@@ -42,12 +42,11 @@ bool is_overdue(const Shared& s, const Task& task) {
 }
 
 bool asks_for_all(const Task& task, uint64_t& patience) {
-  constexpr uint64_t kCyclesPerNs = 3;  // about
   constexpr uint64_t kMin = 1'000'000, kTimes = 4;
   OrderState& order = shared().order;
   if (replays()) return true;
   const uint32_t asker = __atomic_load_n(&order.asker, __ATOMIC_RELAXED);
-  const uint64_t due = sys::cycles() + patience * kCyclesPerNs;
+  const uint64_t due = sys::cycles() + patience * sys::kCyclesPerNs;
   if (asker && asker != task.id + 1 &&
       __atomic_load_n(&shared().tasks[asker - 1].order.sleeping, __ATOMIC_RELAXED) &&
       __atomic_load_n(&order.asker_due, __ATOMIC_RELAXED) <= due) {

@@ -65,6 +65,7 @@ inline uint32_t extended_state() {
 
 inline void cpu_relax() { asm volatile("pause" ::: "memory"); }
 
+inline constexpr uint64_t kCyclesPerNs = 3;  // about: where a guess will do
 inline uint64_t cycles() {
   uint32_t low, high;
   asm volatile("rdtsc" : "=a"(low), "=d"(high));

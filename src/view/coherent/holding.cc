@@ -49,7 +49,7 @@ constexpr uint8_t kMaxHeat = 16, kHotFrom = 3;
 constexpr uint32_t kSoon = 256, kLate = 1 << 14;  // turns
 
 // Of a hold, in cycles: to ask the kernel for the time would cost as much as an event.
-constexpr uint64_t kHoldPerFault = 200'000, kLongestHold = 6'000'000, kCyclesPerNs = 3;  // about
+constexpr uint64_t kHoldPerFault = 200'000, kLongestHold = 6'000'000;
 
 Heat& heat_at(uint64_t index) { return reinterpret_cast<Heat*>(kPageHeat)[index]; }
 
@@ -122,7 +122,7 @@ void note_fault(Task& task, const Given& given) {
 void hold_on(Task& task, uint64_t hot_pages) {
   task.pages.hot_pages += hot_pages;
   task.pages.held_since = sys::cycles();
-  put_stop_off(task, hold_time(task) / kCyclesPerNs);
+  put_stop_off(task, hold_time(task) / sys::kCyclesPerNs);
 }
 
 bool has_deferred_long(const Task& task) { return sys::monotonic_ns() > task.pages.defers_until; }
