@@ -11,6 +11,7 @@
 #include "code/find/byte_scan.h"
 #include "code/find/text_map.h"
 #include "memory/backing.h"
+#include "sys/folder.h"
 #include "sys/syscall_x86_64.h"
 
 // A plan takes milliseconds to make (libc has 1.4 MB of text) and is the same for every run, so
@@ -127,6 +128,41 @@ bool read_plan(long file, const TextIdentity& identity, Plan& plan) {
          header.digest == digest_of(header, size);
 }
 
+// By the names that Name makes: in a folder that the user names there may be others.
+bool is_plan(const char* name) {
+  uint32_t dashes = 0;
+  for (; *name && *name != '.'; name++) {
+    if (*name == '-') dashes++;
+    else if ((*name < '0' || *name > '9') && (*name < 'a' || *name > 'f')) return false;
+  }
+  return dashes == 2 && (!*name || ends_with(name, ".new"));
+}
+
+// Plans of libraries and builds of Weir that are no longer there would stay for ever. Where times
+// of reading are not kept, one that is in use goes too, and the next run makes it again.
+void remove_unused(const char* folder) {
+  constexpr int64_t kKept = int64_t{30} * 24 * 3600;  // seconds
+  const long opened =
+      sys::raw(SYS_open, reinterpret_cast<long>(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (sys::failed(opened)) return;
+  timespec now{};
+  sys::raw(SYS_clock_gettime, CLOCK_REALTIME, reinterpret_cast<long>(&now));
+  sys::each_entry(opened, [&](const char* name) {
+    struct stat status;
+    const long text = reinterpret_cast<long>(name);
+    if (!is_plan(name) || sys::failed(sys::raw(SYS_newfstatat, opened, text,
+                                               reinterpret_cast<long>(&status),
+                                               AT_SYMLINK_NOFOLLOW)))
+      return true;
+    const int64_t before = now.tv_sec - kKept;
+    if (S_ISREG(status.st_mode) && status.st_mtim.tv_sec < before &&
+        status.st_atim.tv_sec < before)
+      sys::raw(SYS_unlinkat, opened, text, 0);
+    return true;
+  });
+  sys::raw(SYS_close, opened);
+}
+
 }  // namespace
 
 uint64_t digest_bytes(const uint8_t* bytes, uint64_t size) {
@@ -219,6 +255,7 @@ void store_plan(const char* folder, const TextIdentity& identity, const Plan& pl
   sys::raw(SYS_close, file);
   if (!whole || sys::failed(sys::raw(SYS_rename, temporary.text(), name.text())))
     sys::raw(SYS_unlink, temporary.text());
+  remove_unused(folder);
 }
 
 }  // namespace weir

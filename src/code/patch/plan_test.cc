@@ -289,6 +289,33 @@ TEST_F(KeptPlan, OneThatOthersMayWriteToIsNotUsed) {
   EXPECT_FALSE(patched(library, "/nonexistent/folder", {kPatchSyscall, kLater}).empty());
 }
 
+TEST_F(KeptPlan, GoesThirtyDaysAfterItsLastUse) {
+  const auto write_aged = [&](const std::string& name, int read_days, int written_days) {
+    write_content(folder_ + "/" + name, "text");
+    const time_t now = time(nullptr), day = 24 * 3600;
+    const timespec times[2] = {{now - read_days * day, 0}, {now - written_days * day, 0}};
+    ASSERT_EQ(utimensat(AT_FDCWD, (folder_ + "/" + name).c_str(), times, 0), 0);
+  };
+  write_aged("0123abcd-00001000-89abcdef", 31, 31);           // not in use
+  write_aged("0123abcd-00001000-89abcdef.0000002a.new", 31, 31);  // its writer was killed
+  write_aged("0123abcd-00002000-89abcdef", 29, 400);
+  write_aged("0123abcd-00003000-89abcdef", 400, 29);
+  write_aged("notes-of-mine", 400, 400);  // no plan
+  ASSERT_EQ(mkdir((folder_ + "/files").c_str(), 0700), 0);
+  const Library library = libc();
+  EXPECT_FALSE(patched(library, folder_.c_str(), {kPatchSyscall, kLater}).empty());
+  rmdir((folder_ + "/files").c_str());
+  const auto kept = [&](const std::string& name) {
+    return access((folder_ + "/" + name).c_str(), F_OK) == 0;
+  };
+  EXPECT_FALSE(kept("0123abcd-00001000-89abcdef"));
+  EXPECT_FALSE(kept("0123abcd-00001000-89abcdef.0000002a.new"));
+  EXPECT_TRUE(kept("0123abcd-00002000-89abcdef"));
+  EXPECT_TRUE(kept("0123abcd-00003000-89abcdef"));
+  EXPECT_TRUE(kept("notes-of-mine"));
+  EXPECT_EQ(files().size(), 4u);  // and libc's
+}
+
 TEST_F(KeptPlan, WritersAtTheSameTimeLeaveAWholeOne) {
   const Library library = libc();
   TextIdentity identity;
