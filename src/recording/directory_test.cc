@@ -26,6 +26,7 @@ Manifest example() {
   manifest.directory = "/";
   manifest.descriptor = 18600;
   manifest.stack = UINT64_MAX;
+  manifest.signals = SignalState{{1, 13}, {64}};
   manifest.system = "6.1";
   manifest.processor = {"a processor", {1, 2, UINT64_MAX}};
   manifest.files = {{"/bin/program", 100, -5, "00ff", 77}};
@@ -83,6 +84,7 @@ TEST(ManifestText, IsReadBack) {
   EXPECT_EQ(read.arguments, example().arguments);
   EXPECT_EQ(read.program, example().program);
   EXPECT_EQ(read.stack, UINT64_MAX);
+  EXPECT_EQ(read.signals, (SignalState{{1, 13}, {64}}));
   EXPECT_EQ(read.files.front().modified, -5);
   EXPECT_TRUE(read.processor == example().processor);
 }

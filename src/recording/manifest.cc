@@ -163,6 +163,7 @@ std::string Manifest::text() const {
                {"processor", escaped(processor.name)},
                {"features", features},
                {"files", json_of(files)}};
+  if (signals) json["signals"] = {{"ignored", signals->ignored}, {"blocked", signals->blocked}};
   if (scheduled)
     json["scheduled"] = {{"schedule", scheduled->schedule}, {"step limit", scheduled->step_limit}};
   return sealed(std::move(json));
@@ -189,6 +190,10 @@ Manifest Manifest::from_text(const std::string& text) {
     manifest.directory = bytes_at(json, "directory");
     manifest.descriptor = json.at("descriptor").get<int>();
     manifest.stack = json.at("stack").get<uint64_t>();
+    if (const auto found = json.find("signals"); found != json.end()) {
+      manifest.signals = SignalState{found->at("ignored").get<std::vector<int>>(),
+                                     found->at("blocked").get<std::vector<int>>()};
+    }
     manifest.vdso = json.value("vdso", uint64_t{0});
     manifest.user = json.value("user", std::vector<uint64_t>());
     if (!manifest.user.empty() && manifest.user.size() != 4)

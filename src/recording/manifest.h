@@ -47,6 +47,12 @@ struct Scheduled {
   bool operator==(const Scheduled&) const = default;
 };
 
+// What the program found of signals, by their numbers.
+struct SignalState {
+  std::vector<int> ignored, blocked;
+  bool operator==(const SignalState&) const = default;
+};
+
 struct Manifest {
   uint64_t recording = 0;  // random
   std::string weir;        // version of the command
@@ -57,10 +63,11 @@ struct Manifest {
   std::string program;  // as given to execve
   std::vector<std::string> arguments;
   std::vector<std::string> environment;
-  std::string directory;  // working directory
-  int descriptor = -1;    // of the channel
-  uint64_t stack = 0;     // soft limit: it decides where the kernel maps
-  uint64_t vdso = 0;      // bytes of the kernel's vDSO and its data; 0: unknown
+  std::string directory;               // working directory
+  int descriptor = -1;                 // of the channel
+  uint64_t stack = 0;                  // soft limit: it decides where the kernel maps
+  std::optional<SignalState> signals;  // none: unknown
+  uint64_t vdso = 0;                   // bytes of the kernel's vDSO and its data; 0: unknown
   // Ids: user, effective user, group, effective group. Empty: unknown.
   std::vector<uint64_t> user;
   std::string system;  // release of the kernel

@@ -29,6 +29,7 @@
 #include <string>
 
 #include "cli/common/failure.h"
+#include "cli/launch/signal_state.h"
 #include "recording/bytes.h"
 
 namespace weir::cli {
@@ -55,22 +56,6 @@ void catch_signal(int signal) {
   ours.sa_flags = SA_SIGINFO;  // no SA_RESTART: sleeps are to end
   sigaction(signal, &ours, nullptr);
 }
-
-// What the command ignores while a child of it runs, as it was before the first: a program finds it
-// so, also the second that the command starts.
-class Ignored {
- public:
-  static constexpr std::array kSignals = {SIGPIPE, SIGXFSZ};
-  Ignored() {
-    for (size_t i = 0; i < kSignals.size(); i++) sigaction(kSignals[i], nullptr, &was_[i]);
-  }
-  void restore() const {
-    for (size_t i = 0; i < kSignals.size(); i++) sigaction(kSignals[i], &was_[i], nullptr);
-  }
-
- private:
-  struct sigaction was_[kSignals.size()] = {};
-};
 
 // Ended ones included.
 std::set<pid_t> children(pid_t of = getpid()) {
@@ -108,14 +93,13 @@ Child::Child(const std::function<void()>& become, Signals signals)
   // Before there is a program that could say it is ready; what is caught is at its default again in
   // what is executed.
   listen();
-  static const Ignored kBefore;  // the command's first child
   pid_ = fork();
   if (pid_ < 0) throw Failure(kWeirFailed, std::string("fork: ") + strerror(errno));
   if (pid_ == 0) {
     close(ends[0]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != command) _exit(kWeirFailed);
-    kBefore.restore();
+    give_back_signals();
     try {
       become();
     } catch (const Failure& failure) {
@@ -126,8 +110,7 @@ Child::Child(const std::function<void()>& become, Signals signals)
     _exit(kWeirFailed);
   }
   close(ends[1]);
-  for (const int signal : Ignored::kSignals)
-    std::signal(signal, SIG_IGN);  // our own writes: their errors say it
+  ignore_own_signals();
   const std::string said = recording::rest_of(ends[0]);
   close(ends[0]);
   int status;
@@ -139,6 +122,7 @@ Child::Child(const std::function<void()>& become, Signals signals)
 }
 
 void Child::listen() {
+  remember_signals();
   for (const int signal : kPassed) catch_signal(signal);
   for (const int signal : kStops) catch_signal(signal);
   catch_signal(SIGCHLD);

@@ -22,6 +22,7 @@
 #include "cli/launch/identity.h"
 #include "cli/launch/launch.h"
 #include "cli/launch/processor_x86_64.h"
+#include "cli/launch/signal_state.h"
 #include "cli/launch/verdict.h"
 #include "cli/recorder/recorder.h"
 #include "sys/futex.h"
@@ -75,6 +76,7 @@ recording::Manifest manifest_of(const Program& program, const RecordOptions& opt
   rlimit stack{};
   getrlimit(RLIMIT_STACK, &stack);
   manifest.stack = stack.rlim_cur;
+  manifest.signals = inherited_signals();
   manifest.vdso = vdso_size();
   manifest.user = {getuid(), geteuid(), getgid(), getegid()};
   utsname system;

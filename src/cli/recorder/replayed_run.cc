@@ -21,6 +21,7 @@
 #include "cli/launch/loader_files.h"
 #include "cli/launch/processor_x86_64.h"
 #include "cli/launch/program.h"
+#include "cli/launch/signal_state.h"
 #include "cli/launch/verdict.h"
 #include "cli/recorder/debugger.h"
 #include "cli/recorder/feeder.h"
@@ -61,8 +62,8 @@ void refuse_other_world(const recording::Recording& recording) {
 
 namespace {
 
-// In the child, before it becomes the program: what of a process's state the program's addresses
-// depend on.
+// In the child, before it becomes the program: what of a process's state the program can see, or
+// its addresses depend on.
 void restore(const recording::Manifest& manifest, bool is_kept) {
   if (chdir(manifest.directory.c_str()) != 0 && !manifest.program.starts_with("/") && !is_kept) {
     throw Failure(kWeirFailed, fmt::format("the recorded working directory {}: {}",
@@ -79,6 +80,7 @@ void restore(const recording::Manifest& manifest, bool is_kept) {
             manifest.stack == RLIM_INFINITY ? "unlimited" : fmt::format("{} bytes", manifest.stack),
             strerror(errno)));
   }
+  if (manifest.signals) inherit(*manifest.signals);
 }
 
 // One of its processes, whichever, has said that it differs.

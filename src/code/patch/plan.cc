@@ -150,13 +150,12 @@ void remove_unused(const char* folder) {
   sys::each_entry(opened, [&](const char* name) {
     struct stat status;
     const long text = reinterpret_cast<long>(name);
-    if (!is_plan(name) || sys::failed(sys::raw(SYS_newfstatat, opened, text,
-                                               reinterpret_cast<long>(&status),
-                                               AT_SYMLINK_NOFOLLOW)))
+    if (!is_plan(name) ||
+        sys::failed(sys::raw(SYS_newfstatat, opened, text, reinterpret_cast<long>(&status),
+                             AT_SYMLINK_NOFOLLOW)))
       return true;
     const int64_t before = now.tv_sec - kKept;
-    if (S_ISREG(status.st_mode) && status.st_mtim.tv_sec < before &&
-        status.st_atim.tv_sec < before)
+    if (S_ISREG(status.st_mode) && status.st_mtim.tv_sec < before && status.st_atim.tv_sec < before)
       sys::raw(SYS_unlinkat, opened, text, 0);
     return true;
   });

@@ -296,7 +296,7 @@ TEST_F(KeptPlan, GoesThirtyDaysAfterItsLastUse) {
     const timespec times[2] = {{now - read_days * day, 0}, {now - written_days * day, 0}};
     ASSERT_EQ(utimensat(AT_FDCWD, (folder_ + "/" + name).c_str(), times, 0), 0);
   };
-  write_aged("0123abcd-00001000-89abcdef", 31, 31);           // not in use
+  write_aged("0123abcd-00001000-89abcdef", 31, 31);               // not in use
   write_aged("0123abcd-00001000-89abcdef.0000002a.new", 31, 31);  // its writer was killed
   write_aged("0123abcd-00002000-89abcdef", 29, 400);
   write_aged("0123abcd-00003000-89abcdef", 400, 29);
