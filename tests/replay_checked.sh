@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
 # Records one test program at View coherent and checks the recording: the replay ends and prints as the recorded run did, has its fingerprint, and races
 # are reported only where programs/RACY names the program.
-# Where tasks are stopped in the middle of computations the place is not always found again (docs/LIMITS.md): of the programs of `computing` one recording in four is to be
-# checked whole; the others may end with that message, and with nothing else.
 # usage: replay_checked.sh BUILD PROGRAM...      LIMIT (environment): seconds that one run may take, default 60
 set -uo pipefail
 ulimit -c 0
@@ -22,26 +20,18 @@ fail() {
   for file in out log; do echo "--- $file (end)"; tail -n 12 "$work/$file" 2>/dev/null; done
 }
 
-computing=counters_mixed
 for program in "$@"; do
-  tries=1
-  [[ " $computing " = *" $program "* ]] && tries=4
-  while :; do
-    tries=$((tries - 1))
-    line=$(grep -E "^$program *\|" "$here/programs/MANIFEST") || { echo "$program is not in programs/MANIFEST"; exit 1; }
-    IFS='|' read -r _ args _ <<<"$line|"
-    read -ra args <<<"$args"
-    rm -rf recording log told
-    { timeout -k 2 "$limit" "$build/bin/weir" record --fingerprint --log told -o recording -- "$build/tests/programs/$program" "${args[@]}" >recorded 2>/dev/null </dev/null; } 2>/dev/null
-    want=$?
-    { timeout -k 2 "$limit" "$build/bin/weir" replay --check --exit-code 0 --fingerprint --log log recording >out 2>/dev/null </dev/null; } 2>/dev/null
-    status=$?
-    if [ "$status" = 125 ] && [ "$tries" -gt 0 ] && grep -q 'the replay differs from the recording' log && ! grep -q 'weir: data race' log; then continue; fi
-    [ "$status" = "$want" ] || fail "status $status instead of $want"
-    cmp -s recorded out || fail "printed something else than when it was recorded"
-    [ "$(grep fingerprint: log | sort)" = "$(grep fingerprint: told | sort)" ] || fail "another fingerprint than when it was recorded: $(grep fingerprint: told)"
-    if grep -q 'weir: data race' log && ! grep -qE "^$program( |$)" "$here/programs/RACY"; then fail "a race was reported"; fi
-    break
-  done
+  line=$(grep -E "^$program *\|" "$here/programs/MANIFEST") || { echo "$program is not in programs/MANIFEST"; exit 1; }
+  IFS='|' read -r _ args _ <<<"$line|"
+  read -ra args <<<"$args"
+  rm -rf recording log told
+  { timeout -k 2 "$limit" "$build/bin/weir" record --fingerprint --log told -o recording -- "$build/tests/programs/$program" "${args[@]}" >recorded 2>/dev/null </dev/null; } 2>/dev/null
+  want=$?
+  { timeout -k 2 "$limit" "$build/bin/weir" replay --check --exit-code 0 --fingerprint --log log recording >out 2>/dev/null </dev/null; } 2>/dev/null
+  status=$?
+  [ "$status" = "$want" ] || fail "status $status instead of $want"
+  cmp -s recorded out || fail "printed something else than when it was recorded"
+  [ "$(grep fingerprint: log | sort)" = "$(grep fingerprint: told | sort)" ] || fail "another fingerprint than when it was recorded: $(grep fingerprint: told)"
+  if grep -q 'weir: data race' log && ! grep -qE "^$program( |$)" "$here/programs/RACY"; then fail "a race was reported"; fi
 done
 exit $((failed > 0))

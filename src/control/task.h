@@ -72,13 +72,67 @@ extern "C" long weir_upcall(long (*function)(long, long, long), long a, long b, 
 // `kWhat` says what it is (happens::NoticeKind), with three words. REQUIRES: %gs is set.
 extern "C" void weir_notified();
 template <uint32_t kWhat>
-[[gnu::always_inline]] inline void weir_notify(uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {
+[[gnu::always_inline]] inline void weir_notify() {
+  asm volatile(
+      "mov %%rsp,%%gs:0x10\n\tmov %%gs:0x18,%%rsp\n\tlea -8(%%rsp),%%rsp\n\tpush $0\n\t"
+      "push $0\n\tpush $0\n\tpush %0\n\tcall weir_notified"
+      :
+      : "i"(kWhat)
+      : "memory");
+}
+// The words are in the registers that level_registers() levels: it is to follow, whether there was
+// something to notify or not.
+template <uint32_t kWhat>
+[[gnu::always_inline]] inline void weir_notify(uint64_t a, uint64_t b, uint64_t c) {
   asm volatile(
       "mov %%rsp,%%gs:0x10\n\tmov %%gs:0x18,%%rsp\n\tlea -8(%%rsp),%%rsp\n\tpush %3\n\tpush "
       "%2\n\tpush %1\n\tpush %0\n\tcall weir_notified"
       :
-      : "i"(kWhat), "re"(a), "re"(b), "re"(c)
+      : "i"(kWhat), "D"(a), "S"(b), "d"(c)
       : "memory");
+}
+// What is left in a register after a function would tell a checked replay, in which something was
+// notified, from the recorded run, whose execution points are found again by the registers
+// (record/stop_point.h).
+[[gnu::always_inline]] inline void level_registers() {
+  asm volatile("xor %%edi,%%edi\n\txor %%esi,%%esi\n\txor %%edx,%%edx"
+               :
+               :
+               : "rdi", "rsi", "rdx", "cc");
+}
+// Likewise, where more was done than to notify: all that a function may change.
+[[gnu::always_inline]] inline void level_all_registers() {
+  asm volatile(
+      "xor %%eax,%%eax\n\txor %%ecx,%%ecx\n\txor %%r8d,%%r8d\n\txor %%r9d,%%r9d\n\t"
+      "xor %%r10d,%%r10d\n\txor %%r11d,%%r11d"
+      :
+      :
+      : "rax", "rcx", "r8", "r9", "r10", "r11", "cc");
+  level_registers();
+}
+// Whether a flag has the value: it changes no register.
+template <auto kValue>
+[[gnu::always_inline]] inline bool weir_flag_is(const decltype(kValue)& flag) {
+  static_assert(sizeof flag == 1);
+  asm goto("cmpb %1,%0\n\tje %l2" : : "m"(flag), "i"(static_cast<int>(kValue)) : "cc" : it_is);
+  return false;
+it_is:
+  return true;
+}
+template <auto kValue>
+[[gnu::always_inline]] inline bool weir_flag_is_not(const decltype(kValue)& flag) {
+  static_assert(sizeof flag == 1);
+  asm goto("cmpb %1,%0\n\tjne %l2" : : "m"(flag), "i"(static_cast<int>(kValue)) : "cc" : it_is_not);
+  return false;
+it_is_not:
+  return true;
+}
+// How far the stack pointer is below the top of the runtime's stack. In a register that
+// level_registers() levels.
+[[gnu::always_inline]] inline uint64_t weir_room_below_runtime() {
+  uint64_t room;
+  asm volatile("mov %%gs:0x18,%0\n\tsub %%rsp,%0" : "=D"(room));
+  return room;
 }
 struct Notice {  // what lies above the Frame then
   uint64_t back, what, words[3];

@@ -146,14 +146,18 @@ int in_one_turn(EventKind kind, Function function) {
 
 // In program code.
 inline void acquire_in_program(uint64_t object) {
-  if (!happens::g_checked || self().identity.in_vfork) return;
-  const SignalsWait signals(!happens::g_replayed);
-  happens::acquire(object);
+  if (happens::g_checked && !self().identity.in_vfork) {
+    const SignalsWait signals(!happens::g_replayed);
+    happens::acquire(object);
+  }
+  level_all_registers();
 }
 inline void release_in_program(uint64_t object) {
-  if (!happens::g_checked || self().identity.in_vfork) return;
-  const SignalsWait signals(!happens::g_replayed);
-  happens::release(object);
+  if (happens::g_checked && !self().identity.in_vfork) {
+    const SignalsWait signals(!happens::g_replayed);
+    happens::release(object);
+  }
+  level_all_registers();
 }
 
 // A robust mutex comes from a task that has ended with it, and cannot have released it.

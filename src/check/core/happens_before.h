@@ -37,6 +37,14 @@ extern bool g_serial;
 // is told of them before they are made.
 enum class Calls : uint8_t { kPlain, kReplaced, kNotified };
 extern Calls g_calls;
+template <Calls kHow>
+[[gnu::always_inline]] inline bool calls_are() {
+  return weir_flag_is<kHow>(g_calls);
+}
+template <Calls kHow>
+[[gnu::always_inline]] inline bool calls_are_not() {
+  return weir_flag_is_not<kHow>(g_calls);
+}
 // Per process: the program makes a thread by a function that is interposed. Any other thread that
 // is made in the C library is a helper of its own.
 extern bool g_makes_thread;
@@ -61,10 +69,16 @@ enum class NoticeKind : uint32_t {
 };
 void on_notice(const Frame& frame, const Notice& notice);
 template <NoticeKind kWhat>
-[[gnu::always_inline]] inline void notify(uint64_t a = 0, uint64_t b = 0, uint64_t c = 0) {
+[[gnu::always_inline]] inline void notify(uint64_t a, uint64_t b = 0, uint64_t c = 0) {
   weir_notify<static_cast<uint32_t>(kWhat)>(a, b, c);
 }
-inline bool notifies() { return __builtin_expect(g_replayed, 0) && is_on_program_stack(); }
+template <NoticeKind kWhat>
+[[gnu::always_inline]] inline void notify() {
+  weir_notify<static_cast<uint32_t>(kWhat)>();
+}
+[[gnu::always_inline]] inline bool notifies() {
+  return __builtin_expect(g_replayed, 0) && weir_room_below_runtime() >= 2 * kStackSize;
+}
 
 void on_acquire(uint64_t object);
 void on_release(uint64_t object);
@@ -74,20 +88,24 @@ void on_unlock(uint64_t lock);
 // The task acquires the object: from here on it knows what the tasks knew that have released it.
 inline void acquire(uint64_t object) {
   if (g_checked) notifies() ? notify<NoticeKind::kAcquire>(object) : on_acquire(object);
+  level_registers();
 }
 // The task releases the object: a task that acquires it later knows what this one has done until
 // here.
 inline void release(uint64_t object) {
   if (g_checked) notifies() ? notify<NoticeKind::kRelease>(object) : on_release(object);
+  level_registers();
 }
 // The task holds the lock from here on; for reading, perhaps beside others (`is_shared`), who are
 // then not ordered among themselves. A lock that is taken several times is notified several times.
 inline void lock(uint64_t lock, bool is_shared = false) {
   if (g_checked) notifies() ? notify<NoticeKind::kLock>(lock, is_shared) : on_lock(lock, is_shared);
+  level_registers();
 }
 // REQUIRES: nobody has it yet. Of a lock that the task is known not to hold: orders nothing.
 inline void unlock(uint64_t lock) {
   if (g_checked) notifies() ? notify<NoticeKind::kUnlock>(lock) : on_unlock(lock);
+  level_registers();
 }
 
 // The atomic operations and futexes inside the C library order its own affairs, and are not told

@@ -130,10 +130,10 @@ template <void (*kNotify)(const HeapNotice&)>
     if (object)
       happens::notify<happens::NoticeKind::kAllocated>(reinterpret_cast<uint64_t>(object), size,
                                                        caller.stack);
-    return object;
-  }
-  if (__builtin_expect(happens::g_knows_blocks, 0) && object)
+  } else if (__builtin_expect(happens::g_knows_blocks, 0) && object) {
     notify<allocated>(object, size, caller);
+  }
+  level_registers();
   return object;
 }
 // A block's size under --heap guard; 0: there is no such block, as free() will say.
@@ -147,12 +147,11 @@ template <void (*kNotify)(const HeapNotice&)>
 [[gnu::always_inline]] inline void taken(void* object, const Caller& caller) {
   if (__builtin_expect(happens::g_notifies_blocks, 0)) {
     happens::notify<happens::NoticeKind::kFreed>(reinterpret_cast<uint64_t>(object), caller.stack);
-    return;
-  }
-  if (__builtin_expect(happens::g_knows_blocks, 0)) {
+  } else if (__builtin_expect(happens::g_knows_blocks, 0)) {
     const size_t size = guarded::is_on() ? guarded_size(object) : heap_usable_size(object);
     if (size) notify<freed>(object, size, caller);
   }
+  level_registers();
 }
 
 // What the program allocates itself, where only declared policies count: an object. Null: it is

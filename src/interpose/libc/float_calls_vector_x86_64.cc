@@ -47,9 +47,11 @@ double weir_call_atof(const char* text) __asm__("atof");
 #pragma GCC visibility pop
 }
 
-#define WEIR_NOTIFIED_OR_REPLACED(checked, real)                                                  \
-  if (__builtin_expect(happens::g_calls == happens::Calls::kNotified, 0)) WEIR_NOTIFY_CALL(text); \
-  return __builtin_expect(happens::g_calls == happens::Calls::kReplaced, 0) ? checked : real
+#define WEIR_NOTIFIED_OR_REPLACED(checked, real)                            \
+  if (__builtin_expect(happens::calls_are<happens::Calls::kNotified>(), 0)) \
+    WEIR_NOTIFY_CALL(text);                                                 \
+  level_registers();                                                        \
+  return __builtin_expect(happens::calls_are<happens::Calls::kReplaced>(), 0) ? checked : real
 
 double weir_call_strtod(const char* text, char** end) {
   WEIR_NOTIFIED_OR_REPLACED(checked_strtod(text, end), floats().strtod(text, end));

@@ -197,14 +197,15 @@ int vasprintf(char** to, const char* format, va_list args) {
 }  // namespace checked
 
 // What a variable list of arguments behind `last` is given to.
-#define WEIR_WITH_ARGUMENTS(last, checked, real)                                           \
-  va_list args;                                                                            \
-  va_start(args, last);                                                                    \
-  if (__builtin_expect(happens::g_calls == happens::Calls::kNotified, 0))                  \
-    WEIR_NOTIFY_CALL(format);                                                              \
-  const int result =                                                                       \
-      __builtin_expect(happens::g_calls == happens::Calls::kReplaced, 0) ? checked : real; \
-  va_end(args);                                                                            \
+#define WEIR_WITH_ARGUMENTS(last, checked, real)                                             \
+  va_list args;                                                                              \
+  va_start(args, last);                                                                      \
+  if (__builtin_expect(happens::calls_are<happens::Calls::kNotified>(), 0))                  \
+    WEIR_NOTIFY_CALL(format);                                                                \
+  level_registers();                                                                         \
+  const int result =                                                                         \
+      __builtin_expect(happens::calls_are<happens::Calls::kReplaced>(), 0) ? checked : real; \
+  va_end(args);                                                                              \
   return result
 
 #define WEIR_EXPORTED(name) __asm__(#name)

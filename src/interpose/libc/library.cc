@@ -136,8 +136,8 @@ __attribute__((constructor)) void note_rules() {
     return g_library.name arguments;                                                           \
   }
 #define WEIR_DOOR(result, name, parameters, arguments)                                          \
-  WEIR_DOOR_IF(happens::g_calls != Calls::kPlain, happens::g_calls == Calls::kNotified, result, \
-               name, parameters, arguments)
+  WEIR_DOOR_IF(happens::calls_are_not<Calls::kPlain>(), happens::calls_are<Calls::kNotified>(), \
+               result, name, parameters, arguments)
 WEIR_TOUCHING_CALLS(WEIR_DOOR)
 #undef WEIR_DOOR
 #define WEIR_DOOR(result, name, parameters, arguments)                                        \

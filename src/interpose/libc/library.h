@@ -301,7 +301,8 @@ class Call {
   Part parts_[kMax];
 };
 
-// In a replay, by a function that has a stack frame: it is called, and reads `text`.
+// In a replay, by a function that has a stack frame: it is called, and reads `text`. It is to level
+// registers then, in any run.
 #define WEIR_NOTIFY_CALL(text)                                     \
   happens::notify<happens::NoticeKind::kReads>(                    \
       reinterpret_cast<uint64_t>(__builtin_frame_address(0)) + 16, \

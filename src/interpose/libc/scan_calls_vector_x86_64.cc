@@ -149,9 +149,10 @@ int __isoc99_vscanf(const char* format, va_list args) {
 #define WEIR_SCAN(text, real)                                                                \
   va_list args;                                                                              \
   va_start(args, format);                                                                    \
-  if (__builtin_expect(happens::g_calls == happens::Calls::kNotified, 0))                    \
+  if (__builtin_expect(happens::calls_are<happens::Calls::kNotified>(), 0))                  \
     WEIR_NOTIFY_CALL(scanned(text, format));                                                 \
-  const int result = __builtin_expect(happens::g_calls == happens::Calls::kReplaced, 0)      \
+  level_registers();                                                                         \
+  const int result = __builtin_expect(happens::calls_are<happens::Calls::kReplaced>(), 0)    \
                          ? scan(Call(WEIR_CALLER), text, format, args, [&] { return real; }) \
                          : real;                                                             \
   va_end(args);                                                                              \

@@ -23,9 +23,9 @@ namespace {
 
 // In a replay the stack must be left as the recorded run left it: nothing is pushed here.
 void note_sharing(findings::SharingNumber call, const Caller& caller) {
-  if (!happens::g_checked) return;
-  if (!happens::g_replayed) return note_while_checked(call, caller);
-  if (happens::notifies()) happens::notify<happens::NoticeKind::kShares>(call, caller.stack);
+  if (happens::g_checked && !happens::g_replayed) note_while_checked(call, caller);
+  else if (happens::notifies()) happens::notify<happens::NoticeKind::kShares>(call, caller.stack);
+  level_all_registers();
 }
 
 // X(result, name, parameters, arguments)

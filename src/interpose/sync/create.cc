@@ -77,6 +77,7 @@ int let_go_of(pthread_t thread, int error) {
     const SignalsWait signals(true);
     hazards::on_joined(static_cast<uint64_t>(thread));
   }
+  level_all_registers();
   return error;
 }
 
