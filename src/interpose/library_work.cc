@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "check/core/happens_before.h"
 #include "interpose/event_call.h"
+#include "interpose/loading.h"
 #include "sys/libc.h"
 #include "sys/loaded_files.h"
 
@@ -154,7 +155,9 @@ WEIR_EXPORT int __register_atfork(void (*prepare)(), void (*parent)(), void (*ch
 WEIR_EXPORT int fork() {
   WEIR_LIBRARY(fork, -1);
   acquire_in_program(weir::happens::kAtFork);
-  return real();
+  const int child = real();
+  if (child == 0) weir::interpose::forget_loading();
+  return child;
 }
 
 #define WEIR_DEFINE(result, name, parameters, arguments)                    \
