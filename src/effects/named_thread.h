@@ -42,7 +42,19 @@ inline bool changes_thread(long number) {
     case SYS_sched_setparam:
     case SYS_sched_setattr:
     case SYS_setpriority:
-    case SYS_ioprio_set: return true;
+    case SYS_ioprio_set:
+    case SYS_setuid:
+    case SYS_setgid:
+    case SYS_setreuid:
+    case SYS_setregid:
+    case SYS_setresuid:
+    case SYS_setresgid:
+    case SYS_setgroups:
+    case SYS_setfsuid:
+    case SYS_setfsgid:
+    case SYS_capset:
+    case SYS_set_mempolicy:
+    case SYS_personality: return true;
     default: return false;
   }
 }

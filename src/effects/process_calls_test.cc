@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <linux/capability.h>
 #include <linux/futex.h>
+#include <linux/kcmp.h>
 #include <linux/keyctl.h>
 #include <mqueue.h>
 #include <poll.h>
@@ -210,6 +211,9 @@ TEST_F(ProcessCalls, System) {
   }
   EXPECT_EQ(call(SYS_membarrier, {0, 0, 0}) >= 0, true);
   EXPECT_EQ(call(SYS_kcmp, {getpid(), getpid(), 1, 0, 0}), 0);
+  const kcmp_epoll_slot slot{99, 0, 0};
+  EXPECT_LT(call(SYS_kcmp, {getpid(), getpid(), KCMP_EPOLL_TFD, 0, value(slot)}), 0);
+  EXPECT_EQ(last_read(), sizeof slot);
   EXPECT_EQ(call(SYS_sync, {}), 0);
 }
 
@@ -309,6 +313,16 @@ TEST_F(ProcessCalls, Memory) {
   EXPECT_EQ(call(SYS_mremap, {at, 8 * 4096, 4 * 4096, 0, 0}), at);
   const int64_t page = at;
   call(SYS_move_pages, {0, 1, value(page), 0, random_bytes(4), 0}, 4);
+  EXPECT_EQ(last_read(), 8u);
+  const uint64_t nodes[2] = {1, 0};
+  call(SYS_migrate_pages, {0, 65, value(nodes), value(nodes)});
+  EXPECT_EQ(last_read(), 16u);
+  call(SYS_migrate_pages, {0, 66, value(nodes), value(nodes)});
+  EXPECT_EQ(last_read(), 32u);
+  call(SYS_mbind, {at, 4096, 0, value(nodes), 66, 0});
+  EXPECT_EQ(last_read(), 16u);
+  EXPECT_EQ(call(SYS_set_mempolicy, {0, 0, 0}), 0);
+  EXPECT_EQ(last_read(), 0u);
   call(SYS_get_mempolicy, {random_bytes(4), random_bytes(128), 1024, 0, 0}, 8);
   EXPECT_EQ(call(SYS_munmap, {at, 4 * 4096}), 0);
   EXPECT_NE(call(SYS_brk, {0}), 0);
@@ -384,6 +398,12 @@ TEST_F(ProcessCalls, Keys) {
   EXPECT_GT(call(SYS_keyctl, {KEYCTL_DESCRIBE, key, random_bytes(100), 100}), 0);
   call(SYS_keyctl, {KEYCTL_GET_SECURITY, key, random_bytes(100), 100});
   call(SYS_keyctl, {KEYCTL_CAPABILITIES, random_bytes(4), 4});
+  EXPECT_EQ(
+      call(SYS_keyctl, {KEYCTL_SEARCH, KEY_SPEC_THREAD_KEYRING, text("user"), text("effects"), 0}),
+      key);
+  EXPECT_EQ(last_read(), sizeof "user" + sizeof "effects");
+  EXPECT_EQ(call(SYS_keyctl, {KEYCTL_UPDATE, key, random_bytes(30), 30}), 0);
+  EXPECT_EQ(last_read(), 30u);
   EXPECT_GT(call(SYS_request_key, {text("user"), text("effects"), 0, 0}), 0);
 }
 

@@ -4,12 +4,14 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
+#include <linux/kcmp.h>
 #include <linux/keyctl.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include "base/types.h"
 #include "effects/commands.h"
 #include "effects/ioctl.h"
 #include "effects/ipc.h"
@@ -99,6 +101,40 @@ void filter_program(const Visitor& visitor, uint64_t at) {
     visitor(reinterpret_cast<uint64_t>(program.filter), program.len * sizeof *program.filter);
 }
 
+// A set of memory nodes. The kernel takes one off the count of bits that it is given.
+uint64_t nodes_size(uint64_t count) { return count > 1 ? (count - 1 + 63) / 64 * 8 : 0; }
+
+void key_operation(const Request& request, const Visitor& visitor) {
+  visitor(address_of(request, 1), sizeof(keyctl_pkey_params));
+  visit_string(visitor, address_of(request, 2), kPageSize);
+  const auto sizes = fetch_or(address_of(request, 1), keyctl_pkey_params{});
+  visitor(address_of(request, 3), sizes.in_len);
+  if (low_half(request, 0) == KEYCTL_PKEY_VERIFY) visitor(address_of(request, 4), sizes.in2_len);
+}
+
+void keyctl(const Request& request, const Visitor& visitor) {
+  switch (low_half(request, 0)) {
+    case KEYCTL_JOIN_SESSION_KEYRING:
+      return visit_string(visitor, address_of(request, 1), kPageSize);
+    case KEYCTL_UPDATE:
+    case KEYCTL_INSTANTIATE: return visitor(address_of(request, 2), address_of(request, 3));
+    case KEYCTL_SEARCH:
+    case KEYCTL_RESTRICT_KEYRING:
+      visit_string(visitor, address_of(request, 2), kPageSize);
+      return visit_string(visitor, address_of(request, 3), kPageSize);
+    case KEYCTL_DH_COMPUTE:
+      visitor(address_of(request, 1), sizeof(keyctl_dh_params));
+      if (address_of(request, 4)) visitor(address_of(request, 4), sizeof(keyctl_kdf_params));
+      return;
+    case KEYCTL_PKEY_QUERY: return visit_string(visitor, address_of(request, 3), kPageSize);
+    case KEYCTL_PKEY_ENCRYPT:
+    case KEYCTL_PKEY_DECRYPT:
+    case KEYCTL_PKEY_SIGN:
+    case KEYCTL_PKEY_VERIFY: return key_operation(request, visitor);
+    default: return;
+  }
+}
+
 void visit_special(const Request& request, long result, const Visitor& visitor) {
   switch (request.number) {
     case SYS_ioctl: return visitor(address_of(request, 2), ioctl_effect(low_half(request, 1)).read);
@@ -129,10 +165,17 @@ void visit_special(const Request& request, long result, const Visitor& visitor) 
       if (low_half(request, 1) & kCreate) visitor(address_of(request, 3), 64);
       return;
     }
-    case SYS_keyctl:
-      if (request.a[0] == KEYCTL_UPDATE && result == 0)
-        visitor(address_of(request, 2), address_of(request, 3));
+    case SYS_keyctl: return keyctl(request, visitor);
+    case SYS_kcmp:
+      if (low_half(request, 2) == KCMP_EPOLL_TFD)
+        visitor(address_of(request, 4), sizeof(kcmp_epoll_slot));
       return;
+    case SYS_mbind: return visitor(address_of(request, 3), nodes_size(address_of(request, 4)));
+    case SYS_set_mempolicy:
+      return visitor(address_of(request, 1), nodes_size(address_of(request, 2)));
+    case SYS_migrate_pages:
+      visitor(address_of(request, 2), nodes_size(address_of(request, 1)));
+      return visitor(address_of(request, 3), nodes_size(address_of(request, 1)));
     case SYS_semctl:
     case SYS_msgctl:
     case SYS_shmctl:

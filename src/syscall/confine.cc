@@ -87,6 +87,8 @@ long on_call_of_one_thread(Call& call) {
       // program's.
       return refuse("setsid()", -EPERM);
     case SYS_seccomp:
+      if (call.a == SECCOMP_SET_MODE_STRICT)
+        return refuse("seccomp(SECCOMP_SET_MODE_STRICT)", -EINVAL);
       if (call.a == SECCOMP_SET_MODE_FILTER && (call.b & SECCOMP_FILTER_FLAG_TSYNC))
         return refuse("seccomp(SECCOMP_FILTER_FLAG_TSYNC)", -EINVAL);
       break;

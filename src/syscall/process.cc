@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -217,13 +218,20 @@ long on_named_thread(Call& call) {
   return call_kernel(call);
 }
 
+// Order free and View direct leave a program's calls to it, waits too.
+bool makes_own_calls() {
+  return plan().is_deterministic() || plan().has_processes() || input::is_on();
+}
+
 // What would keep the runtime itself from its work.
 bool is_refused_control(const Call& call) {
   constexpr int kUserDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH
   const int what = static_cast<int>(call.a);
   const char* name = what == PR_SET_TSC && call.b == PR_TSC_SIGSEGV ? "PR_SET_TSC"
                      : what == kUserDispatch && call.b != 0         ? "PR_SET_SYSCALL_USER_DISPATCH"
-                                                                    : nullptr;
+                     : what == PR_SET_SECCOMP && call.b == SECCOMP_MODE_STRICT && makes_own_calls()
+                         ? "PR_SET_SECCOMP, SECCOMP_MODE_STRICT"
+                         : nullptr;
   if (!name) return false;
   report("prctl(%s) is not supported under Weir: it returns EINVAL", name);
   return true;
@@ -244,16 +252,6 @@ long on_subreaper(const Call& call) {
   if (result == 0) s.processes.subreaper = call.b != 0;
   end_turn();
   return result;
-}
-
-// The kernel was never told of the list: it would clear words behind the View's back.
-long on_get_robust_list(Call& call) {
-  Task* task = call.a ? tasks::find_by_virtual_tid(static_cast<int>(call.a)) : &self();
-  if (!task) return call_kernel(call);
-  constexpr uint64_t kHeadSize = 24;  // linux/futex.h, struct robust_list_head
-  const bool wrong = trap::to_program(call.c, kHeadSize) != 0 ||
-                     trap::to_program(call.b, task->identity.robust_list) != 0;
-  return wrong ? -EFAULT : 0;
 }
 
 // Where there are tasks the first one's stack is memory like other memory, as large as its limit
@@ -356,7 +354,7 @@ long on_process_always(Call& call) {
         report("the program uses the register %%gs itself (arch_prctl), %s", kNeedsBase);
         die(125);
       }
-      return call_kernel(call);
+      return call.a == ARCH_GET_GS ? tell_base(call) : call_kernel(call);
     case SYS_setrlimit:
     case SYS_prlimit64: return on_limits(call);
     case SYS_signalfd4: return on_signalfd(call);
@@ -372,7 +370,7 @@ long on_process_always(Call& call) {
     default:
       if (is_of_one_thread(call.number)) return call_kernel(call);
       if (effects::named_thread(call.number, call.a) >= 0) return on_named_thread(call);
-      if (effects::changes_thread(call.number)) note_changed(0);
+      if (g_tasks_active && effects::changes_thread(call.number)) note_changed(0);
       return call_kernel(call);
   }
 }
@@ -423,7 +421,7 @@ long on_process_of_task(Call& call) {
     case SYS_set_tid_address:
       self().identity.clear_child_tid = static_cast<uint64_t>(call.a);
       return self().identity.virtual_tid;
-    default: return on_process_always(call);
+    default: return names_own(call.number) ? on_own_name(call) : on_process_always(call);
   }
 }
 
@@ -480,8 +478,8 @@ bool is_process(long number) {
     case SYS_getppid:
     case SYS_get_robust_list: return true;
     default:
-      return is_process_alone(number) || is_of_one_thread(number) ||
-             effects::may_name_thread(number);
+      return is_process_alone(number) || is_of_one_thread(number) || names_own(number) ||
+             effects::may_name_thread(number) || effects::changes_thread(number);
   }
 }
 

@@ -74,6 +74,8 @@ bool is_descriptor(long number);
 // Makes the call, which returns the kernel's result, except that Weir's own descriptors are not
 // closed.
 long call_beside_hidden(Call& call);
+// Recorded: the program is about to open its memory as a file, to write there. It is said.
+bool opens_own_memory(const Call& call);
 bool is_poll(long number);
 long poll_alone(Call& call);  // of a program of one task that is recorded
 
@@ -103,6 +105,14 @@ void keep_own_files();  // before chroot
 // Calls that concern one thread, or all (confine.cc). REQUIRES: tasks are processes.
 bool is_of_one_thread(long number);
 long on_call_of_one_thread(Call& call);
+// Calls that name the program or its threads by ids, and keys (identity.cc). REQUIRES: there are
+// tasks.
+bool names_own(long number);
+long on_own_name(Call& call);
+// fcntl() that does not sleep.
+long control_descriptor(const Call& call);
+long on_get_robust_list(Call& call);       // among tasks
+long tell_base(const Call& call);          // arch_prctl(ARCH_GET_GS)
 long on_trace(Call& call);                 // ptrace
 long on_parent_death(const Call& call);    // PR_SET_PDEATHSIG, PR_GET_PDEATHSIG
 void note_parent_death(const Call& call);  // the same in a program of one task
