@@ -88,6 +88,21 @@ void hide_probe(ucontext_t& context) {
   signal_rules().show_flags(context);
 }
 
+// The kernel's frame names the runtime's stack for signals; the program's handler sees its own. The
+// kernel would make that one the process's when the handler returns, but refuses these flags, and
+// then leaves the runtime's.
+void show_stack(const Task& task, ucontext_t& context) {
+  constexpr int kRefused = 4;
+  const uint64_t* own = task.signals.altstack;
+  const uint64_t rsp = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
+  const bool is_off = !own[2] || (own[1] & SS_DISABLE);
+  context.uc_stack.ss_sp = reinterpret_cast<void*>(own[0]);
+  context.uc_stack.ss_size = own[2];
+  context.uc_stack.ss_flags = kRefused | (is_off                  ? SS_DISABLE
+                                          : rsp - own[0] < own[2] ? SS_ONSTACK
+                                                                  : 0);
+}
+
 // Copies the kernel's frame onto the program's stack and enters the program's handler.
 [[noreturn]] void enter_handler(Task& task, int signal, siginfo_t* info, ucontext_t* context) {
   // Invariant 2 of signals.cc.
@@ -121,6 +136,7 @@ void hide_probe(ucontext_t& context) {
   copy_bytes(reinterpret_cast<void*>(new_frame), reinterpret_cast<void*>(frame), head);
   auto* new_context = reinterpret_cast<ucontext_t*>(new_frame + 8);
   hide_probe(*new_context);
+  show_stack(task, *new_context);
   if (!is_of_instruction(
           signal,
           *info)) {  // else what the last fault left there, of which the program knows nothing
@@ -450,6 +466,12 @@ void take_timer_overruns(siginfo_t* info) {
 }
 
 void on_signal(int signal, siginfo_t* info, void* context_pointer) {
+  // The program may have asked for SIGBUS where an access is not aligned (the flag AC), and the
+  // kernel leaves the flag set here.
+  asm volatile(
+      "lea -128(%%rsp),%%rsp\n\tpushfq\n\tandl $~0x40000,(%%rsp)\n\tpopfq\n\t"
+      "lea 128(%%rsp),%%rsp" ::
+          : "memory", "cc");
   // Invariants 1 and 6 of signals.cc.
   WEIR_DEBUG_CHECK(is_on_own_signal_stack(&context_pointer) && is_as_itself());
   const Arrived arrived{self(), signal, info, static_cast<ucontext_t*>(context_pointer)};

@@ -308,6 +308,7 @@ weir_key_sigreturn:
 weir_shown_sigreturn:
     mov %rsp,%rbx
     mov %rsp,%rdi
+    lea 1200(%rsp),%rsp                         # signal/context/shown_registers.h
     and $-16,%rsp
     call weir_on_shown_sigreturn
     mov %rbx,%rsp
