@@ -92,7 +92,8 @@ Replay replay_of(const Request& request) {
     case SYS_futex: return replay_of_futex(command);
     case SYS_keyctl: return answer_if(static_cast<uint32_t>(request.a[0]) <= KEYCTL_WATCH_KEY);
     case SYS_seccomp:
-      return answer_if(static_cast<uint32_t>(request.a[0]) != SECCOMP_SET_MODE_STRICT);
+      return answer_if(static_cast<uint32_t>(request.a[0]) != SECCOMP_SET_MODE_STRICT &&
+                       !(request.a[1] & SECCOMP_FILTER_FLAG_NEW_LISTENER));
     case SYS_setsockopt:
       return replay_of_socket_option(true, command, static_cast<uint32_t>(request.a[2]));
     case SYS_getsockopt:
@@ -128,6 +129,7 @@ long error_without(const Request& request) {
     case 454:
     case 455:
     case 456:  // futex_wake, futex_wait, futex_requeue
+    case 462:  // mseal
     case SYS_uselib: return -ENOSYS;
     case SYS_iopl:
     case SYS_ioperm:
@@ -139,6 +141,7 @@ long error_without(const Request& request) {
     case SYS_prctl:
     case SYS_arch_prctl: return -EINVAL;  // of later kernels
     case SYS_futex: return -ENOSYS;
+    case SYS_seccomp: return -EINVAL;  // as before a filter could ask another process
     case SYS_keyctl: return -EOPNOTSUPP;
     case SYS_setsockopt:
     case SYS_getsockopt: return -ENOPROTOOPT;

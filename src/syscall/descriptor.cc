@@ -240,8 +240,24 @@ bool opens_fifo(const Call& call) {
   });
 }
 
+bool opens_own_memory(const Call& call) {
+  const bool has_how = call.number == SYS_openat2;  // its flags are in memory
+  if (call.number != SYS_open && call.number != SYS_openat && !has_how) return false;
+  const bool is_at = call.number != SYS_open;
+  long flags = is_at ? call.c : call.b;
+  if (has_how && trap::from_program(flags, call.c) != 0) return false;
+  char path[32];
+  const long length = trap::string_from_program(path, is_at ? call.b : call.a, sizeof path);
+  if ((flags & O_ACCMODE) == O_RDONLY || length < 0 || length == static_cast<long>(sizeof path) ||
+      !(equal_strings(path, "/proc/self/mem") || equal_strings(path, "/proc/thread-self/mem")))
+    return false;
+  report("%s cannot be opened for writing in a recording: a replay would not write there", path);
+  return true;
+}
+
 long make_ordered(Call& call) {
   char path[512];
+  if (input::is_on() && opens_own_memory(call)) return -EACCES;
   switch (call.number) {
     case SYS_sched_yield: return yield(call);
     case SYS_close:
@@ -374,7 +390,7 @@ long on_descriptor(Call& call) {
       (way == Way::kReads || way == Way::kPolls) && shared().signals.signalfd_mask;
   const bool seals = call.number == SYS_fcntl && call.b == F_ADD_SEALS;
   if (goes_turn_free(self()) && !may_read_signals && !seals) {
-    const long result = is_short ? call_kernel(call) : make_turn_free(call, way);
+    const long result = is_short ? control_descriptor(call) : make_turn_free(call, way);
     if (result != kInTurns) return result;
   }
   if (is_short) {
@@ -382,7 +398,7 @@ long on_descriptor(Call& call) {
     note_written();
     // No process has yet to map or unmap it: the one would be refused, for the other this is.
     if (seals) runtime::let_all_catch_up();
-    long result = call_kernel(call);
+    long result = control_descriptor(call);
     end_turn();
     return result;
   }

@@ -331,6 +331,7 @@ long call_recorded(Call& call) {
     return -EINTR;
   }
   if (is_poll(call.number)) return poll_alone(call);
+  if (opens_own_memory(call)) return -EACCES;
   if (call.number == SYS_close && !page::is_hidden(static_cast<int>(call.a)))
     runtime::patch_pending_text();  // as in make_ordered()
   if (closes_descriptors(call.number)) return call_beside_hidden(call);

@@ -2,7 +2,9 @@
 
 #include "code/decode/flags.h"
 #include "code/decode/registers.h"
+#include "code/translate/seek.h"
 #include "code/translate/step.h"
+#include "memory/backing.h"
 
 // A path may come through the same instructions several times: a short loop is unrolled, and
 // counted once for all rounds that fit.
@@ -29,6 +31,14 @@ bool can_change_operand(const Shape& shape, const uint8_t* code) {
   return code[at - 2] == 0xc5;
 }
 
+// A system call that the runtime makes as program code (the heap), while an execution point is
+// looked for: natively it would go on where nothing looks. Not one that ends a handler.
+bool is_own_call(const Shape& shape, const uint8_t* code) {
+  constexpr uint8_t kHalt = 0xf4;
+  return shape.opcode == 0x05 && has_own_cache() &&
+         page::own_image().contains(reinterpret_cast<uint64_t>(code)) && code[2] != kHalt;
+}
+
 // What does the same in the cache as where it stands, when its operand is adapted.
 bool can_translate(const Shape& shape, const uint8_t* code, Flow flow) {
   // int3, int, iret, int1, hlt, cli, sti, in, out, far returns, moves to segments
@@ -49,7 +59,7 @@ bool can_translate(const Shape& shape, const uint8_t* code, Flow flow) {
       return false;
   }
   if (!shape.is_vector && shape.map == OpcodeMap::k0F &&
-      is_one_of(shape.opcode, kTwoByte, sizeof kTwoByte))
+      is_one_of(shape.opcode, kTwoByte, sizeof kTwoByte) && !is_own_call(shape, code))
     return false;
   return !shape.is_rip_relative() || can_change_operand(shape, code);
 }
