@@ -115,9 +115,8 @@ bool go_on_with_parked(Task& task) {
   if (!task.recorded.has_raised) return false;
   task.recorded.has_raised = 0;
   const bool has_room = has_room_for_parked(task);
-  // Else a replay would take them with those before. What is pending has come since: the handler
-  // has raised it while it was blocked.
-  const bool is_more = input::recording() && (has_room || task.pending);
+  // Else a replay would take them with those before.
+  const bool is_more = input::recording() && has_room;
   if (is_more) input::log_number(input::What::kMoreSignals, 1);
   if (has_room) unpark(task);
   else if (input::replaying() && input::next_is(input::What::kMoreSignals))
@@ -231,7 +230,7 @@ class Recorded final : public Logged {
       input::keep_signal(task, task.signals.pending_signals[i].signal,
                          task.signals.pending_signals[i].info);
   }
-  bool comes_back(const Task& task) override { return has_room_for_parked(task) || task.pending; }
+  bool comes_back(const Task& task) override { return has_room_for_parked(task); }
 };
 
 class Replayed final : public Logged {

@@ -14,7 +14,8 @@ struct Kept {
   gregset_t registers;  // the kernel's
 };
 static_assert(sizeof(Kept) <= kKeptOnly);
-static_assert(kFrameHead - 8 + kKeptSize == 1200);  // entry_x86_64.S, weir_shown_sigreturn
+// entry_x86_64.S, weir_shown_sigreturn
+static_assert(kFrameHead - 8 + kKeptOnly == 688 && kFrameHead - 8 + kKeptSize == 1200);
 
 // A handler may have the program come back to this address on its own (Go's does, to preempt). What
 // stands in the middle of a window is none of the program's instructions any more: there it is the
