@@ -18,11 +18,11 @@ static void use(const char* name, long round) {
 static void* body(void* number) {
   static const char* const kNames[] = {"libm.so.6", "libresolv.so.2", "libutil.so.1", "libz.so.1",
                                        "libBrokenLocale.so.1"};
-  for (long i = 0; i < 12; ++i) use(kNames[(i + (long)number) % 5], i);
+  for (long i = 0; i < 4; ++i) use(kNames[(i + (long)number) % 5], i);
   if (number == 0) {
     const pid_t child = fork();
     if (child == 0) {
-      for (long i = 0; i < 5; ++i) use(kNames[i], i);
+      use(kNames[0], 0);
       _exit(0);
     }
     CHECK_CHILD(child);
