@@ -105,7 +105,7 @@ void keep_own_files();  // before chroot
 // Calls that concern one thread, or all (confine.cc). REQUIRES: tasks are processes.
 bool is_of_one_thread(long number);
 long on_call_of_one_thread(Call& call);
-// Calls that name the program or its threads by ids, and keys (identity.cc). REQUIRES: there are
+// Calls that name the program or its threads by ids, and keys (confine.cc). REQUIRES: there are
 // tasks.
 bool names_own(long number);
 long on_own_name(Call& call);
