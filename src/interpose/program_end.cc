@@ -22,10 +22,14 @@
 #include "sync/event.h"
 #include "sys/libc.h"
 
-namespace {
-
+extern "C" {
 using Main = int (*)(int, char**, char**);
-Main g_main;
+Main weir_program_main;
+int weir_run_main(int argc, char** argv, char** envp);
+[[noreturn]] void weir_main_is_over(int status);
+}
+
+namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000;
 
@@ -89,12 +93,6 @@ void note_end() {
   __builtin_unreachable();
 }
 
-int run_main(int argc, char** argv, char** envp) {
-  int status = g_main(argc, argv, envp);
-  note_end();
-  return status;
-}
-
 }  // namespace
 
 extern "C" {
@@ -104,9 +102,11 @@ __attribute__((visibility("default"))) int __libc_start_main(Main main, int argc
                                                              void (*rtld_fini)(), void* stack_end) {
   using Start = int (*)(Main, int, char**, void (*)(), void (*)(), void (*)(), void*);
   auto real = reinterpret_cast<Start>(weir::libc::find("__libc_start_main"));
-  g_main = main;
-  return real(run_main, argc, argv, init, fini, rtld_fini, stack_end);
+  weir_program_main = main;
+  return real(weir_run_main, argc, argv, init, fini, rtld_fini, stack_end);
 }
+
+void weir_main_is_over(int status) { end_by("exit", status); }
 
 __attribute__((visibility("default"))) void exit(int status) { end_by("exit", status); }
 __attribute__((visibility("default"))) void quick_exit(int status) { end_by("quick_exit", status); }

@@ -138,7 +138,8 @@ void on_site(Frame& frame) {
   recording::stop_if_asked(self());
   switch (site->kind) {
     case SiteKind::kSyscall:
-      syscalls::go_where_it_belongs(static_cast<long>(frame.rax));
+      syscalls::go_where_it_belongs(static_cast<long>(frame.rax), static_cast<long>(frame.rdi),
+                                    static_cast<long>(frame.rsi));
       syscalls::on_syscall(frame, *site);
       break;
     case SiteKind::kAtomic: runtime::on_atomic(frame, *site); break;

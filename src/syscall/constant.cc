@@ -27,7 +27,7 @@ long with_time(Call& call, long (*make)(Call&)) {
   if (!constant::has_time() || !has_constant_time(call.number)) return with_ids(call, make);
   const TimePassed passed(call);
   RealLimit limit(call);
-  go_where_it_belongs(call.number);  // readings of the clock were events
+  go_where_it_belongs(call.number, call.a, call.b);  // readings of the clock were events
   const long result = with_ids(call, make);
   passed.note(call, result);
   if (result == 0 && tells_times(call.number)) show_use_times(call);

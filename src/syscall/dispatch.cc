@@ -225,8 +225,9 @@ void choose_handled(bool multi) {
   if (plan().is_serial()) mark(has_constant_ids, 1);  // of a run that was forked
 }
 
-bool is_same_anywhere(uint64_t number) {
+bool is_same_anywhere(long number, long a, long b) {
   switch (number) {
+    case SYS_futex: return wakes_own(a, b);
     case SYS_read:
     case SYS_pread64:
     case SYS_readv:
@@ -264,9 +265,8 @@ bool is_same_anywhere(uint64_t number) {
   }
 }
 
-void go_where_it_belongs(long number) {
-  if (runtime::g_is_in_place_process && !is_same_anywhere(static_cast<uint64_t>(number)))
-    leave_in_place_process();
+void go_where_it_belongs(long number, long a, long b) {
+  if (runtime::g_is_in_place_process && !is_same_anywhere(number, a, b)) leave_in_place_process();
 }
 
 namespace {
@@ -367,8 +367,7 @@ namespace {
 
 long make_untold(Call& call) {
   // Invariant 3 of in_place_process.h.
-  WEIR_CHECK(!runtime::g_is_in_place_process ||
-             is_same_anywhere(static_cast<uint64_t>(call.number)));
+  WEIR_CHECK(!runtime::g_is_in_place_process || is_same_anywhere(call.number, call.a, call.b));
   long result;
   if (is_of_static_program(call.number) && on_static_program(call, result)) return result;
   if (plan().is_serial() || input::is_on()) note_deadly(call);

@@ -201,6 +201,12 @@ bool is_foreign(uint64_t key, int operation) {
 
 }  // namespace
 
+bool wakes_own(long word, long operation) {
+  operation &= FUTEX_CMD_MASK;
+  return (operation == FUTEX_WAKE || operation == FUTEX_WAKE_BITSET) &&
+         page::backing_bytes_at(static_cast<uint64_t>(word)) > 0;
+}
+
 long on_futex(Call& call) {
   if (call.number != SYS_futex)
     return call_kernel(call);  // recorded: as a kernel without it answers

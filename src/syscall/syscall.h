@@ -13,14 +13,17 @@ namespace weir::syscalls {
 // Fills g_syscall_handled for a program of one task (`multi` false), or of several.
 void choose_handled(bool multi);
 
-// A patched system call: number in frame.rax, arguments as the kernel has them. Sets frame.rax.
-// The call does the same in whichever process of the program's, and does not wait in the kernel.
-bool is_same_anywhere(uint64_t number);
+// The call, of which `a` and `b` are the first arguments, does the same in whichever process of the
+// program's, and does not wait in the kernel.
+bool is_same_anywhere(long number, long a, long b);
+// Of a futex: it wakes, and no other program has its word. That changes the runtime's lists only.
+bool wakes_own(long word, long operation);
 // A task in the in-place process comes back to its own for a call that needs that one. Asked again
 // after each event that is made before the call itself: the task may go on in the in-place process
 // where the event ends (sync/event.cc, stay), and what the call then keeps in its process's memory
 // is not there where it waits.
-void go_where_it_belongs(long number);
+void go_where_it_belongs(long number, long a, long b);
+// A patched system call: number in frame.rax, arguments as the kernel has them. Sets frame.rax.
 void on_syscall(Frame& frame, const Site& site);
 
 // The groups of system calls; each function returns the call's result. If it sets `again`, the call

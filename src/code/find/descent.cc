@@ -297,9 +297,12 @@ void Descent::note_instruction(const Shape& shape, const uint8_t* bytes, uint32_
   }
   if (shape.is_vector || shape.map != OpcodeMap::kOneByte) return;
   const bool is_lea = shape.opcode == 0x8d && shape.is_rip_relative();
-  const auto number_at = [&] { return uint64_t{load_at<uint32_t>(bytes + shape.immediate_at)}; };
-  if (takes_names_ && shape.immediate_size == 4 && text_.contains(number_at()) &&
-      stretch.notes < kNotes)
+  const bool has_number = shape.immediate_size == 4 || shape.immediate_size == 8;
+  const auto number_at = [&] {
+    const uint8_t* at = bytes + shape.immediate_at;
+    return shape.immediate_size == 8 ? load_at<uint64_t>(at) : uint64_t{load_at<uint32_t>(at)};
+  };
+  if (takes_names_ && has_number && text_.contains(number_at()) && stretch.notes < kNotes)
     stretch.note[stretch.notes++] = Note{stretch.chunk, number_at(), Note::kCode};
   const bool is_first =  // the program's first function, which hands main() over
       has_entry_point_ && stretch.start == entry_point_;
@@ -319,7 +322,7 @@ void Descent::note_instruction(const Shape& shape, const uint8_t* bytes, uint32_
     const auto table = static_cast<uint64_t>(load_at<int32_t>(bytes + shape.displacement_at));
     if (stretch.notes < kNotes)
       stretch.note[stretch.notes++] = Note{stretch.chunk, table, Note::kAbsolute};
-  } else if (is_first && shape.immediate_size == 4 &&
+  } else if (is_first && has_number &&
              ((shape.opcode == 0xc7 && shape.rm() == kRdi) || shape.opcode == 0xb8 + kRdi)) {
     add_target(number_at() - text_.start);
   }

@@ -142,6 +142,7 @@ const uint64_t* named(size_t& count) {
   return g_named;
 }
 
+bool is_learned() { return !g_object.empty(); }
 bool is_at(Range object) { return !g_object.empty() && object.start == g_object.start; }
 Range frames() { return g_frames; }
 

@@ -1,6 +1,7 @@
-// What a statically linked program's file says of its functions beyond what is mapped of it.
-// Linkers leave the table out by which unwinders find frames in such a program, and it has no
-// dynamic symbols. Its file has the table's sections, and symbols unless it is stripped.
+// What a program's file says of its functions beyond what is mapped of it. For statically linked
+// programs: linkers leave the table out by which unwinders find frames in such a program, and it has
+// no dynamic symbols. Its file has the table's sections, and symbols unless it is stripped. And for
+// others that no compiler has given such a table (Free Pascal).
 #pragma once
 
 #include <stddef.h>
@@ -14,6 +15,7 @@ namespace weir::static_image {
 // may go afterwards. False: there is no memory.
 [[nodiscard]] bool learn(Range object, Range file, uint64_t bias);
 
+bool is_learned();
 bool is_at(Range object);
 // Where its frame descriptions lie in the object; empty: the file does not say.
 Range frames();

@@ -56,7 +56,7 @@ class ElfObject {
   // The address that is stored there once the object is relocated, whether it is already or not.
   uint64_t pointer_at(uint64_t address) const;
   uint64_t entry_point() const { return entry_point_; }
-  // A statically linked program, of which its file said more (code/find/static_image.h).
+  // A program of which its file said more (code/find/static_image.h).
   bool is_static() const { return is_static_; }
 
   // Calls visit(address) for each place where the unwinder goes on in the function that begins at

@@ -2,11 +2,14 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "base/bytes.h"
+#include "code/find/static_image.h"
 #include "code/find/text_map.h"
 #include "code/patch/doubt.h"
 #include "code/patch/vdso.h"
@@ -147,6 +150,27 @@ TextFile file_at(const sys::MapLine& line) {
 void note_patched(Range text, PatchKinds kinds) {
   if (Patched* known = patched_at(text)) known->kinds = known->kinds | kinds;
   else if (g_patched_count < kMaxPatched) g_patched[g_patched_count++] = {text, kinds};
+}
+
+// The program itself, if nothing in memory says where its functions lie: what its file says. If
+// the file cannot be read, only what is called from its entry is found.
+void learn_program(Range object) {
+  ElfObject image;
+  if (static_image::is_learned() || !object.contains(getauxval(AT_PHDR)) || !image.open(object) ||
+      image.unwind_ranges(nullptr, 0) > 0)
+    return;
+  const long file = sys::open_own("/proc/self/exe");
+  if (sys::failed(file)) return;
+  struct stat status {};
+  sys::raw(SYS_fstat, file, reinterpret_cast<long>(&status));
+  const auto size = static_cast<uint64_t>(status.st_size);
+  const long at = sys::raw(SYS_mmap, 0, status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+  sys::raw(SYS_close, file);
+  if (sys::failed(at)) return;
+  const auto start = static_cast<uint64_t>(at);
+  if (!static_image::learn(object, {start, start + size}, image.bias()))
+    report("no memory for what the program's file says of it");
+  sys::raw(SYS_munmap, at, status.st_size);
 }
 
 }  // namespace
@@ -293,6 +317,7 @@ void patch_all(PatchKinds kinds) {
         options().cache_path[0] && !found[i].writable ? options().cache_path : nullptr;
     long result = 0;
     if (!is_patched(found[i].text, kinds)) {
+      learn_program(found[i].object);
       TextFile file{};
       if (folder && !patched_at(found[i].text) && !has_copies(found[i].text))
         file = file_at(found[i].first);
