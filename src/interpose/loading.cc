@@ -12,6 +12,10 @@
 //
 // By the return address glibc's functions find whose search path, namespace and names count. Where
 // that matters the call is left to them as it is (a tail call), without the lock.
+//
+// Whoever looks a function up in libc itself (Free Pascal's threads, Python's ctypes) gets Weir's
+// where there is one: with glibc's locks beside Weir's the race checker would know of no order, and
+// with glibc's malloc there would be two heaps.
 
 #include "interpose/loading.h"
 
@@ -19,8 +23,10 @@
 #include <link.h>
 #include <pthread.h>
 
+#include "code/program/text_patches.h"
 #include "interpose/event_call.h"
 #include "interpose/real.h"
+#include "memory/backing.h"
 #include "sys/libc.h"
 #include "sys/loaded_files.h"
 
@@ -73,16 +79,13 @@ bool may_depend_on_caller(const char* name) {
 bool is_of_caller(void* handle) { return handle == RTLD_DEFAULT || handle == RTLD_NEXT; }
 
 using Open = void*(const char*, int);
-using Find = void*(void*, const char*);
 using Close = int(void*);
 using Describe = int(const void*, Dl_info*);
 
 Open* g_open;
-Find* g_find;
 Close* g_close;
 Describe* g_describe;
 
-// dlsym() is one of these functions, so libc::find(name) would come back here.
 template <typename Function>
 Function* known(Function*& function, const char* name) {
   if (!function) function = reinterpret_cast<Function*>(libc::find(name, "GLIBC_2.2.5"));
@@ -102,10 +105,18 @@ struct Found {
   return {true, g_open(name, mode)};
 }
 
+// `found` by the name, or Weir's function that stands before it.
+void* ours_for(void* found, const char* name) {
+  if (!runtime::is_libc_text(reinterpret_cast<uint64_t>(found))) return found;
+  // In the order in which the loader itself looks; libc, at least, has the name.
+  void* const first = libc::look_up()(RTLD_DEFAULT, name);
+  return page::own_image().contains(reinterpret_cast<uint64_t>(first)) ? first : found;
+}
+
 [[gnu::noinline]] Found find_here(void* library, const char* name) {
-  if (is_of_caller(library) || !takes_lock()) return {false, nullptr};
+  if (is_of_caller(library)) return {false, nullptr};
   const LoadingScope scope;
-  return {true, g_find(library, name)};
+  return {true, ours_for(libc::look_up()(library, name), name)};
 }
 
 }  // namespace
@@ -130,10 +141,10 @@ WEIR_EXPORT WEIR_TAIL_CALLS void* dlopen(const char* name, int mode) {
 }
 
 WEIR_EXPORT WEIR_TAIL_CALLS void* dlsym(void* library, const char* name) noexcept {
-  weir::interpose::known(weir::interpose::g_find, "dlsym");
   const weir::interpose::Found found = weir::interpose::find_here(library, name);
   if (found.is_done) return found.what;
-  WEIR_TAIL_CALL return weir::interpose::g_find(library, name);
+  weir::libc::LookUp* const look_up = weir::libc::look_up();
+  WEIR_TAIL_CALL return look_up(library, name);
 }
 
 WEIR_EXPORT int dlclose(void* library) {

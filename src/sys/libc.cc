@@ -33,12 +33,10 @@ extern const ptrdiff_t __rseq_offset __attribute__((weak));
 const char* gnu_get_libc_version() __attribute__((weak));
 // Weak, so that a program without libdl.so.2 comes as far as here.
 extern decltype(dlopen) dlopen __attribute__((weak));
-extern decltype(dlsym) dlsym __attribute__((weak));
 extern decltype(dlvsym) dlvsym __attribute__((weak));
 }
 // The versions before glibc 2.34.
 __asm__(".symver dlopen,dlopen@GLIBC_2.2.5");
-__asm__(".symver dlsym,dlsym@GLIBC_2.2.5");
 __asm__(".symver dlvsym,dlvsym@GLIBC_2.2.5");
 
 namespace weir::libc {
@@ -170,7 +168,7 @@ bool knows_other_objects() {
 
 // Before all constructors that look functions up.
 [[gnu::constructor(101)]] void need_names() {
-  if (dlopen && dlsym && dlvsym) return;
+  if (dlopen && dlvsym) return;
   refuse("threads");
   die(125);
 }
@@ -181,7 +179,14 @@ bool has_guarded_pointers() {
   return gnu_get_libc_version && minor_of(gnu_get_libc_version()) < kOneLibrary;
 }
 
-void* find(const char* name) { return dlsym(RTLD_NEXT, name); }
+// libweir.so has a dlsym() of its own.
+LookUp* look_up() {
+  static LookUp* g_look_up;
+  if (!g_look_up) g_look_up = reinterpret_cast<LookUp*>(dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5"));
+  return g_look_up;
+}
+
+void* find(const char* name) { return look_up()(RTLD_NEXT, name); }
 
 void* find(const char* name, const char* version) { return dlvsym(RTLD_NEXT, name, version); }
 
@@ -191,7 +196,7 @@ bool has_one_library() {
 
 void* find_in(const char* library, const char* name) {
   void* found = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-  return found ? dlsym(found, name) : nullptr;
+  return found ? look_up()(found, name) : nullptr;
 }
 
 bool refuse(const char* what) {

@@ -38,6 +38,9 @@ inline constexpr uint64_t kScopeFlag = 0x1c;
 
 // What a program without libweir.so would find by that name, also of that version; null: nothing.
 void* find(const char* name);
+// The loader's dlsym().
+using LookUp = void*(void* handle, const char* name);
+LookUp* look_up();
 void* find(const char* name, const char* version);
 // The first of them, kept in `known`: in each process found when it is asked for first, which may
 // be before any constructor.
