@@ -288,6 +288,15 @@ void begin_sleep(Task& task, HolderState state) {
                   [&](Holder& h) { h.state = state; });  // they take it
 }
 
+bool was_taken_from(Task& task) {
+  const uint32_t me = recording::stream_number(task);
+  Holder& h = holder_at(me);
+  HolderLock lock(h, me);
+  const bool lost = h.lost != 0;
+  h.lost = 0;
+  return lost;
+}
+
 bool end_sleep(Task& task) {
   const uint32_t me = recording::stream_number(task);
   Holder& h = holder_at(me);

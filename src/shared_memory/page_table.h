@@ -31,8 +31,9 @@ uint32_t take_requests(Task& task, channel::PageRequest* requests);
 bool is_asked(Task& task);
 
 void begin_sleep(Task& task, channel::HolderState state);
-// True: it has lost pages since it said so the last time.
-bool end_sleep(Task& task);
+// True: others have taken pages from it, in its sleep, since it said so the last time.
+bool was_taken_from(Task& task);
+bool end_sleep(Task& task);  // likewise
 // All that the task has, or had as another program, is nobody's.
 void leave(Task& task);
 

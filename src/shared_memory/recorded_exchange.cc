@@ -151,9 +151,10 @@ void Recorded::take(Task& task, const Mapping& m, uint64_t page) {
   uint32_t from = 0;
   const bool had_it = shared_table::acquire(task, index, from);
   const channel::PreviousHolder previous_holder = previous_holder_of(from);
-  if (task.recorded.shared_memory_sleeps)
-    (void)shared_table::end_sleep(task);  // the runtime looks at it in the middle of a wait
-  note_lost(task, PageKind::kGivenAtAccess);
+  bool lost = shared_table::was_taken_from(task);
+  if (task.recorded.shared_memory_sleeps)  // the runtime looks at it in the middle of a wait
+    lost = shared_table::end_sleep(task) || lost;
+  if (lost) note_lost(task, PageKind::kGivenAtAccess);
   uint64_t other = 0;
   if (had_it) {
     each_held([&](const Held& held) {
