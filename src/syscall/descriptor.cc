@@ -354,12 +354,23 @@ bool meets_hidden(long descriptor) {
                        [=] { return page::is_hidden(static_cast<int>(descriptor)); });
 }
 
+// A descriptor of Weir's may be listed, and would be closed by execve().
+long change_beside_hidden(Call& call) {
+  if (call.b == F_SETFD && meets_hidden(call.a)) return -EBADF;
+  if (never_sleeps_fcntl(call.b)) return call_kernel(call);
+  const long result =
+      input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
+  if (result == -EINTR && begins_again(call)) call.again = true;
+  return result;
+}
+
 long make_beside_hidden(Call& call) {
   switch (call.number) {
     case SYS_close: return meets_hidden(call.a) ? -EBADF : call_kernel(call);
     case SYS_dup2:
     case SYS_dup3: return meets_hidden(call.b) ? -EBADF : call_kernel(call);
     case SYS_close_range: return on_close_range(call);
+    case SYS_fcntl: return change_beside_hidden(call);
     default: return call_kernel(call);
   }
 }

@@ -5,6 +5,7 @@
 // stands still; in it every call goes to the kernel as it is.
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -199,7 +200,7 @@ void choose_handled(bool multi) {
     g_syscall_handled[SYS_timer_create] = g_syscall_handled[SYS_shmctl] = 1;
   }
   g_syscall_handled[SYS_mlockall] = 1;
-  if (hides_descriptors()) mark(closes_descriptors, 1);
+  if (hides_descriptors()) mark(closes_descriptors, 1), g_syscall_handled[SYS_fcntl] = 1;
   if (plan().checks_races()) mark(makes_descriptors, 1);
   mark(is_process_alone, 1);
   mark(is_signal_call_alone, 1);
@@ -334,7 +335,8 @@ long call_recorded(Call& call) {
   if (opens_own_memory(call)) return -EACCES;
   if (call.number == SYS_close && !page::is_hidden(static_cast<int>(call.a)))
     runtime::patch_pending_text();  // as in make_ordered()
-  if (closes_descriptors(call.number)) return call_beside_hidden(call);
+  if (closes_descriptors(call.number) || (call.number == SYS_fcntl && call.b == F_SETFD))
+    return call_beside_hidden(call);
   const long result =
       input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
   if (result == -EINTR && begins_again(call)) call.again = true;
