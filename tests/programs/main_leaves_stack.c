@@ -1,5 +1,5 @@
-// main ends by a jump to its return address from a function that it called: the stack pointer is not
-// the one that main began with. Programs of Free Pascal end so. The exit handlers run, and the
+// main ends by a jump to its return address from a function that it called: the stack pointer is
+// not the one that main began with. Programs of Free Pascal end so. The exit handlers run, and the
 // status is main's.
 #include "program.h"
 

@@ -1,7 +1,7 @@
 // What a program's file says of its functions beyond what is mapped of it. For statically linked
-// programs: linkers leave the table out by which unwinders find frames in such a program, and it has
-// no dynamic symbols. Its file has the table's sections, and symbols unless it is stripped. And for
-// others that no compiler has given such a table (Free Pascal).
+// programs: linkers leave the table out by which unwinders find frames in such a program, and it
+// has no dynamic symbols. Its file has the table's sections, and symbols unless it is stripped. And
+// for others that no compiler has given such a table (Free Pascal).
 #pragma once
 
 #include <stddef.h>
