@@ -252,7 +252,7 @@ ends 0 'the program made no thread' "$weir" stat -- true
 ends 0 'weir: no race found: the program has made no thread' "$weir" check -- true
 one_line
 ends 0 '' "$weir" check -- ./threads
-grep -qxE 'weir: no race found: [0-9]+ access(es)? to [0-9]+ shared pages? were looked at(; to [0-9]+ shared pages? some were not, --exhaustive looks at all)?' stderr ||
+grep -qxE 'weir: no race found: [0-9]+ access(es)? to [0-9]+ shared pages? were looked at(; to [0-9]+ shared pages? some were not, --exhaustive looks at more)?' stderr ||
   fail "check says: $(cat stderr)"
 one_line
 ends 0 '' "$weir" check --exhaustive -- ./threads

@@ -36,7 +36,9 @@
 // program to mend what compilers make of its destructors.
 //
 // A load of which one way of control makes use and another does not is in doubt, too: a compiler
-// may have moved it out of a condition of the source's (code/decode/unused_load.h).
+// may have moved it out of a condition of the source's (code/decode/unused_load.h). So is one of
+// which the source copies the value under a condition into what has none else
+// (cli/sources/undefined_copies.cc).
 //
 // What remains in doubt is not reported as a race, but counted and said; --report-unproven reports
 // it as a possible race. A declared type that is not atomic is no proof without the source:
@@ -52,6 +54,7 @@
 #include <cctype>
 
 #include "cli/sources/source_tokens.h"
+#include "cli/sources/undefined_copies.h"
 #include "cli/symbols/types.h"
 
 namespace weir::cli {
@@ -204,6 +207,13 @@ const Judgement kProven = {true, "", "", "", false, false, "", false};
 const Judgement kMoved = {
     false, "a compiler may have moved the read out of a condition", "", "", false, true, "", false};
 
+// Of `Class::values[3]`: `values`.
+std::string last_name(const std::string& variable) {
+  const size_t last = variable.find_last_of(".:>");
+  const std::string name = last == std::string::npos ? variable : variable.substr(last + 1);
+  return name.substr(0, name.find('['));
+}
+
 // Sources declare a variable twice, atomic and not (`#if`), and debug information says that it is
 // not. Then it is no std::atomic. Of _Atomic some compilers tell nothing.
 Judgement by_type(const Judgement& judgement, const ReportedObject& object) {
@@ -211,10 +221,7 @@ Judgement by_type(const Judgement& judgement, const ReportedObject& object) {
   if (!judgement.is_clear || judgement.declared.empty() || !object.has_variable ||
       !variable.has_type || variable.type.empty() || variable.is_atomic)
     return judgement;
-  const size_t last = variable.name.find_last_of(".:");
-  const std::string name =
-      last == std::string::npos ? variable.name : variable.name.substr(last + 1);
-  if (name.substr(0, name.find('[')) != judgement.declared) return judgement;
+  if (last_name(variable.name) != judgement.declared) return judgement;
   return judgement.is_class
              ? kProven
              : doubt(judgement.why_not + ", but debug information says " + variable.type);
@@ -244,10 +251,17 @@ Judgement AtomicProof::judge_place(const ReportedSide& side) {
   return doubt(found.why_not, "", found.is_missing ? frame.file : "");
 }
 
-bool AtomicProof::may_be_in_vain(const ReportedSide& side) const {
+bool AtomicProof::may_be_in_vain(const ReportedSide& side, const ReportedObject& object) const {
   constexpr uint32_t kOthers = kWrite | kAtomic | kByLibrary | kByKernel | kFree;
-  return in_vain_at_ && side.exists && (side.kind & kRead) && !(side.kind & kOthers) &&
-         !side.frames.empty() && in_vain_at_(side.frames.front().address);
+  if (!side.exists || !(side.kind & kRead) || (side.kind & kOthers) || side.frames.empty())
+    return false;
+  const Frame& frame = side.frames.front();
+  if (in_vain_at_ && in_vain_at_(frame.address)) return true;
+  if (!fills_undefined_at_ || frame.file.empty() || is_system_header(frame.file) ||
+      !fills_undefined_at_(frame.address))
+    return false;
+  const std::string name = object.has_variable ? last_name(object.variable.name) : "";
+  return copies_into_undefined(scanned_file(frame.file), frame.line, name, frame.is_inlined);
 }
 
 Judgement AtomicProof::judge(const ReportedSide& side, const ReportedObject& object) {
@@ -292,7 +306,7 @@ Judgement AtomicProof::judge(const ReportedRace& race) {
     return kProven;  // what is declared holds for atomic operations, too
   if (is_c_librarys(race.object)) return is_atomic("the variable is the C library's");
   if (std::ranges::any_of(race.sides,
-                          [&](const ReportedSide& side) { return may_be_in_vain(side); }))
+                          [&](const ReportedSide& side) { return may_be_in_vain(side, race.object); }))
     return kMoved;
   const auto is_hidden = [&](const ReportedSide& side) {
     return is_inside_library(side) && !is_plain_in_library(side.frames.front(), race.object);

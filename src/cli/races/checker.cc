@@ -64,7 +64,8 @@ Checker::Source::Source(FindingsReader from, bool with_debug_info)
       producers(reader.modules()),
       proof([this](uint64_t address) { return reader.modules().files_at(address); },
             [this](uint64_t address) { return producers.loads_atomics_by_moves(address); },
-            [this](uint64_t address) { return producers.may_load_in_vain(address); }) {}
+            [this](uint64_t address) { return producers.may_load_in_vain(address); },
+            [this](uint64_t address) { return producers.fills_undefined(address); }) {}
 
 Checker::Checker(Suppressions suppressions, const CheckReport& report,
                  const std::vector<std::string>& program)
@@ -226,7 +227,7 @@ std::string Checker::looked_at() const {
   if (report_.sees_all) return text;
   const auto whole = std::ranges::find_if(
       totals_.runs, [](const CountedRun& run) { return run.coverage.unchecked_pages == 0; });
-  if (whole == totals_.runs.end()) return text + ", --exhaustive looks at all";
+  if (whole == totals_.runs.end()) return text + ", --exhaustive looks at more";
   const std::string options = whole->options.empty() ? "" : " (" + whole->options + ")";
   return text + fmt::format(", run {}{} looked at all", whole - totals_.runs.begin() + 1, options);
 }

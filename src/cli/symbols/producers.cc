@@ -149,6 +149,12 @@ bool Producers::is_unoptimized(uint64_t address) {
                                : by_function != Optimized::kYes && says_unoptimized(producer);
 }
 
+bool Producers::fills_undefined(uint64_t address) {
+  std::optional<Unit> unit = modules_.unit_at(address);
+  return unit && is_by_clang(producer_of(*unit)) &&
+         optimized(*unit, address - unit->bias) != Optimized::kNo;
+}
+
 bool Producers::may_load_in_vain(uint64_t address) {
   return !is_unoptimized(address) && modules_.may_load_in_vain(address);
 }

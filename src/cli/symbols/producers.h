@@ -26,6 +26,9 @@ class Producers {
   // Whether what the load there loads may be thrown away (code/decode/unused_load.h), and the
   // compiler may have moved it to there: without optimization none moves a load.
   bool may_load_in_vain(uint64_t address);
+  // Whether the compiler is clang, and has optimized: it takes any value for what has none, gcc
+  // keeps the condition.
+  bool fills_undefined(uint64_t address);
 
  private:
   bool is_unoptimized(uint64_t address);
