@@ -7,7 +7,7 @@ foreach(every 8 1)
     set(labels "check;rest")
   endif()
   add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/races/run --tool weir --weir ${PROJECT_BINARY_DIR}/bin/weir
-    --build ${PROJECT_BINARY_DIR}/tests/races-checked --runs 2 --enough --manifest twins --every ${every} --expect-precision 100 --expect-recall 85)
+    --build ${PROJECT_BINARY_DIR}/tests/races-checked --runs 2 --enough --manifest "twins|kinds" --every ${every} --expect-precision 100 --expect-recall 85)
   set_tests_properties(${name} PROPERTIES TIMEOUT 900 LABELS "${labels}" RUN_SERIAL ON)
 endforeach()
 # The programs of check.races, each under some schedules of weir hunt --races.

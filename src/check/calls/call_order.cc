@@ -78,6 +78,7 @@ enum class Role : uint8_t {
   kLists,     // a folder
   kRegisters,
   kForks,
+  kReplaces,  // descriptor 1
 };
 
 Role role_of(long number) {
@@ -186,6 +187,8 @@ Role role_of(long number) {
     case SYS_vfork:
     case SYS_clone:
     case SYS_clone3: return Role::kForks;
+    case SYS_dup2:
+    case SYS_dup3: return Role::kReplaces;
     default: return Role::kNone;
   }
 }
@@ -289,14 +292,25 @@ bool sends_descriptors(const CallArguments& call) {
           header.msg_controllen);
 }
 
+void release_closed(long descriptor) {
+  const uint64_t name = describe(descriptor).name;
+  release_end(descriptor);
+  release(name | kRoom);
+  release(name | kLocks);
+}
+
+// What the child does, and that it ends, comes after all that is done here.
+void before_fork(const CallArguments& call) {
+  if (is_thread(call)) return;
+  release(kSignals);
+  release(kAnyDescriptor);
+}
+
 void before_close(const CallArguments& call) {
   const long last = call.number == SYS_close_range ? call.word[1] : call.word[0];
   for (long i = call.word[0]; i <= last && i < Descriptors::kMost; i++) {
     if (i != call.word[0] && descriptors().table[i].sort == Sort::kUnknown) continue;
-    const uint64_t name = describe(i).name;
-    release_end(i);
-    release(name | kRoom);
-    release(name | kLocks);
+    release_closed(i);
   }
   if (call.number == SYS_close) forget_descriptor(call.word[0]);
 }
@@ -395,6 +409,10 @@ void before(const CallArguments& call) {
     case Role::kMessages: return release(name_of_messages(call));
     case Role::kPath:
     case Role::kPathAt: return release_names(call, role_of(call.number) == Role::kPathAt);
+    case Role::kForks: return before_fork(call);
+    case Role::kReplaces:
+      if (first != call.word[1]) release_closed(call.word[1]);
+      return;
     case Role::kRegisters: return release(kRegistered | static_cast<uint32_t>(call.word[2]));
     default: return;
   }

@@ -257,9 +257,9 @@ bool AtomicProof::may_be_in_vain(const ReportedSide& side, const ReportedObject&
     return false;
   const Frame& frame = side.frames.front();
   if (in_vain_at_ && in_vain_at_(frame.address)) return true;
-  if (!fills_undefined_at_ || frame.file.empty() || is_system_header(frame.file) ||
-      !fills_undefined_at_(frame.address))
-    return false;
+  if (!fills_undefined_at_ || !fills_undefined_at_(frame.address)) return false;
+  if (frame.file.empty()) return true;  // what was moved out of a condition has no line
+  if (is_system_header(frame.file)) return false;
   const std::string name = object.has_variable ? last_name(object.variable.name) : "";
   return copies_into_undefined(scanned_file(frame.file), frame.line, name, frame.is_inlined);
 }

@@ -18,7 +18,7 @@ namespace {
 
 using Tokens = std::vector<Token>;
 
-bool is_any(const std::string& word, std::initializer_list<const char*> words) {
+bool is_one_of(const std::string& word, std::initializer_list<const char*> words) {
   return std::ranges::any_of(words, [&](const char* one) { return word == one; });
 }
 
@@ -50,11 +50,11 @@ size_t open_of(const Tokens& tokens, size_t close, size_t first) {
 
 // What ends there is the head of a condition or a loop.
 bool is_head(const Tokens& tokens, size_t last, size_t first) {
-  if (is_any(tokens[last].text, {"else", "do"})) return tokens[last].text == "else";
+  if (is_one_of(tokens[last].text, {"else", "do"})) return tokens[last].text == "else";
   if (tokens[last].text != ")") return false;
   size_t open = open_of(tokens, last, first);
   if (open > first && tokens[open - 1].text == "constexpr") open--;
-  return open > first && is_any(tokens[open - 1].text, {"if", "while", "for", "switch"});
+  return open > first && is_one_of(tokens[open - 1].text, {"if", "while", "for", "switch"});
 }
 
 bool is_under_condition(const Tokens& tokens, size_t at, const Function& function) {
@@ -78,15 +78,15 @@ bool begins_statement(const Tokens& tokens, size_t at, const Function& function)
 // `T name;`, `T* name, other;` in the function's body.
 bool is_unset_local(const Tokens& tokens, const std::string& name, const Function& function) {
   for (size_t i = function.body + 2; i + 1 < function.limit; i++) {
-    if (tokens[i].text != name || !is_any(tokens[i + 1].text, {";", ",", "["})) continue;
+    if (tokens[i].text != name || !is_one_of(tokens[i + 1].text, {";", ",", "["})) continue;
     size_t first = i;
     while (first > function.body + 1 && !is_boundary(tokens[first - 1]) &&
-           !is_any(tokens[first - 1].text, {"(", ":"}))
+           !is_one_of(tokens[first - 1].text, {"(", ":"}))
       first--;
     const bool is_declaration = first + 1 <= i && tokens[first].is_name &&
                                 (tokens[first + 1].is_name ||
-                                 is_any(tokens[first + 1].text, {"*", "<", ":"})) &&
-                                !is_any(tokens[first].text, {"return", "case", "goto", "delete",
+                                 is_one_of(tokens[first + 1].text, {"*", "<", ":"})) &&
+                                !is_one_of(tokens[first].text, {"return", "case", "goto", "delete",
                                                              "throw", "co_return", "static"});
     if (is_declaration) return true;
   }
@@ -112,9 +112,9 @@ Copy copy_at(const Tokens& tokens, size_t at, const Function& function, bool is_
   const std::string& name = tokens[next++].text;
   bool is_pointer = is_through;
   for (; next < function.limit && tokens[next].text != "=" && !is_boundary(tokens[next]); next++) {
-    if (is_any(tokens[next].text, {"(", "+", "*", "/", "&", "|", "^", "%", "<", ":"})) return {};
+    if (is_one_of(tokens[next].text, {"(", "+", "*", "/", "&", "|", "^", "%", "<", ":"})) return {};
     is_pointer |= tokens[next].text == ">";
-    if (tokens[next].is_name && !is_any(tokens[next - 1].text, {".", ">", "["})) return {};
+    if (tokens[next].is_name && !is_one_of(tokens[next - 1].text, {".", ">", "["})) return {};
   }
   if (next + 1 >= function.limit || tokens[next].text != "=" || tokens[next + 1].text == "=")
     return {};
