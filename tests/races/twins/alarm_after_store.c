@@ -5,9 +5,11 @@
 #include "twin.h"
 
 static int data, seen;
+static volatile sig_atomic_t handled;
 
 static void on_alarm(int signal) {
   use(signal);
+  handled = 1;
   seen = data;  // RACE
 }
 
@@ -26,8 +28,7 @@ static void* body(void* unused) {
 int main(void) {
   signal(SIGALRM, on_alarm);
   pthread_t thread = start(body, NULL);
-  while (usleep(20000) == 0) {
-  }
+  while (!handled) usleep(1000);
   join(thread);
   use(seen);
   return 0;

@@ -19,7 +19,7 @@ int main() {
     std::scoped_lock lock(mutex);
     copy = numbers;  // RACE
   }
-  use(static_cast<long>(copy[3]));
+  use(static_cast<long>(copy[7]));
   thread.join();
   return 0;
 }

@@ -1,20 +1,21 @@
-// A bit of a word is the lock (lock bts); each thread of the racy program has a bit of its own.
+// A bit of a word is the lock (lock bts); each thread of the racy program has a word of its own.
 #include "twin.h"
 
-static unsigned word;
+static unsigned words[2];
 static long count;
 
-static int tried(int bit) {
+static int tried(unsigned* word, int bit) {
   unsigned char was;
-  __asm__ volatile("lock btsl %2, %1; setc %0" : "=q"(was), "+m"(word) : "r"(bit) : "memory", "cc");
+  __asm__ volatile("lock btsl %2, %1; setc %0" : "=q"(was), "+m"(*word) : "r"(bit) : "memory", "cc");
   return !was;
 }
 
 static void* body(void* number) {
-  const int bit = RACY ? (int)(long)number : 5;
-  while (!tried(bit)) sched_yield();
+  const int bit = 5;
+  unsigned* word = &words[RACY ? (long)number : 0];
+  while (!tried(word, bit)) sched_yield();
   count++;  // RACE
-  __asm__ volatile("lock btrl %1, %0" : "+m"(word) : "r"(bit) : "memory", "cc");
+  __asm__ volatile("lock btrl %1, %0" : "+m"(*word) : "r"(bit) : "memory", "cc");
   return NULL;
 }
 

@@ -10,7 +10,8 @@ int main(void) {
 #if !RACY
 #pragma omp barrier
 #endif
-    use(sum);  // RACE
+    const long seen = 3 * sum;  // RACE
+    use(seen);
   }
   return sum != 4005;
 }

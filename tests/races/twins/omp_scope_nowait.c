@@ -11,7 +11,8 @@ int main(void) {
 #pragma omp scope reduction(+ : total)
 #endif
     total += 1;  // RACE
-    use(total);  // RACE
+    const int seen = 3 * total;  // RACE
+    use(seen);
   }
   return 0;
 }

@@ -4,9 +4,11 @@
 #include "twin.h"
 
 static int data, seen;
+static volatile sig_atomic_t handled;
 
 static void on_signal(int signal) {
   use(signal);
+  handled = 1;
   seen = data;  // RACE
 }
 
@@ -24,8 +26,7 @@ static void* body(void* unused) {
 int main(void) {
   signal(SIGUSR1, on_signal);
   pthread_t thread = start(body, NULL);
-  while (usleep(50000) == 0) {
-  }
+  while (!handled) usleep(1000);
   join(thread);
   use(seen);
   return 0;

@@ -7,7 +7,10 @@
 
 struct Object {
   int value = 3;
-  ~Object() { value = 0; }  // RACE
+  ~Object() {
+    value = 0;  // RACE
+    use(value);
+  }
 };
 
 int main() {
