@@ -306,8 +306,8 @@ Judgement AtomicProof::judge(const ReportedRace& race) {
   if (race.why == Why::kPolicy || race.why == Why::kMisuse || race.why == Why::kHazard)
     return kProven;  // what is declared holds for atomic operations, too
   if (is_c_librarys(race.object)) return is_atomic("the variable is the C library's");
-  if (std::ranges::any_of(race.sides,
-                          [&](const ReportedSide& side) { return may_be_in_vain(side, race.object); }))
+  if (std::ranges::any_of(
+          race.sides, [&](const ReportedSide& side) { return may_be_in_vain(side, race.object); }))
     return kMoved;
   const auto is_hidden = [&](const ReportedSide& side) {
     return is_inside_library(side) && !is_plain_in_library(side.frames.front(), race.object);

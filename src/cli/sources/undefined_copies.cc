@@ -83,11 +83,11 @@ bool is_unset_local(const Tokens& tokens, const std::string& name, const Functio
     while (first > function.body + 1 && !is_boundary(tokens[first - 1]) &&
            !is_one_of(tokens[first - 1].text, {"(", ":"}))
       first--;
-    const bool is_declaration = first + 1 <= i && tokens[first].is_name &&
-                                (tokens[first + 1].is_name ||
-                                 is_one_of(tokens[first + 1].text, {"*", "<", ":"})) &&
-                                !is_one_of(tokens[first].text, {"return", "case", "goto", "delete",
-                                                             "throw", "co_return", "static"});
+    const bool is_declaration =
+        first + 1 <= i && tokens[first].is_name &&
+        (tokens[first + 1].is_name || is_one_of(tokens[first + 1].text, {"*", "<", ":"})) &&
+        !is_one_of(tokens[first].text,
+                   {"return", "case", "goto", "delete", "throw", "co_return", "static"});
     if (is_declaration) return true;
   }
   return false;

@@ -28,10 +28,12 @@ TEST(UndefinedCopies, LocalThatIsSetUnderAConditionOnly) {
 }
 
 TEST(UndefinedCopies, InABlockAndBehindElse) {
-  EXPECT_TRUE(copies("void f() {\n  int v;\n  if (a) {\n    g();\n    v = shared + 1;\n  }\n}\n", 5));
+  EXPECT_TRUE(
+      copies("void f() {\n  int v;\n  if (a) {\n    g();\n    v = shared + 1;\n  }\n}\n", 5));
   EXPECT_TRUE(copies("void f() {\n  int v;\n  if (a) g();\n  else v = shared;\n  h(v);\n}\n", 4));
   EXPECT_TRUE(copies("void f() {\n  T* u, *v;\n  while (a()) v = &shared[1];\n}\n", 3));
-  EXPECT_TRUE(copies("void f() {\n  int v[2];\n  switch (a) {\n    case 1: v[0] = shared;\n  }\n}\n", 4));
+  EXPECT_TRUE(
+      copies("void f() {\n  int v[2];\n  switch (a) {\n    case 1: v[0] = shared;\n  }\n}\n", 4));
 }
 
 TEST(UndefinedCopies, LocalWithAValueOrWithoutACondition) {
@@ -43,8 +45,7 @@ TEST(UndefinedCopies, LocalWithAValueOrWithoutACondition) {
 }
 
 TEST(UndefinedCopies, AnotherLineReadsTheVariable) {
-  const std::string text =
-      "void f() {\n  int v;\n  if (a) v = shared;\n  g(shared);\n  h(v);\n}\n";
+  const std::string text = "void f() {\n  int v;\n  if (a) v = shared;\n  g(shared);\n  h(v);\n}\n";
   EXPECT_TRUE(copies(text, 3));
   EXPECT_FALSE(copies(text, 4));
   EXPECT_TRUE(copies(text, 5));
