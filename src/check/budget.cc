@@ -152,6 +152,26 @@ void continue_run(ThreadState& thread, uint64_t after, uint64_t limit) {
   }
 }
 
+namespace {
+
+// Where a look took longer the processor was taken from it.
+constexpr uint64_t kMostOfLook = 150'000;
+// About what may be spent first, in all places.
+constexpr int64_t kSpentFirst = 400'000'000;
+
+int64_t& spent_in_all() { return state().tokens[static_cast<uint32_t>(Place::kUnknown)]; }
+
+// Budgets are shares of the time that passes. On a machine that others use, most of it passes while
+// the program has no processor: if that did not count for a look that was interrupted, looks would
+// get all the time that the program has, and it would not go on. Never so much that nothing could
+// be spent for long.
+int64_t with_waiting(Place place, int64_t looked, int64_t taken) {
+  const int64_t most = tokens(place) + most_tokens(place);
+  return taken < most ? taken : looked < most ? most : looked;
+}
+
+}  // namespace
+
 Spending::Spending(uint64_t address, int64_t more)
     : address_(address), more_(more), since_(sys::cycles()) {
   refill();
@@ -161,11 +181,13 @@ Spending::~Spending() {
   if (is_forgiven_) return;
   Page* page = is_ours(address_) ? find_page(page_down(address_)) : nullptr;
   const Place place = page ? known_place(*page) : Place::kStatic;
-  // Where it took longer the processor was taken from it.
-  constexpr uint64_t kMost = 150'000;
   const uint64_t taken = sys::cycles() - since_;
-  __atomic_fetch_sub(&state().tokens[static_cast<uint32_t>(place)],
-                     static_cast<int64_t>(taken < kMost ? taken : kMost) + more_, __ATOMIC_RELAXED);
+  const auto looked = static_cast<int64_t>(taken < kMostOfLook ? taken : kMostOfLook);
+  int64_t charged = looked;
+  if (__atomic_fetch_add(&spent_in_all(), looked, __ATOMIC_RELAXED) > kSpentFirst)
+    charged = with_waiting(place, looked, static_cast<int64_t>(taken));
+  __atomic_fetch_sub(&state().tokens[static_cast<uint32_t>(place)], charged + more_,
+                     __ATOMIC_RELAXED);
 }
 
 }  // namespace weir::view::checked
