@@ -154,6 +154,21 @@ bool stores_vptr_anew(const ReportedRace& race) {
   return is_known;
 }
 
+// Compilers combine a reduction's parts, and make OpenMP's atomic constructs, by a load and a
+// compare-and-exchange. The load has the line of whatever stands near it.
+bool is_load_before_exchange(const ReportedRace& race) {
+  const ReportedSide &first = race.sides[0], &second = race.sides[1];
+  const ReportedSide& load = first.kind & kAtomic ? second : first;
+  const ReportedSide& exchange = first.kind & kAtomic ? first : second;
+  if (!(exchange.kind & kAtomic) || (load.kind & (kRead | kWrite)) != kRead ||
+      !(load.kind & kMayBeAtomic) || load.frames.empty() || exchange.frames.empty())
+    return false;
+  const std::string& function = load.frames.front().function;
+  return function == exchange.frames.front().function &&
+         (function.find("._omp_fn") != std::string::npos ||
+          function.find(".omp_outlined") != std::string::npos);
+}
+
 // A copy, in the program, of a library's variable ("stdout@GLIBC_2.2.5"), or what says whether a
 // variable of a function has been made.
 bool is_librarys(const std::string& variable) {
@@ -234,22 +249,6 @@ Judgement AtomicProof::judge_place(const ReportedSide& side) {
     return judgement;
   }
   return doubt(found.why_not, "", found.is_missing ? frame.file : "");
-}
-
-// Compilers combine a reduction's parts, and make OpenMP's atomic constructs, by a load and a
-// compare-and-exchange. The load has the line of whatever stands near it.
-bool AtomicProof::is_load_before_exchange(const ReportedRace& race) const {
-  const ReportedSide &first = race.sides[0], &second = race.sides[1];
-  const ReportedSide& load = first.kind & kAtomic ? second : first;
-  const ReportedSide& exchange = first.kind & kAtomic ? first : second;
-  if (!(exchange.kind & kAtomic) || (load.kind & (kRead | kWrite)) != kRead ||
-      !(load.kind & kMayBeAtomic) || load.frames.empty() || exchange.frames.empty())
-    return false;
-  if (exchanges_at_ && !exchanges_at_(exchange.frames.front().address)) return false;
-  const std::string& function = load.frames.front().function;
-  return function == exchange.frames.front().function &&
-         (function.find("._omp_fn") != std::string::npos ||
-          function.find(".omp_outlined") != std::string::npos);
 }
 
 bool AtomicProof::may_be_in_vain(const ReportedSide& side, const ReportedObject& object) const {

@@ -39,15 +39,12 @@ class AtomicProof {
   using InVainAt = std::function<bool(uint64_t address)>;
   // Whether the code at an address is by a compiler that gives any value to what has none.
   using FillsUndefinedAt = std::function<bool(uint64_t address)>;
-  // Whether the instruction at an address is a compare-and-exchange.
-  using ExchangesAt = std::function<bool(uint64_t address)>;
   explicit AtomicProof(FilesAt files_at = {}, MovesAt moves_at = {}, InVainAt in_vain_at = {},
-                       FillsUndefinedAt fills_undefined_at = {}, ExchangesAt exchanges_at = {})
+                       FillsUndefinedAt fills_undefined_at = {})
       : files_at_(std::move(files_at)),
         moves_at_(std::move(moves_at)),
         in_vain_at_(std::move(in_vain_at)),
-        fills_undefined_at_(std::move(fills_undefined_at)),
-        exchanges_at_(std::move(exchanges_at)) {}
+        fills_undefined_at_(std::move(fills_undefined_at)) {}
 
   // A race is proven where one of its sides is no atomic operation.
   Judgement judge(const ReportedRace& race);
@@ -55,14 +52,12 @@ class AtomicProof {
 
  private:
   Judgement judge_place(const ReportedSide& side);
-  bool is_load_before_exchange(const ReportedRace& race) const;
   bool may_be_in_vain(const ReportedSide& side, const ReportedObject& object) const;
 
   FilesAt files_at_;
   MovesAt moves_at_;
   InVainAt in_vain_at_;
   FillsUndefinedAt fills_undefined_at_;
-  ExchangesAt exchanges_at_;
   // By the instruction: module and offset.
   std::map<std::pair<std::string, uint64_t>, Judgement> known_;
   SourceScan sources_;

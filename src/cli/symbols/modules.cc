@@ -316,16 +316,6 @@ bool Modules::may_load_in_vain(uint64_t address) const {
   return false;
 }
 
-bool Modules::is_compare_and_exchange(uint64_t address) const {
-  for (const Mapping& mapping : mappings_) {
-    if (address < mapping.start || address >= mapping.limit) continue;
-    uint8_t text[15];
-    const size_t size = std::min<uint64_t>(sizeof text, mapping.limit - address);
-    return code_at(address, text, size) && weir::is_compare_and_exchange(text, size);
-  }
-  return false;
-}
-
 uint64_t Modules::bias_of(Dwfl_Module* module) const {
   const auto found = biases_.find(module);
   return found == biases_.end() ? 0 : found->second;

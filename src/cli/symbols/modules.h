@@ -51,7 +51,6 @@ class Modules {
                size_t size) const;  // as the file has it; false: no file does
   // Of the load there: whether what it loads may be thrown away (code/decode/unused_load.h).
   bool may_load_in_vain(uint64_t address) const;
-  bool is_compare_and_exchange(uint64_t address) const;
   std::string section_at(uint64_t address) const;  // its name; empty: none
   std::string path_of(Dwfl_Module* module) const;
   uint64_t bias_of(Dwfl_Module* module) const;

@@ -396,11 +396,4 @@ bool may_load_in_vain(const uint8_t* text, size_t size, size_t offset) {
   return Ways(text, size).may_load_in_vain(offset);
 }
 
-bool is_compare_and_exchange(const uint8_t* text, size_t size) {
-  Decoded decoded;
-  return decode_at(text, size, 0, decoded) &&
-         is_any(decoded.in.mnemonic,
-                {ZYDIS_MNEMONIC_CMPXCHG, ZYDIS_MNEMONIC_CMPXCHG8B, ZYDIS_MNEMONIC_CMPXCHG16B});
-}
-
 }  // namespace weir

@@ -12,8 +12,4 @@ namespace weir {
 // never: no compiler loads what nobody uses, unless the source says so. Pure.
 bool may_load_in_vain(const uint8_t* text, size_t size, size_t offset);
 
-// Whether the instruction at the beginning of the text is cmpxchg: one that compilers load for
-// before it. Pure.
-bool is_compare_and_exchange(const uint8_t* text, size_t size);
-
 }  // namespace weir
