@@ -358,6 +358,7 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
     count_event(task);  // it begins to wait; the position is one of its own
   }
   if (g_run.memory->step_limit && cost_so_far() >= g_run.memory->step_limit) tell_limit();
+  const uint32_t postponed = track.spin.postponed();
   if (track.in_row >= fair_limit(track) && reason != Reason::kYields) {
     reason = Reason::kForced;
     track.in_row = 0;
@@ -380,7 +381,11 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
       if (!has_ready(s)) reason = Reason::kForced;  // all do
     }
     const TaskId next = choose(s, task, task.id, reason, rip, touch, is_other);
-    if (next == task.id) return;
+    if (next == task.id) {
+      if (reason == Reason::kForced && g_run.ready == 1 && !has_deadline(s))
+        track.spin.stay_postponed(postponed);
+      return;
+    }
     stores::hide(task);
     task.order.state = TaskState::kArrived;
     s.order.turn = kNoTask;

@@ -39,6 +39,13 @@ class SpinWatch {
   // It is no time for that: no other task could go on. Later, each time twice as late, until the
   // next event, which may be what wakes another.
   void postpone(uint64_t in_row);
+  // No other can go on still, behind restart(): as late as it was before (`postponed()`).
+  uint32_t postponed() const { return postponed_; }
+  void stay_postponed(uint32_t postponed) {
+    if (is_on_ || has_yielded_ || is_suspect_) return;
+    postponed_ = postponed;
+    look_later(0);
+  }
   // The task comes to an event.
   void end_postponing(uint64_t in_row) {
     if (postponed_ == 0) return;
