@@ -95,6 +95,24 @@ void Strategies::add_lanes(const Outcome& first) {
   }
   for (size_t i = 0; i < places.size(); i++) lanes_.push_back({places[spread(i, places.size())]});
   open_ = lanes_.size();
+  add_rounds(events);
+}
+
+// All threads but the last stop after as many events. Two do so by one switch.
+void Strategies::add_rounds(const std::map<uint32_t, uint64_t>& events) {
+  constexpr uint64_t kMostEvents = 32;
+  constexpr size_t kLeastSwitches = 2;
+  for (uint64_t event = 1; event <= kMostEvents; event++) {
+    Switches round;
+    for (auto one = events.upper_bound(0); one != events.end(); ++one) {
+      if (one->second < event) continue;
+      if (!round.empty()) round.back().to = one->first;
+      round.push_back({one->first, event, 0, 0});
+    }
+    if (round.size() <= kLeastSwitches) return;
+    round.pop_back();
+    rounds_.push_back(std::move(round));
+  }
 }
 
 void Strategies::add_arm(const std::string& name, const std::string& kind,
@@ -275,8 +293,10 @@ Switch Strategies::random_place() {
 
 // Each once, then two and more.
 std::string Strategies::directed() {
-  constexpr uint64_t kMost = 6;
+  constexpr uint64_t kMost = 6, kOneIn = 3;
   const Switches& places = conflicts_.places();
+  if (round_ < rounds_.size() && ++directed_ % kOneIn == 0)
+    return listed(rounds_[round_++], of_memory()).text();
   if (tried_ < places.size() && (tried_ < kEnoughAlone || random_.below(2)))
     return listed({places[tried_++]}).text();
   Switches some = conflicts_.some(random_, 2 + random_.below(kMost - 1));
@@ -363,7 +383,7 @@ Strategies::Proposal Strategies::next() {
   } else if (arm.kind == "mutate") {
     proposal.schedule = mutated();
   } else {
-    proposal.schedule = fmt::format("w1:{}:seed={}", arm.kind, seed);
+    proposal.schedule = fmt::format("w2:{}:seed={}", arm.kind, seed);
     if (!arm.more.empty()) proposal.schedule += "," + arm.more;
     if (arm.kind == "surw") proposal.schedule += counted();
     if (arm.takes_length)

@@ -5,7 +5,9 @@
 // three are here, since they need what earlier runs did:
 //
 //   directed right before a task touches what another touches, too: to that other one; first each
-//            such switch alone, then some at a time (conflicts.h).
+//            such switch alone, then some at a time (conflicts.h). Each third one, as long as there
+//            are any, is a round: each thread stops after its first event, or each after its
+//            second, and so on, and the next one goes on. So each holds its first lock.
 //   sweep    after each event of each task of the default run, and after each step from there on,
 //            to each other task: all schedules with one switch. Complete for what one switch shows
 //            where steps are few; first those at events, then those a step behind, and so on.
@@ -96,6 +98,7 @@ class Strategies {
   size_t chosen();
   uint64_t mean_length() const;
   void add_lanes(const Outcome& first);
+  void add_rounds(const std::map<uint32_t, uint64_t>& events);
   std::string swept(Arm& arm, size_t& lane);
   void close(size_t lane);
   void note_places(const Outcome& run);
@@ -123,7 +126,10 @@ class Strategies {
   uint64_t events_ = 0, length_ = 1;  // of the first run; length in steps
   double mean_length_ = 1;            // of runs lately
   const Conflicts conflicts_;
-  size_t tried_ = 0;  // of conflicts_.places(), alone
+  size_t tried_ = 0;              // of conflicts_.places(), alone
+  std::vector<Switches> rounds_;  // of directed, the first `round_` of which were tried
+  size_t round_ = 0;
+  uint64_t directed_ = 0;  // schedules, as long as there are rounds
   std::vector<Arm> arms_;
   std::vector<Lane> lanes_;  // of sweep
   size_t lane_ = 0, open_ = 0;
