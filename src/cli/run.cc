@@ -20,7 +20,7 @@ void add_point(CLI::App& command, RunOptions& options) {
 void add_schedule(CLI::App& command, RunOptions& options) {
   command
       .add_option("--schedule", options.schedule,
-                  "With --order serial: which schedule, such as w1:random:seed=7")
+                  "With --order serial: which schedule, such as w2:random:seed=7")
       ->type_name("SCHEDULE");
   command
       .add_option("--memory", options.memory,

@@ -23,6 +23,7 @@
 #include "code/patch/cancel_site.h"
 #include "code/patch/interpreter.h"
 #include "code/patch/patch.h"
+#include "code/program/copying_text.h"
 #include "code/program/text_patches.h"
 #include "code/sites/site_table.h"
 #include "code/translate/counted.h"
@@ -263,6 +264,7 @@ __attribute__((constructor)) void start(int argc, char** argv, char**) {
   weir_upcall(
       [](long, long, long) -> long { return runtime::patch_all(runtime::first_patch_kinds()), 0; },
       0, 0, 0);
+  if (plan().is_serial()) runtime::note_copying_text();
   if (!find_cancel_site(runtime::libc_text())) libc::refuse("cancellation of threads"), die(125);
   trap::take_over();
   weir_upcall(

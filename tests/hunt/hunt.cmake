@@ -48,3 +48,9 @@ add_test(NAME cli.hunt_start COMMAND ${hunt}/start_test.sh ${PROJECT_BINARY_DIR}
 set_tests_properties(cli.hunt_races PROPERTIES TIMEOUT 900 LABELS "cli;hunt")
 set_tests_properties(cli.hunt_races.all PROPERTIES TIMEOUT 2400 LABELS "cli;hunt;rest")
 set_tests_properties(cli.hunt_start PROPERTIES TIMEOUT 300 LABELS "cli;hunt")
+
+# --- what others may see half made: by -O2 and each fifth form of instruction, and all of it
+add_test(NAME cli.hunt_updates COMMAND ${hunt}/updates_test.py ${PROJECT_BINARY_DIR})
+add_test(NAME cli.hunt_updates.all COMMAND ${hunt}/updates_test.py ${PROJECT_BINARY_DIR} all)
+set_tests_properties(cli.hunt_updates PROPERTIES TIMEOUT 900 LABELS "cli;hunt")
+set_tests_properties(cli.hunt_updates.all PROPERTIES TIMEOUT 5400 LABELS "cli;hunt;rest")

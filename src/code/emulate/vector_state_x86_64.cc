@@ -88,24 +88,67 @@ uint64_t hash_vectors(const ucontext_t& context) {
   return area ? hash_area(area, present_in(area)) : 0;
 }
 
-uint64_t hash_vectors_now() {
-  constexpr uint64_t kX87 = 1, kAvx = 4, kAvx512 = 0xe0, kMost = 2752;  // bytes, of all of these
+namespace {
+
+// What the system lets programs use of the processor's registers, of what is looked at here.
+constexpr uint64_t kX87 = 1, kSse = 2, kAvx = 4, kAvx512 = 0xe0;
+constexpr uint64_t kMostState = 2752;  // bytes, of all of these
+
+uint64_t enabled_state() {
   constexpr uint32_t kHasXsave = 1u << 27;
   static uint64_t enabled = 0;
   if (!enabled) {
-    uint32_t low = 2, high = 0;
+    uint32_t low = kSse, high = 0;
     if (sys::cpuid(1).c & kHasXsave) asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    enabled = low & (kX87 | 2 | kAvx | kAvx512);
+    enabled = low & (kX87 | kSse | kAvx | kAvx512);
   }
-  alignas(64) char area[kMost];
-  if (enabled == 2) {
+  return enabled;
+}
+
+// `area`: kMostState bytes, aligned to 64.
+void save_state(char* area, uint64_t enabled) {
+  if (enabled == kSse) {
     const LowVectors low = low_vectors_now();
     memcpy(area + kVectors, &low, sizeof low);
   } else {
     memset(area + kHeader, 0, 64);  // the instruction leaves parts of it as they were
     asm volatile("xsave64 (%0)" : : "r"(area), "a"(enabled), "d"(0) : "memory");
   }
+}
+
+// Where the component lies in that area. In a virtual machine to ask the processor takes long.
+uint64_t place_of_component(unsigned component) {
+  static uint32_t known[8];
+  if (!known[component]) known[component] = sys::cpuid(0xd, component).b;
+  return known[component];
+}
+
+}  // namespace
+
+uint64_t hash_vectors_now() {
+  alignas(64) char area[kMostState];
+  const uint64_t enabled = enabled_state();
+  save_state(area, enabled);
   return hash_area(area, enabled);
+}
+
+bool vector_now(unsigned number, uint8_t* to, uint64_t size) {
+  constexpr unsigned kUpper = 2, kUpperZmm = 6, kHighZmm = 7;  // components
+  alignas(64) char area[kMostState];
+  const uint64_t enabled = enabled_state();
+  const bool is_high = number >= 16;
+  if ((size > 16 && !(enabled & kAvx)) || ((is_high || size > 32) && !(enabled >> kHighZmm & 1)))
+    return false;
+  memset(area, 0, sizeof area);  // a component in its initial state is not stored
+  save_state(area, enabled);
+  if (is_high) {
+    memcpy(to, area + place_of_component(kHighZmm) + (number - 16) * 64, size);
+    return true;
+  }
+  memcpy(to, area + kVectors + number * 16, 16);
+  if (size > 16) memcpy(to + 16, area + place_of_component(kUpper) + number * 16, 16);
+  if (size > 32) memcpy(to + 32, area + place_of_component(kUpperZmm) + number * 32, 32);
+  return true;
 }
 
 }  // namespace weir::trap

@@ -21,4 +21,8 @@ struct LowVectors {
 LowVectors low_vectors(const ucontext_t& context);
 LowVectors low_vectors_now();
 
+// The first `size` bytes (16, 32 or 64) of the vector register of that number, as it is now. False:
+// this processor, or the system, has no such register.
+[[nodiscard]] bool vector_now(unsigned number, uint8_t* to, uint64_t size);
+
 }  // namespace weir::trap

@@ -124,7 +124,7 @@ bool find_mark(uint64_t rip, Mark& found, const Block*& block) {
 // is emptied, which a change of text does. Guarded by: the turn.
 struct Known {
   static constexpr uint8_t kNone = 0xff;
-  static constexpr uint64_t kBudgets = 3;  // 0, 1 and 2
+  static constexpr uint64_t kBudgets = kMaxWeight;
   uint64_t rip = 0;
   uint32_t flushes = 0;
   uint8_t weight = kNone;

@@ -20,13 +20,16 @@ bool counts_steps();
 void note_quiet_text(Range text);
 void forget_quiet_text();
 bool is_quiet_text(uint64_t address);
+// Text among it in which accesses are steps, too: what copies memory for the program.
+void note_copying_text(Range text);
 
 // How much the instruction counts: 1 or, where only steps count and it is none, 0. Where
 // instructions count, pause counts for the others of its time: who counts looks for a task that
-// waits. Where steps count, one that reads
-// memory and then writes it, and is not locked, is two steps: others may come in between, as they
-// may on another processor. `target`: of a direct branch.
-inline constexpr unsigned kMaxWeight = 2, kPauseWeight = 60;
+// waits. Where steps count, one that others may see half made is several: they may come in between,
+// as they may on another processor (sync/rules/parted.h). `target`: of a direct branch.
+inline constexpr unsigned kMaxWeight = 4, kPauseWeight = 60;
+inline constexpr unsigned kChangeWeight = 2;  // it reads memory, and then writes it, not locked
+inline constexpr unsigned kStringWeight = 4;  // rep movs, rep stos
 // The largest there is.
 inline unsigned max_weight() { return counts_steps() ? kMaxWeight : kPauseWeight; }
 unsigned weight_of(const Shape& shape, const uint8_t* code, Flow flow, uint64_t target);

@@ -58,6 +58,9 @@ struct FrameRule {
   int32_t rbp_offset = 0;  // of the caller's rbp from the CFA
 };
 
+// The function that the address lies in, by the table, up to where the next one begins; empty: not
+// known. Pure, but for `read`.
+Range find_function(const Text& text, uint64_t address, Read read);
 // The rule at `address` in the code of a file, by its table. Pure, but for `read`.
 FrameRule find_rule(const Text& text, uint64_t address, Read read);
 

@@ -283,8 +283,8 @@ class Execution {
   const uint64_t wanted_;
 };
 
-// The FDE that may cover the address; 0: none.
-uint64_t find_entry(const Text& text, uint64_t address, Read read) {
+// The FDE that may cover the address; 0: none. `covered`: from where it begins to the next one.
+uint64_t find_entry(const Text& text, uint64_t address, Read read, Range& covered) {
   uint8_t header[12];
   if (text.table_size < sizeof header || !read(header, text.table, sizeof header)) return 0;
   if (header[0] != 1 || header[1] == kOmitted || header[2] != kUdata4 ||
@@ -305,14 +305,24 @@ uint64_t find_entry(const Text& text, uint64_t address, Read read) {
     if (text.table + static_cast<uint64_t>(int64_t{row.start}) <= address) low = middle + 1;
     else high = middle;
   }
+  covered.limit = text.range.limit;
+  const auto start_of = [&] { return text.table + static_cast<uint64_t>(int64_t{row.start}); };
+  if (low < count && read(&row, rows + low * sizeof row, sizeof row)) covered.limit = start_of();
   if (!low || !read(&row, rows + (low - 1) * sizeof row, sizeof row)) return 0;
+  covered.start = start_of();
   return text.table + static_cast<uint64_t>(int64_t{row.entry});
 }
 
 }  // namespace
 
+Range find_function(const Text& text, uint64_t address, Read read) {
+  Range covered{};
+  return text.table && find_entry(text, address, read, covered) ? covered : Range{};
+}
+
 FrameRule find_rule(const Text& text, uint64_t address, Read read) {
-  const uint64_t at = find_entry(text, address, read);
+  Range covered{};
+  const uint64_t at = find_entry(text, address, read, covered);
   Entry entry, shared;
   if (!at || !entry.fetch(at, read)) return {};
   Bytes bytes = entry.reader();

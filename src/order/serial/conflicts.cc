@@ -3,6 +3,8 @@
 #include "base/hash.h"
 #include "base/sort.h"
 #include "code/decode/decoder.h"
+#include "code/decode/wide_store.h"
+#include "code/translate/counted.h"
 #include "order/serial/run.h"
 #include "sys/memory.h"
 #include "sys/syscall_x86_64.h"
@@ -55,16 +57,28 @@ bool looks_at_steps() { return g_looked < g_run.schedule.look && g_run.tasks > 1
 void look_at_step(const Position& at, const Frame& frame) {
   g_looked++;
   Instruction instruction;
-  if (!decode(frame.rip, instruction)) return;
+  Shape shape;
+  const auto* const code = reinterpret_cast<const uint8_t*>(frame.rip);
+  if (!decode(frame.rip, instruction) || !read_shape(code, kMaxInstructionSize, shape)) return;
+  const WideStore store = wide_store(shape, code);
+  const unsigned weight = translate::weight_at(frame.rip);
   const AccessList list = accesses_of(instruction, registers_of(frame), sys::fs_base(), 0);
   for (size_t i = 0; i < list.count; i++) {
     const Access& access = list.accesses[i];
-    if (!access.read || !access.written || instruction.is_locked) {
-      note(at, access.address, access.size, access.written);
+    const auto after = [&](uint64_t steps) {
+      return Position{at.number, at.event, at.step + steps};
+    };
+    if (weight > 1 && access.read && access.written) {  // several steps (code/translate/step.h)
+      note(at, access.address, access.size, false);
+      note(after(1), access.address, access.size, true);
       continue;
     }
-    note(at, access.address, access.size, false);  // two steps (code/translate/step.h)
-    note({at.number, at.event, at.step + 1}, access.address, access.size, true);
+    const unsigned parts = access.written && weight > 1 ? weight : 1;
+    for (unsigned part = 0; part < parts; part++) {
+      const uint64_t from = store.parts() == parts ? store.part(part) : 0;
+      const uint64_t limit = store.parts() == parts ? store.part(part + 1) : access.size;
+      note(after(part), access.address + from, limit - from, access.written);
+    }
   }
 }
 

@@ -32,6 +32,7 @@ const Modules& mapped() {
 const char* name_of(Reason reason) {
   switch (reason) {
     case Reason::kWithin: return "within";
+    case Reason::kParted: return "parted";
     case Reason::kStep:
     case Reason::kEvent:
     case Reason::kAfter: return "preempt";
@@ -51,7 +52,7 @@ void put_list(Text& text) {
     text.put("-\n");
     return;
   }
-  text.put("w1:list");
+  text.put("w2:list");
   bool any = false;
   const auto key = [&](const char* name) -> Text& {
     text.put(any ? "," : ":").put(name);
@@ -281,7 +282,7 @@ void write_log(End how, int value) {
   {
     Text text(g_run.log);
     text.put("weir-schedule 1\nschedule ");
-    text.put(g_run.memory->text[0] ? g_run.memory->text : "w1:default").put("\n");
+    text.put(g_run.memory->text[0] ? g_run.memory->text : "w2:default").put("\n");
     put_list(text);
     uint64_t number = 0;
     for (uint32_t i = 0; i < g_run.changes; i++) {

@@ -160,10 +160,10 @@ const char* parse_schedule(const char* text, Schedule& schedule, Switch* room, u
     at = reader.at();
     return what;
   };
-  if (!reader.take('w')) return fail("a schedule begins with w1:");
+  if (!reader.take('w')) return fail("a schedule begins with w2:");
   uint64_t version = 0;
-  if (!reader.number(version) || version != 1) return fail("this version of Weir knows w1 only");
-  if (!reader.take(':')) return fail("a schedule begins with w1:");
+  if (!reader.number(version) || version != 2) return fail("this version of Weir knows w2 only");
+  if (!reader.take(':')) return fail("a schedule begins with w2:");
   uint32_t name = 0;
   while (name < kNameCount && !reader.take(kNames[name])) name++;
   if (name == kNameCount)

@@ -15,6 +15,7 @@ inline constexpr uint64_t kNoStop = ~uint64_t{0} >> 1;
 enum class Reason : uint8_t {
   kStep,    // the task is about to make a step, all that it was given being made
   kWithin,  // likewise, and the step is what an instruction writes after it has read
+  kParted,  // likewise, and the step is the next part of what an instruction writes
   kEvent,   // it stands at an event, which it has not begun
   kAfter,   // it has just made an event
   kYields,  // likewise, and the event says that others are to go on
@@ -24,7 +25,10 @@ enum class Reason : uint8_t {
   kEnds,    // or has ended
 };
 
-inline bool is_step(Reason reason) { return reason == Reason::kStep || reason == Reason::kWithin; }
+inline bool is_within(Reason reason) {
+  return reason == Reason::kWithin || reason == Reason::kParted;
+}
+inline bool is_step(Reason reason) { return reason == Reason::kStep || is_within(reason); }
 
 // What a task is about to do to memory; of an event: the object that it is about.
 struct Touch {

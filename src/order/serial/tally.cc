@@ -22,7 +22,7 @@ Touch touch_of(const Task& task, Reason reason, uint64_t rip) {
   if (reason == Reason::kEvent)
     return task.frame->site == kUpcall ? Touch{task.frame->rsi, kObject, true} : Touch{};
   Instruction instruction;
-  const bool is_within = reason == Reason::kWithin;
+  const bool is_late = is_within(reason);
   if (!is_step(reason) || !decode(rip, instruction)) return {};
   Registers registers = registers_of(*task.frame);
   registers.rip = rip;
@@ -33,7 +33,7 @@ Touch touch_of(const Task& task, Reason reason, uint64_t rip) {
     if (touch.address && !access.written) continue;
     const bool changes = access.read && access.written && !instruction.is_locked;
     touch = {access.address, static_cast<uint32_t>(access.size),
-             access.written && (is_within || !changes)};
+             access.written && (is_late || !changes)};
   }
   return touch;
 }

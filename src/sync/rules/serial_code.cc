@@ -3,14 +3,13 @@
 //    counted each time that it comes in. (checked in count_executed)
 // 2. Program code that cannot be translated runs uncounted until the next event, with the turn: it
 //    is switched at events only. (not checkable: it is about code that is not there)
-// 3. An instruction that reads and then writes memory, and is not locked, is two steps. Where the
-//    turn may go away between them, the runtime executes it: it reads, perhaps waits for the turn,
-//    and writes what follows from what it has read. (not checkable: it is what Change does)
+// 3. An instruction that is several steps is made part by part, where the turn may go away between
+//    two of them (parted.h). If its last part is the processor's, its first steps were counted
+//    already: turn.counted is 1 more than they are. (checked in count_executed)
 
 #include "sync/rules/serial_code.h"
 
 #include "check/serial/races.h"
-#include "code/sites/atomic_op.h"
 #include "code/translate/counted.h"
 #include "code/translate/step.h"
 #include "control/control.h"
@@ -21,6 +20,7 @@
 #include "order/serial/serial.h"
 #include "order/serial/stores/store_buffer.h"
 #include "sync/event.h"
+#include "sync/rules/parted.h"
 #include "sync/turn.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
@@ -39,66 +39,61 @@ bool is_in_program_turn(const Task& task) {
 void count_executed(Task& task) {
   if (!task.turn.counted) return;
   WEIR_DEBUG_CHECK(shared().order.turn == task.id);  // invariant 1 of serial_code.cc
+  const uint64_t executed = translate::executed();
+  const uint64_t already = task.turn.counted - uint64_t{1};
+  WEIR_DEBUG_CHECK(already < translate::kMaxWeight);  // invariant 3 of serial_code.cc
   task.turn.counted = 0;
-  order::serial::note_steps(task, translate::executed());
+  // A signal may have come before the instruction was over.
+  order::serial::note_steps(task, executed > already ? executed - already : 0);
   translate::stop_counting();
 }
 
-// The instruction at frame.rip, step by step.
-class Change {
- public:
-  explicit Change(Frame& frame) : frame_(frame) {}
-
-  // False: it cannot be parted, or would fault.
-  bool read() {
-    if (!decode_change(reinterpret_cast<const void*>(frame_.rip), kMaxInstructionSize, frame_.rip,
-                       op_))
-      return false;
-    address_ = static_cast<long>(atomic_address(op_, frame_, sys::fs_base()));
-    return trap::from_program(&value_, address_, op_.size) == 0;
-  }
-  bool write() {
-    Frame after = frame_;
-    execute_atomic(op_, after, &value_);
-    if (trap::to_program(address_, &value_, op_.size) != 0) return false;
-    frame_ = after;
-    frame_.rip += op_.length;
-    frame_.shown = frame_.rip;
-    return true;
-  }
-
- private:
-  Frame& frame_;
-  AtomicOp op_;
-  long address_ = 0;
-  alignas(16) uint64_t value_[2] = {0, 0};
+// How far the task may go.
+struct Budget {
+  uint64_t steps = 0;
+  unsigned already = 0;     // of the first instruction: steps that were counted, and are in `steps`
+  bool is_checked = false;  // what it touches has been looked at: races are looked for
 };
 
-// One step is left, and the next instruction is two. False: it is to be executed as a whole.
-bool part(Task& task, Frame& frame, bool is_kept) {
-  Change change(frame);
-  if (!change.read()) return false;
+// The next instruction is `weight` steps, and fewer are left. Returns true if it is over; else it
+// is the processor's, and so many of its steps have been counted (`already`).
+bool part(Task& task, Frame& frame, unsigned weight, bool is_kept, unsigned& already) {
   // Its store is not delayed, so that those before it cannot be.
   if (stores::is_on()) stores::drain(task, stores::Cause::kCode, frame.rip);
-  order::serial::note_steps(task, 1);
-  while (order::serial::steps_to_go(task) == 0)
-    order::serial::pass_point(task, order::Reason::kWithin, frame.rip);
-  if (is_kept) order::serial::keep_step(task, frame, false, true);
-  if (!change.write()) return false;
-  order::serial::note_steps(task, 1);
+  const Frame before = frame;
+  Parted parted(frame);
+  if (is_kept && parted.is_store()) order::serial::keep_step(task, before, false, true);
+  while (order::serial::steps_to_go(task) < weight - already) {
+    const auto steps = static_cast<unsigned>(order::serial::steps_to_go(task));
+    if (steps == 0) {
+      order::serial::pass_point(task,
+                                !parted.is_parted() ? order::Reason::kStep
+                                : parted.is_store() ? order::Reason::kParted
+                                                    : order::Reason::kWithin,
+                                frame.rip);
+      continue;
+    }
+    already += steps;
+    parted.come_to(already);
+    order::serial::note_steps(task, steps);
+  }
+  if (is_kept) order::serial::keep_step(task, before, false, true);
+  if (!parted.finish(task.pending != 0)) return false;
+  order::serial::note_steps(task, weight - already);
   return true;
 }
 
 // How many steps the task is to be given where it stands, at least what the next instruction
-// counts; before that, it waits for the turn if it has none left. What the instruction touches has
-// been looked at then, if races are looked for (`is_checked`).
-uint64_t steps_from(Task& task, Frame& frame, bool& is_checked) {
+// counts; before that, it waits for the turn if it has none left.
+Budget budget_from(Task& task, Frame& frame) {
   using translate::kMaxWeight;
   frame.shown = frame.rip;
+  Budget budget;
   const auto given = [&](uint64_t steps) {
-    is_checked = races::is_on() && !races::runs_unseen(frame.rip);
-    if (is_checked) races::look(task, frame);
-    return steps;
+    budget.steps = steps;
+    budget.is_checked = races::is_on() && !races::runs_unseen(frame.rip);
+    if (budget.is_checked) races::look(task, frame);
+    return budget;
   };
   for (;;) {
     order::serial::watch(task, frame);
@@ -117,8 +112,13 @@ uint64_t steps_from(Task& task, Frame& frame, bool& is_checked) {
     if (is_kept) order::serial::keep_step(task, frame, true, weight <= steps);
     if (is_watched) order::serial::look_at_next_step(task, frame);
     if (weight <= steps) return given(weight);
-    given(steps);
-    if (!part(task, frame, is_kept)) return kMaxWeight;
+    given(0);
+    if (part(task, frame, weight, is_kept, budget.already)) {
+      budget.already = 0;
+      continue;
+    }
+    budget.steps = weight;
+    return budget;
   }
 }
 
@@ -208,20 +208,21 @@ constinit Serial g_serial;
 
 void Serial::go_out(Task& task, Frame& frame) {
   if (!is_in_program_turn(task)) return;
-  uint64_t steps;
-  bool has_stopped = false, is_checked = false;
+  Budget budget;
+  bool has_stopped = false;
   for (;;) {
-    steps = steps_from(task, frame, is_checked);
-    if (!stores::is_on()) break;
-    const Delaying how = go_out_delaying(task, frame, steps, has_stopped);
+    budget = budget_from(task, frame);
+    if (!stores::is_on() || budget.already) break;  // what is half made goes on
+    const Delaying how = go_out_delaying(task, frame, budget.steps, has_stopped);
     if (how == Delaying::kLeaves) return;
     if (how == Delaying::kGoesOn) break;
   }
-  const uint64_t at = is_checked ? translate::enter_single(task, frame.rip, steps)
-                                 : translate::enter_exactly(task, frame.rip, steps);
+  const bool is_one = budget.is_checked || (budget.already && stores::is_on());
+  const uint64_t at = is_one ? translate::enter_single(task, frame.rip, budget.steps)
+                             : translate::enter_exactly(task, frame.rip, budget.steps);
   if (at) {
     frame.rip = at;
-    task.turn.counted = 1;
+    task.turn.counted = 1 + budget.already;
   } else if (races::is_on() && !translate::is_exit(frame.rip)) {
     view::checked::serial::give_up();
   }

@@ -36,6 +36,7 @@ std::string way_words(const LoggedSwitch& left, const ToldPlace& place) {
   if (left.reason == "spin") return fmt::format("until it waits in a loop {} {}", in, where);
   if (left.reason == "within")
     return fmt::format("until it is within {}, between reading and writing", where);
+  if (left.reason == "parted") return fmt::format("until it has written a part {} {}", in, where);
   return fmt::format("to {}", where);
 }
 

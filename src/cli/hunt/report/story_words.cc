@@ -80,6 +80,7 @@ std::string stop_words(const ToldSwitch& one) {
   if (reason == "yield") return fmt::format("yields {} {}", is_inside ? "in" : "at", where);
   if (reason == "spin") return fmt::format("waits in a loop {} {}", is_inside ? "in" : "at", where);
   if (reason == "within") return fmt::format("stops within {}, between reading and writing", where);
+  if (reason == "parted") return fmt::format("stops within {}, having written a part", where);
   if (is_inside && is_one_event(one.place))
     return fmt::format("stops {} {}", one.logged.at.instructions == 0 ? "after" : "before", where);
   return fmt::format("stops {} {}", is_inside ? "in" : "at", where);

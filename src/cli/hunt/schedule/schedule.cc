@@ -11,7 +11,7 @@
 namespace weir::cli::hunt {
 namespace {
 
-constexpr std::string_view kVersion = "w1";
+constexpr std::string_view kVersion = "w2";
 constexpr std::array kNames = {"default", "random", "pct", "pos", "pb", "race", "surw", "list"};
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
@@ -76,12 +76,12 @@ Schedule parsed_schedule(std::string_view text) {
   if (fields.front() != kVersion) {
     const bool is_newer = fields.front().size() > 1 && fields.front().front() == 'w' &&
                           fields.front().find_first_not_of("0123456789", 1) == std::string::npos;
-    refuse(text, is_newer ? fmt::format("it is of version {}, and this weir knows w1 alone: use "
+    refuse(text, is_newer ? fmt::format("it is of version {}, and this weir knows w2 alone: use "
                                         "the weir that printed it",
                                         fields.front())
-                          : "it begins with w1:");
+                          : "it begins with w2:");
   }
-  if (fields.size() < 2 || fields.size() > 4) refuse(text, "it is w1:NAME:KEYS:SWITCHES");
+  if (fields.size() < 2 || fields.size() > 4) refuse(text, "it is w2:NAME:KEYS:SWITCHES");
   Schedule schedule;
   schedule.name = fields[1];
   if (std::ranges::find(kNames, schedule.name) == kNames.end())

@@ -1,5 +1,5 @@
-// The string that names a schedule of Order serial: "w1:pct:seed=7,depth=3", or
-// "w1:list:2.14.350>1+1.20.0>2", which names each switch. Whatever else a run of the same program
+// The string that names a schedule of Order serial: "w2:pct:seed=7,depth=3", or
+// "w2:list:2.14.350>1+1.20.0>2", which names each switch. Whatever else a run of the same program
 // with the same input does follows from it.
 #pragma once
 
@@ -36,7 +36,7 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
-inline constexpr const char* kDefaultSchedule = "w1:default";
+inline constexpr const char* kDefaultSchedule = "w2:default";
 
 // Throws Failure, which says what of `text` is no schedule.
 Schedule parsed_schedule(std::string_view text);
