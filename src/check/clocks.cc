@@ -171,7 +171,9 @@ void learn_live(ThreadState& thread, const ThreadState& other) {
 
 void join_slots(ThreadState& thread, uint64_t slots) {
   slots &= ~(uint64_t{1} << thread.slot);
-  if (!slots) return;
+  // In pass kOrders those tasks would have to close what they have touched, in their processes. So
+  // less is known there, and more pages are looked at in the next pass.
+  if (!slots || found().pass == findings::Pass::kOrders) return;
   State& s = state();
   for (uint64_t rest = slots; rest; rest &= rest - 1) {
     const int slot = __builtin_ctzll(rest);
@@ -272,6 +274,7 @@ void on_release(uint64_t object) {
     sync.epoch = thread.now.epoch(thread.slot);
   }
   end_epoch(thread);
+  if (g_replayed) replay::close_touched();
 }
 
 // Readers are not ordered by each other: what they release goes to writers only, by a name of its
@@ -334,6 +337,7 @@ void create(Task& creator, Task& task) {
   step(to);
   to.joined_at = to.now.clock[to.slot];
   step(from);
+  if (g_replayed) replay::close_touched();
   to.stack = to.stack_known = 0;
   to.creator = creator.id;
   to.creator_creation = creator.identity.creation;

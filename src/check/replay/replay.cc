@@ -79,6 +79,7 @@ void start(Task& task) {
   begin_first(task);
   __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
   g_borrowed_count = g_untrapped_count = 0;
+  close_touched();
   happens::g_replayed = true;
   happens::g_checked = true;
   hazards::g_looks_for = found().hazards & hazards::kInReplays;
@@ -99,11 +100,26 @@ bool is_trapped(uint64_t address) {
   const Touched* touched = find(address, false);
   if (touched && (touched->flags & findings::kTouchedAsCode)) return false;
   if (found().pass == Pass::kNotes) return true;
-  constexpr uint32_t kMatters = findings::kTouchedBySeveral | findings::kTouchedToWrite;
-  return touched && (touched->flags & kMatters) == kMatters;
+  constexpr uint32_t kMatters = findings::kTouchedBySeveral | findings::kTouchedToWrite,
+                     kAll = kMatters | findings::kTouchedInNoOrder;
+  const uint32_t flags = touched ? touched->flags & kAll : 0;
+  return flags == (found().pass == Pass::kOrders ? kMatters : kAll);
 }
 
+namespace {
+
+void note_order(const Task& task, uint64_t address, uint64_t size, bool writes) {
+  for (uint64_t at = page_down(address); at < address + size; at += kPageSize) {
+    if (!is_ours(at) || !is_trapped(at) || is_in_order(task, at, writes)) continue;
+    if (Touched* touched = find(at, false))
+      __atomic_fetch_or(&touched->flags, findings::kTouchedInNoOrder, __ATOMIC_RELEASE);
+  }
+}
+
+}  // namespace
+
 void note(const Task& task, uint64_t address, uint64_t size, bool writes) {
+  if (found().pass == Pass::kOrders) return note_order(task, address, size, writes);
   for (uint64_t at = page_down(address); at < address + size; at += kPageSize) {
     if (!is_ours(at)) continue;
     Touched* touched = find(at, true);
@@ -129,6 +145,11 @@ void open(uint64_t address, bool to_write) {
   map_closed(at, kPageSize, to_write);
 }
 
+void open_noted(uint64_t address, bool to_write) {
+  if (found().pass != Pass::kOrders) return open(address, to_write);
+  if (is_trapped(address)) open_touched(page_down(address), to_write);
+}
+
 namespace {
 
 // Each page of it that is looked at.
@@ -148,7 +169,7 @@ void each_trapped(const Access& access, Act act) {
 
 void check_access(const AccessSite& site, const Access& access) {
   Task& task = self();
-  if (pass() == Pass::kNotes)
+  if (pass() != Pass::kChecks)
     return note(task, access.address, access.size, access.kind & findings::kWrite);
   ThreadState& thread = thread_of(task);
   end_joined_epoch(thread);

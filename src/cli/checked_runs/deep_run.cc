@@ -9,6 +9,7 @@
 #include "cli/common/messages.h"
 #include "cli/launch/child.h"
 #include "cli/races/hazards.h"
+#include "cli/recorder/noted_pages.h"
 #include "cli/recorder/recorded_run.h"
 #include "cli/recorder/replayed_run.h"
 #include "recording/directory.h"
@@ -70,10 +71,7 @@ EndOfRun deep_run(const OneRun& one, uint32_t count, Checker& checker) {
   }
   refuse_other_world(recording);
 
-  FindingsMemory notes;
   const FindingsMemory found;
-  notes.findings().pass = findings::Pass::kNotes;
-  found.findings().pass = findings::Pass::kChecks;
   found.findings().hazards = kReplayedHazards;
   ReplayOptions replay;
   Replayed replayed{};
@@ -81,9 +79,8 @@ EndOfRun deep_run(const OneRun& one, uint32_t count, Checker& checker) {
     replayed = how;
     return 0;
   };
-  replay_once(replay, recording, "/dev/null", {&notes, true, note_end});
+  replayed.interrupt = note_pages(recording, found);
   if (!replayed.interrupt) {
-    found.take_touched(notes);
     replay.verify = true;
     checker.begin_run(found.reader(), count, options_of(one.plan));
     replay_once(replay, recording, one.log, {&found, true, [&](const Replayed& how) {
