@@ -67,7 +67,7 @@ void begin(ThreadState& thread, const Task& task) {
   thread.closed_seen = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
   thread.borrowed_count = thread.library_orders = thread.is_joined = thread.is_over = 0;
   thread.cached_count = thread.cached_pages = thread.opened_count = thread.next_page = 0;
-  thread.window = thread.checked_count = thread.work_calls = 0;
+  thread.window = thread.checked_count = thread.foreign_count = thread.work_calls = 0;
   thread.has_all_keys = 1;  // its thread begins in the runtime
   thread.stop_asked = thread.stands = thread.key_borrowed_count = thread.cache_misses =
       thread.is_register_old = 0;

@@ -184,16 +184,27 @@ bool is_touched_often(uint64_t page) {
   return ++entry.count > kOften;
 }
 
+// The program's, or made on its account.
+bool counts(const InstructionAccesses& accesses) {
+  return !view::checked::is_ignored(accesses.site.rip) || replay::orders() ||
+         replay::call_at(accesses.site.general[4]);
+}
+
+// So many accesses that the rest go by untrapped until the task's next event.
+bool is_long_stretch(const Task& task, const InstructionAccesses& accesses) {
+  const bool is_long = replay::is_long_stretch(task);
+  return replay::is_long_foreign_stretch(task, !counts(accesses)) || is_long;
+}
+
 // The instruction counts, or it has been tried often enough not to: notes it and opens its pages.
 bool notes(Task& task, const InstructionAccesses& accesses) {
   constexpr uint32_t kMaxForeign = 4096;
-  const bool counts = !view::checked::is_ignored(accesses.site.rip) || replay::orders() ||
-                      replay::call_at(accesses.site.general[4]);
-  g_foreign = counts ? 0 : g_foreign + 1;
+  const bool is_own = counts(accesses);
+  g_foreign = is_own ? 0 : g_foreign + 1;
   bool is_often = g_foreign >= kMaxForeign;
-  if (!counts)
+  if (!is_own)
     each_page(accesses, [&](uint64_t at, const Access&) { is_often |= is_touched_often(at); });
-  if (!counts && !is_often) return false;
+  if (!is_own && !is_often) return false;
   each_page(accesses, [&](uint64_t at, const Access& access) {
     replay::note(task, at, 1, writes(access));
     replay::open_noted(at, writes(access));
@@ -256,7 +267,7 @@ static bool on_replayed_fault(Task& task, uint64_t address, ucontext_t& context)
   } else if (replay::pass() != findings::Pass::kChecks && notes(task, accesses)) {
     go_on(task, context);
   } else if (!g_steps && !task.spin.stepping && replay::pass() == findings::Pass::kChecks &&
-             replay::is_long_stretch(task)) {
+             is_long_stretch(task, accesses)) {
     each_page(accesses, [&](uint64_t at, const Access&) {
       if (replay::is_trapped(at)) replay::open_untrapped(at, coherent::has(task, at, true));
     });

@@ -24,7 +24,7 @@ constexpr uint32_t kMaxPages = 64;
 uint64_t g_untrapped[kMaxPages];  // lowest bit: it may write there
 uint32_t g_untrapped_count = 0;
 uint64_t g_stretch = 0;
-uint32_t g_stretch_looks = 0;
+uint32_t g_stretch_looks = 0, g_foreign_looks = 0;
 uint64_t g_borrowed[kMaxPages];
 uint32_t g_borrowed_count = 0;
 
@@ -205,9 +205,19 @@ bool is_long_stretch(const Task& task) {
                         : checked_count < 4'000'000 ? 5'000
                                                     : 1'000;
   const uint64_t stretch = task.recorded.entries + task.spent.counters.events;
-  if (stretch != g_stretch) g_stretch_looks = 0;
+  if (stretch != g_stretch) g_stretch_looks = g_foreign_looks = 0;
   g_stretch = stretch;
   return ++g_stretch_looks > most;
+}
+
+bool is_long_foreign_stretch(const Task& task, bool is_foreign) {
+  if (!is_foreign) {
+    g_foreign_looks = 0;
+    return false;
+  }
+  const uint64_t foreign_count = thread_of(task).foreign_count++;
+  const uint32_t most = foreign_count < 10'000 ? 1'000 : foreign_count < 100'000 ? 100 : 16;
+  return ++g_foreign_looks > most;
 }
 
 void open_untrapped(uint64_t address, bool to_write) {

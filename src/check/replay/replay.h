@@ -40,6 +40,9 @@ void note_code(uint64_t address);
 // that the task comes to. What it may learn there it has learnt when that begins; what it may tell
 // others there is what it knew when that ends: publish(), before anybody can get a page of its.
 bool is_long_stretch(const Task& task);  // counts
+// Likewise where the C library works on its own account for long, as regexec() does on what others
+// search with: what it does there is not checked anyway.
+bool is_long_foreign_stretch(const Task& task, bool is_foreign);
 void open_untrapped(uint64_t address, bool to_write);
 void publish();
 
