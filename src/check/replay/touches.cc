@@ -1,8 +1,9 @@
 // Which of the pages that several tasks touch they touch in no order (pass kOrders).
 //
-// Most such pages are handed over: one task fills them, and another gets them by a creation, a lock,
-// a join or a pipe. No two accesses to such a page race, whatever bytes they touch. So pass kChecks
-// need not look at each of them, at microseconds apiece: it looks at the pages that are left.
+// Most such pages are handed over: one task fills them, and another gets them by a creation, a
+// lock, a join or a pipe. No two accesses to such a page race, whatever bytes they touch. So pass
+// kChecks need not look at each of them, at microseconds apiece: it looks at the pages that are
+// left.
 //
 // Here a page counts as one variable, by FastTrack's rule (base/vector_clock.h). An access is noted
 // once in each epoch of its task, at a fault. Then the task has the page open until it releases
@@ -59,9 +60,8 @@ bool is_in_order(const Task& task, uint64_t page_start, bool writes) {
   const SpinGuard guard(page.lock);
   PageTouches* const touches = touches_of(page);
   if (!touches) return false;
-  const Epoch other =
-      writes ? touches->history.on_write(thread.slot, thread.now, &touches->readers)
-             : touches->history.on_read(thread.slot, thread.now, &touches->readers);
+  const Epoch other = writes ? touches->history.on_write(thread.slot, thread.now, &touches->readers)
+                             : touches->history.on_read(thread.slot, thread.now, &touches->readers);
   return !other.is_set();
 }
 

@@ -22,9 +22,9 @@ bool emulate_repeated(ucontext_t& context);
 // operand; 0: it is none of these, or an element lies on two pages. REQUIRES: it is about to make
 // one.
 uint64_t repeated_on_pages(const ucontext_t& context);
-// Carries out so much of it, in the backing if it lies there. Returns false, having done nothing, if
-// the program would come to a fault. REQUIRES: `size` is from repeated_on_pages(), signals that come
-// now are only noted.
+// Carries out so much of it, in the backing if it lies there. Returns false, having done nothing,
+// if the program would come to a fault. REQUIRES: `size` is from repeated_on_pages(), signals that
+// come now are only noted.
 bool repeat_on_pages(ucontext_t& context, uint64_t size);
 
 // The bytes that what is left of a repeated string instruction will access, `from` empty if that

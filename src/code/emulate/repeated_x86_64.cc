@@ -126,7 +126,8 @@ uint64_t repeated_on_pages(const ucontext_t& context) {
 
 bool repeat_on_pages(ucontext_t& context, uint64_t size) {
   auto& gregs = context.uc_mcontext.gregs;
-  const auto to = static_cast<uint64_t>(gregs[REG_RDI]), from = static_cast<uint64_t>(gregs[REG_RSI]);
+  const auto to = static_cast<uint64_t>(gregs[REG_RDI]),
+             from = static_cast<uint64_t>(gregs[REG_RSI]);
   RepeatedKind kind;
   uint64_t to_above = 0, from_above = 0;
   if (!find_repeated(context, kind) || !find_above(to, size, true, to_above) ||
