@@ -1,5 +1,6 @@
 // Executing one common instruction of the program's for it: moves, and arithmetic, between
 // registers and memory that its process has not mapped.
+// Implemented in emulate_x86_64.cc and repeated_x86_64.cc.
 #pragma once
 
 #include <stdint.h>
