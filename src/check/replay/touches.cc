@@ -25,8 +25,6 @@ namespace weir::view::checked::replay {
 
 namespace {
 
-using findings::Pass;
-
 struct alignas(64) PageTouches {
   SpinLock lock;
   History<kSlots> history;
