@@ -19,7 +19,6 @@
 
 #include "interpose/loading.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 
@@ -34,7 +33,9 @@ namespace weir::interpose {
 
 namespace {
 
-constexpr int kDeepBind = 8;  // RTLD_DEEPBIND
+// The loader's header declares its functions as they are there.
+constexpr int kDeepBind = 8;                            // RTLD_DEEPBIND
+constexpr uint64_t kDefault = 0, kNext = ~uint64_t{0};  // RTLD_DEFAULT, RTLD_NEXT
 
 pthread_mutex_t g_loading = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
@@ -76,11 +77,14 @@ bool may_depend_on_caller(const char* name) {
 }
 
 // Names that the caller's own library or the next one gives.
-bool is_of_caller(void* handle) { return handle == RTLD_DEFAULT || handle == RTLD_NEXT; }
+bool is_of_caller(void* handle) {
+  const auto number = reinterpret_cast<uint64_t>(handle);
+  return number == kDefault || number == kNext;
+}
 
 using Open = void*(const char*, int);
 using Close = int(void*);
-using Describe = int(const void*, Dl_info*);
+using Describe = int(const void*, void*);
 
 Open* g_open;
 Close* g_close;
@@ -109,7 +113,7 @@ struct Found {
 void* ours_for(void* found, const char* name) {
   if (!runtime::is_libc_text(reinterpret_cast<uint64_t>(found))) return found;
   // In the order in which the loader itself looks; libc, at least, has the name.
-  void* const first = libc::look_up()(RTLD_DEFAULT, name);
+  void* const first = libc::look_up()(nullptr, name);
   return page::own_image().contains(reinterpret_cast<uint64_t>(first)) ? first : found;
 }
 
@@ -152,7 +156,7 @@ WEIR_EXPORT int dlclose(void* library) {
   return weir::interpose::known(weir::interpose::g_close, "dlclose")(library);
 }
 
-WEIR_EXPORT int dladdr(const void* address, Dl_info* found) noexcept {
+WEIR_EXPORT int dladdr(const void* address, void* found) noexcept {
   const weir::interpose::LoadingScope scope;
   return weir::interpose::known(weir::interpose::g_describe, "dladdr")(address, found);
 }

@@ -35,6 +35,7 @@
 #include "signal/timers.h"
 #include "sync/event.h"
 #include "sync/turn_rules.h"
+#include "sys/float_x86_64.h"
 #include "sys/libc.h"
 #include "sys/report.h"
 #include "view/view.h"
@@ -467,12 +468,7 @@ void take_timer_overruns(siginfo_t* info) {
 }
 
 void on_signal(int signal, siginfo_t* info, void* context_pointer) {
-  // The program may have asked for SIGBUS where an access is not aligned (the flag AC), and the
-  // kernel leaves the flag set here.
-  asm volatile(
-      "lea -128(%%rsp),%%rsp\n\tpushfq\n\tandl $~0x40000,(%%rsp)\n\tpopfq\n\t"
-      "lea 128(%%rsp),%%rsp" ::
-          : "memory", "cc");
+  sys::allow_unaligned_accesses();
   // Invariants 1 and 6 of signals.cc.
   WEIR_DEBUG_CHECK(is_on_own_signal_stack(&context_pointer) && is_as_itself());
   const Arrived arrived{self(), signal, info, static_cast<ucontext_t*>(context_pointer)};

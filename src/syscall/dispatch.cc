@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "base/bytes.h"
 #include "check/calls/call_order.h"
 #include "check/core/attach.h"
 #include "check/core/happens_before.h"
