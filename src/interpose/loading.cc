@@ -33,9 +33,7 @@ namespace weir::interpose {
 
 namespace {
 
-// The loader's header declares its functions as they are there.
-constexpr int kDeepBind = 8;                            // RTLD_DEEPBIND
-constexpr uint64_t kDefault = 0, kNext = ~uint64_t{0};  // RTLD_DEFAULT, RTLD_NEXT
+constexpr int kDeepBind = 8;  // RTLD_DEEPBIND
 
 pthread_mutex_t g_loading = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
@@ -77,14 +75,11 @@ bool may_depend_on_caller(const char* name) {
 }
 
 // Names that the caller's own library or the next one gives.
-bool is_of_caller(void* handle) {
-  const auto number = reinterpret_cast<uint64_t>(handle);
-  return number == kDefault || number == kNext;
-}
+bool is_of_caller(void* handle) { return handle == RTLD_DEFAULT || handle == RTLD_NEXT; }
 
 using Open = void*(const char*, int);
 using Close = int(void*);
-using Describe = int(const void*, void*);
+using Describe = int(const void*, Dl_info*);
 
 Open* g_open;
 Close* g_close;
@@ -113,7 +108,7 @@ struct Found {
 void* ours_for(void* found, const char* name) {
   if (!runtime::is_libc_text(reinterpret_cast<uint64_t>(found))) return found;
   // In the order in which the loader itself looks; libc, at least, has the name.
-  void* const first = libc::look_up()(nullptr, name);
+  void* const first = libc::look_up()(RTLD_DEFAULT, name);
   return page::own_image().contains(reinterpret_cast<uint64_t>(first)) ? first : found;
 }
 
@@ -156,7 +151,7 @@ WEIR_EXPORT int dlclose(void* library) {
   return weir::interpose::known(weir::interpose::g_close, "dlclose")(library);
 }
 
-WEIR_EXPORT int dladdr(const void* address, void* found) noexcept {
+WEIR_EXPORT int dladdr(const void* address, Dl_info* found) noexcept {
   const weir::interpose::LoadingScope scope;
   return weir::interpose::known(weir::interpose::g_describe, "dladdr")(address, found);
 }
