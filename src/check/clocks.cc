@@ -67,7 +67,7 @@ void begin(ThreadState& thread, const Task& task) {
   thread.closed_seen = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
   thread.borrowed_count = thread.library_orders = thread.is_joined = thread.is_over = 0;
   thread.cached_count = thread.cached_pages = thread.opened_count = thread.next_page = 0;
-  thread.window = thread.checked_count = thread.foreign_count = thread.work_calls = 0;
+  thread.window = thread.checked_count = thread.work_calls = 0;
   thread.has_all_keys = 1;  // its thread begins in the runtime
   thread.stop_asked = thread.stands = thread.key_borrowed_count = thread.cache_misses =
       thread.is_register_old = 0;
@@ -171,9 +171,7 @@ void learn_live(ThreadState& thread, const ThreadState& other) {
 
 void join_slots(ThreadState& thread, uint64_t slots) {
   slots &= ~(uint64_t{1} << thread.slot);
-  // In pass kOrders those tasks would have to close what they have touched, in their processes. So
-  // less is known there, and more pages are looked at in the next pass.
-  if (!slots || found().pass == findings::Pass::kOrders) return;
+  if (!slots) return;
   State& s = state();
   for (uint64_t rest = slots; rest; rest &= rest - 1) {
     const int slot = __builtin_ctzll(rest);
@@ -274,7 +272,6 @@ void on_release(uint64_t object) {
     sync.epoch = thread.now.epoch(thread.slot);
   }
   end_epoch(thread);
-  if (g_replayed) replay::close_touched();
 }
 
 // Readers are not ordered by each other: what they release goes to writers only, by a name of its
@@ -337,7 +334,6 @@ void create(Task& creator, Task& task) {
   step(to);
   to.joined_at = to.now.clock[to.slot];
   step(from);
-  if (g_replayed) replay::close_touched();
   to.stack = to.stack_known = 0;
   to.creator = creator.id;
   to.creator_creation = creator.identity.creation;

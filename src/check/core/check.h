@@ -67,9 +67,6 @@ namespace replay {
 // In a replay that is checked: an access of program code, with a right to its pages. Implemented in
 // check/replay/replay.cc.
 void check_access(const AccessSite& site, const Access& access);
-// The current task's clock goes to others: what it does from here on to pages that it has touched
-// is to be noted anew. Implemented in check/replay/touches.cc.
-void close_touched();
 }  // namespace replay
 namespace serial {
 // Under Order serial, where accesses are looked at. The memory is another's from here on.

@@ -160,7 +160,6 @@ struct ThreadState {  // of a task, by its id
   uint32_t borrowed_count;
   uint32_t library_orders;
   uint64_t checked_count;  // in a replay: how many accesses of its were checked
-  uint64_t foreign_count;  // in a replay: how many the C library made of its own
   uint64_t next_page;  // where its last new pages end: if it goes on there, it gets several at once
   uint32_t window;     // as many
   uint64_t ended_seen[kSlots];      // State::ended_count, as far as it has been joined

@@ -196,10 +196,9 @@ struct Cell {
   uint32_t last_count, unused;
 };
 
-// A replay that is checked runs three times. The first run notes which tasks touch which page. The
-// second notes which of the pages that several tasks touch they touch in no order. The third checks
-// every access to those.
-enum class Pass : uint32_t { kNone, kNotes, kOrders, kChecks };
+// A replay that is checked runs twice. The first run notes which tasks touch which page. The second
+// checks every access to the pages that several tasks touch.
+enum class Pass : uint32_t { kNone, kNotes, kChecks };
 
 // Which tasks have touched a page of a process. An element is claimed once, by its key.
 struct Touched {
@@ -207,8 +206,7 @@ struct Touched {
   uint32_t toucher;  // TaskIdentity::creation + 1 of the first
   uint32_t flags;
 };
-inline constexpr uint32_t kTouchedBySeveral = 1, kTouchedToWrite = 2, kTouchedAsCode = 4,
-                          kTouchedInNoOrder = 8;
+inline constexpr uint32_t kTouchedBySeveral = 1, kTouchedToWrite = 2, kTouchedAsCode = 4;
 inline constexpr uint32_t kMaxTouched = 1 << 20;
 
 // Memory that the program has mapped shared and may write, which is not looked at.

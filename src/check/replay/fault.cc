@@ -5,9 +5,9 @@
 //    recorded event, and the instruction begins again, as it did then. The processor names the page
 //    at which it would have faulted then, or one that is closed; if the task lacks several others,
 //    it is the first of them.
-// 2. The task has the right to all of its pages. In passes kNotes and kOrders the access is noted,
-//    and the pages are opened. In pass kChecks the accesses are checked, and the instruction is
-//    executed: on the backing, or in a single step with its pages open.
+// 2. The task has the right to all of its pages. In pass kNotes the access is noted, and the pages
+//    are opened. In pass kChecks the accesses are checked, and the instruction is executed: on the
+//    backing, or in a single step with its pages open.
 //
 // Nothing of 2 is an event, and nothing of it is seen afterwards. The task goes on as it would
 // have: also to an execution point that the recording names next (seek_point), and under a probe
@@ -95,9 +95,6 @@ void open_for_step(const Task& task, const InstructionAccesses& accesses) {
   if (!g_steps) g_stepped_count = 0;
   g_steps = true;
   each_page(accesses, [&](uint64_t at, const Access&) {
-    for (uint32_t i = 0; i < g_stepped_count; i++) {
-      if (g_stepped[i] == at) return;
-    }
     if (g_stepped_count == kMaxStepped) return;
     replay::open(at, coherent::has(task, at, true));
     g_stepped[g_stepped_count++] = at;
@@ -152,24 +149,6 @@ void check_accesses(InstructionAccesses& accesses) {
   }
 }
 
-// A repeated string instruction is taken as far as its pages go, to all of which the task has a
-// right, if its next element is. `accesses` becomes that. Returns its size; 0: it is none.
-uint64_t take_repeated(const ucontext_t& context, InstructionAccesses& accesses) {
-  if (g_steps || self().spin.stepping || !accesses.is_listed || !accesses.instruction ||
-      accesses.instruction->repeat != Repeat::kCounted)
-    return 0;
-  const uint64_t size = repeated_on_pages(context);
-  for (uint32_t i = 0; i < accesses.count && size; i++) accesses.access[i].size = size;
-  return size;
-}
-
-// Executes the instruction, or so much of it. False: it has to be done by a single step.
-bool carry_out(ucontext_t& context, const InstructionAccesses& accesses, uint64_t repeated) {
-  if (repeated) return repeat_on_pages(context, repeated);
-  return accesses.is_listed && accesses.count == 1 && !g_steps &&
-         emulate(context, accesses.access[0].address, accesses.access[0].size);
-}
-
 // How often a page was touched by instructions that do not count, each of which is a step of its
 // own. Where they are many, the page is opened: then it counts as the task's, which costs the
 // second pass something, and nothing else.
@@ -184,30 +163,19 @@ bool is_touched_often(uint64_t page) {
   return ++entry.count > kOften;
 }
 
-// The program's, or made on its account.
-bool counts(const InstructionAccesses& accesses) {
-  return !view::checked::is_ignored(accesses.site.rip) || replay::orders() ||
-         replay::call_at(accesses.site.general[4]);
-}
-
-// So many accesses that the rest go by untrapped until the task's next event.
-bool is_long_stretch(const Task& task, const InstructionAccesses& accesses) {
-  const bool is_long = replay::is_long_stretch(task);
-  return replay::is_long_foreign_stretch(task, !counts(accesses)) || is_long;
-}
-
 // The instruction counts, or it has been tried often enough not to: notes it and opens its pages.
 bool notes(Task& task, const InstructionAccesses& accesses) {
   constexpr uint32_t kMaxForeign = 4096;
-  const bool is_own = counts(accesses);
-  g_foreign = is_own ? 0 : g_foreign + 1;
+  const bool counts = !view::checked::is_ignored(accesses.site.rip) || replay::orders() ||
+                      replay::call_at(accesses.site.general[4]);
+  g_foreign = counts ? 0 : g_foreign + 1;
   bool is_often = g_foreign >= kMaxForeign;
-  if (!is_own)
+  if (!counts)
     each_page(accesses, [&](uint64_t at, const Access&) { is_often |= is_touched_often(at); });
-  if (!is_own && !is_often) return false;
+  if (!counts && !is_often) return false;
   each_page(accesses, [&](uint64_t at, const Access& access) {
     replay::note(task, at, 1, writes(access));
-    replay::open_noted(at, writes(access));
+    replay::open(at, writes(access));
   });
   return true;
 }
@@ -264,18 +232,18 @@ static bool on_replayed_fault(Task& task, uint64_t address, ucontext_t& context)
   } else if (!replay::is_trapped(address)) {
     coherent::on_fault(task, address, to_write);  // maps it
     go_on(task, context);
-  } else if (replay::pass() != findings::Pass::kChecks && notes(task, accesses)) {
+  } else if (replay::pass() == findings::Pass::kNotes && notes(task, accesses)) {
     go_on(task, context);
   } else if (!g_steps && !task.spin.stepping && replay::pass() == findings::Pass::kChecks &&
-             is_long_stretch(task, accesses)) {
+             replay::is_long_stretch(task)) {
     each_page(accesses, [&](uint64_t at, const Access&) {
       if (replay::is_trapped(at)) replay::open_untrapped(at, coherent::has(task, at, true));
     });
     go_on(task, context);
   } else {
-    const uint64_t repeated = take_repeated(context, accesses);
     if (!g_steps) check_accesses(accesses);
-    if (carry_out(context, accesses, repeated)) {
+    const bool is_one = accesses.is_listed && accesses.count == 1 && !g_steps;
+    if (is_one && emulate(context, accesses.access[0].address, accesses.access[0].size)) {
       constexpr greg_t kResumeFlag = 0x10000;  // of the fault
       gregs[REG_EFL] &= ~kResumeFlag;
       if (!task.spin.stepping) go_on(task, context);

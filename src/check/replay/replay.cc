@@ -24,7 +24,7 @@ constexpr uint32_t kMaxPages = 64;
 uint64_t g_untrapped[kMaxPages];  // lowest bit: it may write there
 uint32_t g_untrapped_count = 0;
 uint64_t g_stretch = 0;
-uint32_t g_stretch_looks = 0, g_foreign_looks = 0;
+uint32_t g_stretch_looks = 0;
 uint64_t g_borrowed[kMaxPages];
 uint32_t g_borrowed_count = 0;
 
@@ -79,7 +79,6 @@ void start(Task& task) {
   begin_first(task);
   __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
   g_borrowed_count = g_untrapped_count = 0;
-  close_touched();
   happens::g_replayed = true;
   happens::g_checked = true;
   hazards::g_looks_for = found().hazards & hazards::kInReplays;
@@ -100,26 +99,11 @@ bool is_trapped(uint64_t address) {
   const Touched* touched = find(address, false);
   if (touched && (touched->flags & findings::kTouchedAsCode)) return false;
   if (found().pass == Pass::kNotes) return true;
-  constexpr uint32_t kMatters = findings::kTouchedBySeveral | findings::kTouchedToWrite,
-                     kAll = kMatters | findings::kTouchedInNoOrder;
-  const uint32_t flags = touched ? touched->flags & kAll : 0;
-  return flags == (found().pass == Pass::kOrders ? kMatters : kAll);
+  constexpr uint32_t kMatters = findings::kTouchedBySeveral | findings::kTouchedToWrite;
+  return touched && (touched->flags & kMatters) == kMatters;
 }
-
-namespace {
-
-void note_order(const Task& task, uint64_t address, uint64_t size, bool writes) {
-  for (uint64_t at = page_down(address); at < address + size; at += kPageSize) {
-    if (!is_ours(at) || !is_trapped(at) || is_in_order(task, at, writes)) continue;
-    if (Touched* touched = find(at, false))
-      __atomic_fetch_or(&touched->flags, findings::kTouchedInNoOrder, __ATOMIC_RELEASE);
-  }
-}
-
-}  // namespace
 
 void note(const Task& task, uint64_t address, uint64_t size, bool writes) {
-  if (found().pass == Pass::kOrders) return note_order(task, address, size, writes);
   for (uint64_t at = page_down(address); at < address + size; at += kPageSize) {
     if (!is_ours(at)) continue;
     Touched* touched = find(at, true);
@@ -145,11 +129,6 @@ void open(uint64_t address, bool to_write) {
   map_closed(at, kPageSize, to_write);
 }
 
-void open_noted(uint64_t address, bool to_write) {
-  if (found().pass != Pass::kOrders) return open(address, to_write);
-  if (is_trapped(address)) open_touched(page_down(address), to_write);
-}
-
 namespace {
 
 // Each page of it that is looked at.
@@ -169,7 +148,7 @@ void each_trapped(const Access& access, Act act) {
 
 void check_access(const AccessSite& site, const Access& access) {
   Task& task = self();
-  if (pass() != Pass::kChecks)
+  if (pass() == Pass::kNotes)
     return note(task, access.address, access.size, access.kind & findings::kWrite);
   ThreadState& thread = thread_of(task);
   end_joined_epoch(thread);
@@ -205,19 +184,9 @@ bool is_long_stretch(const Task& task) {
                         : checked_count < 4'000'000 ? 5'000
                                                     : 1'000;
   const uint64_t stretch = task.recorded.entries + task.spent.counters.events;
-  if (stretch != g_stretch) g_stretch_looks = g_foreign_looks = 0;
+  if (stretch != g_stretch) g_stretch_looks = 0;
   g_stretch = stretch;
   return ++g_stretch_looks > most;
-}
-
-bool is_long_foreign_stretch(const Task& task, bool is_foreign) {
-  if (!is_foreign) {
-    g_foreign_looks = 0;
-    return false;
-  }
-  const uint64_t foreign_count = thread_of(task).foreign_count++;
-  const uint32_t most = foreign_count < 10'000 ? 1'000 : foreign_count < 100'000 ? 100 : 16;
-  return ++g_foreign_looks > most;
 }
 
 void open_untrapped(uint64_t address, bool to_write) {

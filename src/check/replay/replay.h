@@ -1,13 +1,12 @@
 // A replay that is checked (weir replay --check). View coherent repeats the recorded run. Beside
 // it, every access that matters is checked, with the clocks and the shadow of the checked View.
-// Implemented in library_calls.cc, replay.cc and touches.cc.
+// Implemented in library_calls.cc and replay.cc.
 //
-// The replay runs three times. The first run notes which pages more than one task touches
-// (findings::Pass::kNotes). The second (kOrders) notes on which of them something is not ordered,
-// with a page for one variable. In the third (kChecks) those pages are never mapped. Every access
-// to them faults, is checked once the task has View coherent's right to the page, and is executed
-// on the backing. No access is missed, so nothing need be assumed about what was missed: two tasks
-// are ordered by what ordered them in the recorded run.
+// The replay runs twice. The first run notes which pages more than one task touches
+// (findings::Pass::kNotes). In the second (kChecks) those pages are never mapped. Every access to
+// them faults, is checked once the task has View coherent's right to the page, and is executed on
+// the backing. No access is missed, so nothing need be assumed about what was missed: two tasks are
+// ordered by what ordered them in the recorded run.
 #pragma once
 
 #include "check/core/check.h"
@@ -25,14 +24,9 @@ findings::Pass pass();
 
 // The process has the page closed though its task may have a right to it.
 bool is_trapped(uint64_t address);
-// Passes kNotes and kOrders: the task touches it; from here on it is mapped, for what it did.
+// Pass kNotes: the task touches it; from here on it is mapped, for what it did.
 void note(const Task& task, uint64_t address, uint64_t size, bool writes);
-void open_noted(uint64_t address, bool to_write);
 void open(uint64_t address, bool to_write);
-// Pass kOrders: all that has been done to the page before is ordered before this access. Notes it.
-bool is_in_order(const Task& task, uint64_t page_start, bool writes);
-// In that pass, until the task's clock goes to others (close_touched).
-void open_touched(uint64_t page, bool to_write);
 // It holds code: it is mapped like any other from here on.
 void note_code(uint64_t address);
 
@@ -40,9 +34,6 @@ void note_code(uint64_t address);
 // that the task comes to. What it may learn there it has learnt when that begins; what it may tell
 // others there is what it knew when that ends: publish(), before anybody can get a page of its.
 bool is_long_stretch(const Task& task);  // counts
-// Likewise where the C library works on its own account for long, as regexec() does on what others
-// search with: what it does there is not checked anyway.
-bool is_long_foreign_stretch(const Task& task, bool is_foreign);
 void open_untrapped(uint64_t address, bool to_write);
 void publish();
 

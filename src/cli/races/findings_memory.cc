@@ -196,12 +196,6 @@ void FindingsMemory::take_touched(const FindingsMemory& other) const {
   }
 }
 
-void FindingsMemory::add_to_touched(uint32_t flags) const {
-  for (findings::Touched& touched : findings().touched) {
-    if (touched.key) touched.flags |= flags;
-  }
-}
-
 void FindingsMemory::sleep(uint32_t seen) const {
   sys::futex_wait(&findings().bell, seen, 100'000'000);
 }

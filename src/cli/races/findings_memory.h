@@ -78,7 +78,6 @@ class FindingsMemory {
   int descriptor() const { return memory_.descriptor(); }
   // Takes over which tasks touch which page, as another replay has found out.
   void take_touched(const FindingsMemory& other) const;
-  void add_to_touched(uint32_t flags) const;  // of each page
   bool pass_on(int number) const { return memory_.pass_on(number); }
 
  private:

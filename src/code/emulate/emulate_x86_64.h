@@ -1,6 +1,5 @@
 // Executing one common instruction of the program's for it: moves, and arithmetic, between
 // registers and memory that its process has not mapped.
-// Implemented in emulate_x86_64.cc and repeated_x86_64.cc.
 #pragma once
 
 #include <stdint.h>
@@ -18,15 +17,6 @@ bool emulate(ucontext_t& context, uint64_t address, uint64_t size);
 // As emulate(), for `rep movs` and `rep stos` upwards of a few pages at most, all of it memory of
 // the backing.
 bool emulate_repeated(ucontext_t& context);
-
-// How many bytes of `rep movs` or `rep stos` upwards lie on the pages of the next element, of each
-// operand; 0: it is none of these, or an element lies on two pages. REQUIRES: it is about to make
-// one.
-uint64_t repeated_on_pages(const ucontext_t& context);
-// Carries out so much of it, in the backing if it lies there. Returns false, having done nothing,
-// if the program would come to a fault. REQUIRES: `size` is from repeated_on_pages(), signals that
-// come now are only noted.
-bool repeat_on_pages(ucontext_t& context, uint64_t size);
 
 // The bytes that what is left of a repeated string instruction will access, `from` empty if that
 // is not one of its operands. One that compares may end before. Returns false if the instruction is
