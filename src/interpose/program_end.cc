@@ -77,7 +77,10 @@ void linger() {
 void note_end() {
   if (weir::g_tasks_active) {
     linger();
-    if (weir::happens::g_checked && !weir::self().identity.in_vfork) {
+    const bool is_own = !weir::self().identity.in_vfork;
+    if (is_own && weir::happens::notifies()) {  // nothing is left on the stack by it
+      weir::happens::notify<weir::happens::NoticeKind::kEndsProgram>();
+    } else if (is_own && weir::happens::g_checked) {
       const weir::SignalsWait signals(true);
       weir::hazards::report_leaks();
     }

@@ -61,6 +61,7 @@ enum class NoticeKind : uint32_t {
   kJoined,
   kBeginsOrder,
   kEndsOrder,
+  kEndsProgram,
   kAllocated,
   kFreed,
   kReads,

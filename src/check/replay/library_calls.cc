@@ -271,6 +271,7 @@ void on_notice(const Frame& frame, const Notice& notice) {
     case NoticeKind::kJoined: return on_acquire(a + b);
     case NoticeKind::kBeginsOrder: return begin_order();
     case NoticeKind::kEndsOrder: return end_order();
+    case NoticeKind::kEndsProgram: return hazards::report_leaks();
     case NoticeKind::kAllocated: return on_replayed_allocation(a, b, c);
     case NoticeKind::kFreed: return on_replayed_free(a, b);
     case NoticeKind::kReads:
