@@ -149,7 +149,6 @@ void show_stack(const Task& task, ucontext_t& context) {
     show_registers(*new_context, *shown, signal == kCancelSignal);
     hide_probe(*new_context);
     note_shown(*new_context);
-    zero_bytes(reinterpret_cast<void*>(new_frame + head + kKeptOnly), kKeptSize - kKeptOnly);
   }
   new_context->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(new_state);
   *reinterpret_cast<uint64_t*>(new_frame) =

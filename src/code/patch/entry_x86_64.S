@@ -308,14 +308,9 @@ weir_key_sigreturn:
 weir_shown_sigreturn:
     mov %rsp,%rbx
     mov %rsp,%rdi
-    lea 1200(%rsp),%rsp                         # signal/context/shown_registers.h
     and $-16,%rsp
     call weir_on_shown_sigreturn
     mov %rbx,%rsp
-    lea 688(%rbx),%rdi                          # nothing is left of it in the program's memory
-    mov $64,%ecx
-    xor %eax,%eax
-    rep stosq
     mov $15,%eax
     syscall
     hlt

@@ -13,9 +13,7 @@ struct Kept {
   uint64_t rip, flags;  // as the handler has got them
   gregset_t registers;  // the kernel's
 };
-static_assert(sizeof(Kept) <= kKeptOnly);
-// entry_x86_64.S, weir_shown_sigreturn
-static_assert(kFrameHead - 8 + kKeptOnly == 688 && kFrameHead - 8 + kKeptSize == 1200);
+static_assert(sizeof(Kept) <= kKeptSize);
 
 // A handler may have the program come back to this address on its own (Go's does, to preempt). What
 // stands in the middle of a window is none of the program's instructions any more: there it is the

@@ -16,9 +16,7 @@
 namespace weir::trap {
 
 // What lies behind a frame of the kernel's layout (`head`: its size) whose handler is shown others.
-// Behind what is kept weir_shown_sigreturn has its stack: what lies below the handler's frame stays
-// as the handler has left it, as a program may go back there (coroutines on stacks for signals).
-inline constexpr uint64_t kFrameHead = 440, kKeptOnly = 256, kKeptSize = kKeptOnly + 512;
+inline constexpr uint64_t kFrameHead = 440, kKeptSize = 256;
 
 // The copy from which the task goes on, if its handlers are being raised; nobody has it then.
 Frame* take_shown_frame(Task& task, uint64_t head);
