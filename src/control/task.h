@@ -71,26 +71,20 @@ extern "C" long weir_upcall(long (*function)(long, long, long), long a, long b, 
 // stack, nor in its registers, nor in a recording's count of events (TaskRecorded::entries).
 // `kWhat` says what it is (happens::NoticeKind), with three words. REQUIRES: %gs is set.
 extern "C" void weir_notified();
+#define WEIR_NOTIFY_BY(a, b, c)                                                                \
+  "mov %%rsp,%%gs:0x10\n\tmov %%gs:0x18,%%rsp\n\tlea -8(%%rsp),%%rsp\n\tpush " c "\n\tpush " b \
+  "\n\tpush " a "\n\tpush %0\n\tcall weir_notified"
 template <uint32_t kWhat>
 [[gnu::always_inline]] inline void weir_notify() {
-  asm volatile(
-      "mov %%rsp,%%gs:0x10\n\tmov %%gs:0x18,%%rsp\n\tlea -8(%%rsp),%%rsp\n\tpush $0\n\t"
-      "push $0\n\tpush $0\n\tpush %0\n\tcall weir_notified"
-      :
-      : "i"(kWhat)
-      : "memory");
+  asm volatile(WEIR_NOTIFY_BY("$0", "$0", "$0") : : "i"(kWhat) : "memory");
 }
 // The words are in the registers that level_registers() levels: it is to follow, whether there was
 // something to notify or not.
 template <uint32_t kWhat>
 [[gnu::always_inline]] inline void weir_notify(uint64_t a, uint64_t b, uint64_t c) {
-  asm volatile(
-      "mov %%rsp,%%gs:0x10\n\tmov %%gs:0x18,%%rsp\n\tlea -8(%%rsp),%%rsp\n\tpush %3\n\tpush "
-      "%2\n\tpush %1\n\tpush %0\n\tcall weir_notified"
-      :
-      : "i"(kWhat), "D"(a), "S"(b), "d"(c)
-      : "memory");
+  asm volatile(WEIR_NOTIFY_BY("%1", "%2", "%3") : : "i"(kWhat), "D"(a), "S"(b), "d"(c) : "memory");
 }
+#undef WEIR_NOTIFY_BY
 // What is left in a register after a function would tell a checked replay, in which something was
 // notified, from the recorded run, whose execution points are found again by the registers
 // (record/stop_point.h).
@@ -110,15 +104,7 @@ template <uint32_t kWhat>
       : "rax", "rcx", "r8", "r9", "r10", "r11", "cc");
   level_registers();
 }
-// Whether a flag has the value: it changes no register.
-template <auto kValue>
-[[gnu::always_inline]] inline bool weir_flag_is(const decltype(kValue)& flag) {
-  static_assert(sizeof flag == 1);
-  asm goto("cmpb %1,%0\n\tje %l2" : : "m"(flag), "i"(static_cast<int>(kValue)) : "cc" : it_is);
-  return false;
-it_is:
-  return true;
-}
+// Whether a flag has another value: it changes no register.
 template <auto kValue>
 [[gnu::always_inline]] inline bool weir_flag_is_not(const decltype(kValue)& flag) {
   static_assert(sizeof flag == 1);
@@ -139,11 +125,5 @@ struct Notice {  // what lies above the Frame then
 };
 // It makes a task, and has no turn for that.
 inline bool is_creating(const Task& task) { return task.turn.state == TurnState::kCreating; }
-
-inline uint64_t stack_pointer() {
-  uint64_t rsp;
-  asm volatile("mov %%rsp,%0" : "=r"(rsp));
-  return rsp;
-}
 
 }  // namespace weir

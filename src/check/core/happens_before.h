@@ -39,7 +39,7 @@ enum class Calls : uint8_t { kPlain, kReplaced, kNotified };
 extern Calls g_calls;
 template <Calls kHow>
 [[gnu::always_inline]] inline bool calls_are() {
-  return weir_flag_is<kHow>(g_calls);
+  return !weir_flag_is_not<kHow>(g_calls);
 }
 template <Calls kHow>
 [[gnu::always_inline]] inline bool calls_are_not() {
@@ -50,7 +50,7 @@ template <Calls kHow>
 extern bool g_makes_thread;
 extern bool g_makes_detached;  // likewise, one that nobody can join
 
-inline bool is_on_program_stack() { return self().stack_top - stack_pointer() >= 2 * kStackSize; }
+inline bool is_on_program_stack() { return weir_room_below_runtime() >= 2 * kStackSize; }
 
 // What weir_notify says.
 enum class NoticeKind : uint32_t {
@@ -78,7 +78,7 @@ template <NoticeKind kWhat>
   weir_notify<static_cast<uint32_t>(kWhat)>();
 }
 [[gnu::always_inline]] inline bool notifies() {
-  return __builtin_expect(g_replayed, 0) && weir_room_below_runtime() >= 2 * kStackSize;
+  return __builtin_expect(g_replayed, 0) && is_on_program_stack();
 }
 
 void on_acquire(uint64_t object);

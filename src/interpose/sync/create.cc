@@ -77,7 +77,6 @@ int let_go_of(pthread_t thread, int error) {
     const SignalsWait signals(true);
     hazards::on_joined(static_cast<uint64_t>(thread));
   }
-  level_all_registers();
   return error;
 }
 
@@ -143,6 +142,7 @@ int joined(pthread_t thread, int error) {
     happens::acquire(id_of(thread));
     hazards::on_joined(static_cast<uint64_t>(thread));
   }
+  level_all_registers();
   return error;
 }
 
