@@ -4,6 +4,7 @@
 
 #include "cli/command_line/commands.h"
 #include "cli/launch/launch.h"
+#include "control/schedule_memory.h"
 
 namespace weir::cli {
 namespace {
@@ -20,7 +21,8 @@ void add_point(CLI::App& command, RunOptions& options) {
 void add_schedule(CLI::App& command, RunOptions& options) {
   command
       .add_option("--schedule", options.schedule,
-                  "With --order serial: which schedule, such as w2:random:seed=7")
+                  "With --order serial: which schedule, such as " WEIR_SCHEDULE_VERSION
+                  ":random:seed=7")
       ->type_name("SCHEDULE");
   command
       .add_option("--memory", options.memory,

@@ -5,6 +5,10 @@
 
 #include <stdint.h>
 
+// What the text of a schedule begins with, up to the first colon: another one where a step means
+// something else than it did.
+#define WEIR_SCHEDULE_VERSION "w2"
+
 namespace weir {
 
 struct ScheduleMemory {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/common/failure.h"
+#include "control/schedule_memory.h"
 
 namespace weir::cli {
 
@@ -15,7 +16,7 @@ std::string with_memory(const std::string& schedule, const std::string& memory) 
                                            memory, schedule));
   }
   if (memory == "sc") return schedule;
-  std::string text = schedule.empty() ? "w2:default" : schedule;
+  std::string text = schedule.empty() ? WEIR_SCHEDULE_VERSION ":default" : schedule;
   const size_t name = text.find(':');
   const size_t end = name == std::string::npos ? name : text.find(':', name + 1);
   if (end == std::string::npos) return text + ":" + key + memory;

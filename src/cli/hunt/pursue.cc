@@ -12,6 +12,7 @@
 #include "cli/common/failure.h"
 #include "cli/hunt/habit/corpus.h"
 #include "cli/hunt/schedule/departure.h"
+#include "control/schedule_memory.h"
 
 namespace weir::cli::hunt {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 constexpr uint64_t kStepFactor = 50, kLeastSteps = 10'000'000;
 constexpr size_t kOthers = 20;  // schedules that a program is tried with that fails in the first
 // Steps of the default schedule in which conflicts are looked for.
-constexpr const char* kLookingSchedule = "w2:default:look=50000";
+constexpr const char* kLookingSchedule = WEIR_SCHEDULE_VERSION ":default:look=50000";
 constexpr size_t kMaxTold = 20;  // failures
 
 std::string first_line(const std::string& text) {
@@ -295,7 +296,8 @@ class Pursuit {
     if (first_.log.tasks > 1) {
       std::vector<std::string> others;
       for (size_t i = 1; i <= kOthers; i++)
-        others.push_back(fmt::format("w2:random:seed={},p=0.1", options_.strategies.seed + i));
+        others.push_back(fmt::format(WEIR_SCHEDULE_VERSION ":random:seed={},p=0.1",
+                                     options_.strategies.seed + i));
       size_t failing = 0;
       std::string passing;
       for (const Outcome& run : runner_.all(others)) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "control/options.h"
+#include "control/schedule_memory.h"
 #include "heap/guard/guard.h"
 #include "memory/backing.h"
 #include "order/serial/conflicts.h"
@@ -52,7 +53,7 @@ void put_list(Text& text) {
     text.put("-\n");
     return;
   }
-  text.put("w2:list");
+  text.put(WEIR_SCHEDULE_VERSION ":list");
   bool any = false;
   const auto key = [&](const char* name) -> Text& {
     text.put(any ? "," : ":").put(name);
@@ -282,7 +283,8 @@ void write_log(End how, int value) {
   {
     Text text(g_run.log);
     text.put("weir-schedule 1\nschedule ");
-    text.put(g_run.memory->text[0] ? g_run.memory->text : "w2:default").put("\n");
+    text.put(g_run.memory->text[0] ? g_run.memory->text : WEIR_SCHEDULE_VERSION ":default")
+        .put("\n");
     put_list(text);
     uint64_t number = 0;
     for (uint32_t i = 0; i < g_run.changes; i++) {

@@ -2,6 +2,7 @@
 
 #include "base/bytes.h"
 #include "base/sort.h"
+#include "control/schedule_memory.h"
 
 namespace weir::order {
 namespace {
@@ -160,10 +161,12 @@ const char* parse_schedule(const char* text, Schedule& schedule, Switch* room, u
     at = reader.at();
     return what;
   };
-  if (!reader.take('w')) return fail("a schedule begins with w2:");
+  if (!reader.take('w')) return fail("a schedule begins with " WEIR_SCHEDULE_VERSION ":");
   uint64_t version = 0;
-  if (!reader.number(version) || version != 2) return fail("this version of Weir knows w2 only");
-  if (!reader.take(':')) return fail("a schedule begins with w2:");
+  constexpr uint64_t kVersion = WEIR_SCHEDULE_VERSION[1] - '0';
+  if (!reader.number(version) || version != kVersion)
+    return fail("this version of Weir knows " WEIR_SCHEDULE_VERSION " only");
+  if (!reader.take(':')) return fail("a schedule begins with " WEIR_SCHEDULE_VERSION ":");
   uint32_t name = 0;
   while (name < kNameCount && !reader.take(kNames[name])) name++;
   if (name == kNameCount)

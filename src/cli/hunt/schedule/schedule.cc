@@ -11,7 +11,7 @@
 namespace weir::cli::hunt {
 namespace {
 
-constexpr std::string_view kVersion = "w2";
+constexpr std::string_view kVersion = WEIR_SCHEDULE_VERSION;
 constexpr std::array kNames = {"default", "random", "pct", "pos", "pb", "race", "surw", "list"};
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
@@ -76,12 +76,13 @@ Schedule parsed_schedule(std::string_view text) {
   if (fields.front() != kVersion) {
     const bool is_newer = fields.front().size() > 1 && fields.front().front() == 'w' &&
                           fields.front().find_first_not_of("0123456789", 1) == std::string::npos;
-    refuse(text, is_newer ? fmt::format("it is of version {}, and this weir knows w2 alone: use "
+    refuse(text, is_newer ? fmt::format("it is of version {}, and this weir knows {} alone: use "
                                         "the weir that printed it",
-                                        fields.front())
-                          : "it begins with w2:");
+                                        fields.front(), kVersion)
+                          : fmt::format("it begins with {}:", kVersion));
   }
-  if (fields.size() < 2 || fields.size() > 4) refuse(text, "it is w2:NAME:KEYS:SWITCHES");
+  if (fields.size() < 2 || fields.size() > 4)
+    refuse(text, fmt::format("it is {}:NAME:KEYS:SWITCHES", kVersion));
   Schedule schedule;
   schedule.name = fields[1];
   if (std::ranges::find(kNames, schedule.name) == kNames.end())

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "control/schedule_memory.h"
+
 namespace weir::cli::hunt {
 
 // Task `task` stands after its own event number `events` and `instructions` counted instructions
@@ -36,7 +38,7 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
-inline constexpr const char* kDefaultSchedule = "w2:default";
+inline constexpr const char* kDefaultSchedule = WEIR_SCHEDULE_VERSION ":default";
 
 // Throws Failure, which says what of `text` is no schedule.
 Schedule parsed_schedule(std::string_view text);

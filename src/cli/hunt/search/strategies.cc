@@ -1,5 +1,7 @@
 #include "cli/hunt/search/strategies.h"
 
+#include "control/schedule_memory.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -383,7 +385,7 @@ Strategies::Proposal Strategies::next() {
   } else if (arm.kind == "mutate") {
     proposal.schedule = mutated();
   } else {
-    proposal.schedule = fmt::format("w2:{}:seed={}", arm.kind, seed);
+    proposal.schedule = fmt::format(WEIR_SCHEDULE_VERSION ":{}:seed={}", arm.kind, seed);
     if (!arm.more.empty()) proposal.schedule += "," + arm.more;
     if (arm.kind == "surw") proposal.schedule += counted();
     if (arm.takes_length)
