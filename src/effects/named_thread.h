@@ -29,6 +29,11 @@ inline int named_thread(long number, long first) {
   }
 }
 
+// Whether the argument of that number names one: as above, and kcmp() names two.
+inline bool names_thread(long number, long first, int argument) {
+  return (number == SYS_kcmp && argument < 2) || named_thread(number, first) == argument;
+}
+
 // Whether it may name one.
 inline bool may_name_thread(long number) {
   return named_thread(number, PRIO_PROCESS) >= 0 || named_thread(number, kIoprioProcess) >= 0;

@@ -202,8 +202,7 @@ uint32_t check_of(const Task& task, const effects::Request& request, long result
   uint64_t hash = static_cast<uint64_t>(request.number) + 1;
   for (int i = 0; i < arguments_looked_at(request.number); i++) {
     // The kernel's id, of now (syscalls::on_named_thread).
-    if (effects::named_thread(request.number, request.a[0]) == i) continue;
-    if (request.number == SYS_kcmp && i < 2) continue;
+    if (effects::names_thread(request.number, request.a[0], i)) continue;
     auto value = static_cast<uint64_t>(request.a[i]);
     if (value >= kControl && value < kControl + (uint64_t{1} << 44))
       value = on_own_stack(task, value);

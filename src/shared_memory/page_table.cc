@@ -288,13 +288,21 @@ void begin_sleep(Task& task, HolderState state) {
                   [&](Holder& h) { h.state = state; });  // they take it
 }
 
+namespace {
+
+bool take_lost(Holder& h) {
+  const bool lost = h.lost != 0;
+  h.lost = 0;
+  return lost;
+}
+
+}  // namespace
+
 bool was_taken_from(Task& task) {
   const uint32_t me = recording::stream_number(task);
   Holder& h = holder_at(me);
   HolderLock lock(h, me);
-  const bool lost = h.lost != 0;
-  h.lost = 0;
-  return lost;
+  return take_lost(h);
 }
 
 bool end_sleep(Task& task) {
@@ -304,9 +312,7 @@ bool end_sleep(Task& task) {
   h.state = HolderState::kComputes;
   if (!task.identity.in_vfork)
     h.pid = task.identity.tid;  // another process may run it since it took the first page
-  const bool lost = h.lost != 0;
-  h.lost = 0;
-  return lost;
+  return take_lost(h);
 }
 
 void leave(Task& task) {

@@ -12,6 +12,7 @@ struct Encoding {
   Prefix prefix = kNone;
   uint8_t size = 16;
   uint8_t high_bits = 0;  // of the register's number, beyond ModRM.reg
+  bool is_evex = false;
   bool is_known = true;
 };
 
@@ -27,7 +28,8 @@ Encoding encoding_of(const Shape& shape, const uint8_t* code) {
     e.high_bits = shape.rex & 4 ? 8 : 0;
     return e;
   }
-  if (at >= 4 && code[at - 4] == 0x62) {  // EVEX: P0, P1, P2
+  e.is_evex = at >= 4 && code[at - 4] == 0x62;
+  if (e.is_evex) {  // P0, P1, P2
     const uint8_t p0 = code[at - 3], p1 = code[at - 2], p2 = code[at - 1];
     e.prefix = static_cast<Prefix>(p1 & 3);
     e.high_bits = static_cast<uint8_t>((p0 & 0x80 ? 0 : 8) | (p0 & 0x10 ? 0 : 16));
@@ -55,13 +57,12 @@ WideStore wide_store(const Shape& shape, const uint8_t* code) {
   const uint8_t o = shape.opcode;
   if (o != 0x11 && o != 0x29 && o != 0x2b && o != 0x7f && o != 0xe7) return store;
   const Encoding e = encoding_of(shape, code);
-  const bool is_evex = shape.is_vector && shape.opcode_at >= 4 && code[shape.opcode_at - 4] == 0x62;
   bool is_one = false;
   switch (o) {
-    case 0x11: is_one = e.prefix == kNone || e.prefix == k66; break;
+    case 0x11:
     case 0x29:
     case 0x2b: is_one = e.prefix == kNone || e.prefix == k66; break;
-    case 0x7f: is_one = e.prefix == k66 || e.prefix == kF3 || (e.prefix == kF2 && is_evex); break;
+    case 0x7f: is_one = e.prefix == k66 || e.prefix == kF3 || (e.prefix == kF2 && e.is_evex); break;
     default: is_one = e.prefix == k66;
   }
   if (!is_one || !e.is_known) return store;
