@@ -132,7 +132,7 @@ uint64_t hash_vectors_now() {
   return hash_area(area, enabled);
 }
 
-bool vector_now(unsigned number, uint8_t* to, uint64_t size) {
+bool vector_now(size_t number, uint8_t* to, uint64_t size) {
   constexpr unsigned kUpper = 2, kUpperZmm = 6, kHighZmm = 7;  // components
   alignas(64) char area[kMostState];
   const uint64_t enabled = enabled_state();

@@ -1,6 +1,7 @@
 // The registers that no general instruction touches: x87, vectors, masks.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -23,6 +24,6 @@ LowVectors low_vectors_now();
 
 // The first `size` bytes (16, 32 or 64) of the vector register of that number, as it is now. False:
 // this processor, or the system, has no such register.
-[[nodiscard]] bool vector_now(unsigned number, uint8_t* to, uint64_t size);
+[[nodiscard]] bool vector_now(size_t number, uint8_t* to, uint64_t size);
 
 }  // namespace weir::trap

@@ -290,7 +290,7 @@ TEST_F(KeptPlan, OneThatOthersMayWriteToIsNotUsed) {
 }
 
 TEST_F(KeptPlan, GoesThirtyDaysAfterItsLastUse) {
-  const auto write_aged = [&](const std::string& name, int read_days, int written_days) {
+  const auto write_aged = [&](const std::string& name, time_t read_days, time_t written_days) {
     write_content(folder_ + "/" + name, "text");
     const time_t now = time(nullptr), day = 24 * 3600;
     const timespec times[2] = {{now - read_days * day, 0}, {now - written_days * day, 0}};
