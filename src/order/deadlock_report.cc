@@ -1,6 +1,7 @@
 // Who waits for whom, in words: what a user sees of a program that hangs.
 
 #include "control/control.h"
+#include "control/plan.h"
 #include "order/waiting.h"
 #include "sys/libc.h"
 #include "sys/report.h"
@@ -8,15 +9,26 @@
 
 namespace weir::order {
 
+namespace {
+
+// A command under which a loop goes on that cannot be told from computing.
+const char* way_on() {
+  if (plan().checks_races()) return "`weir record`, then `weir replay --check`";
+  if (plan().is_by_arrival()) return "the default View";
+  return "`weir det --order serial`";
+}
+
+}  // namespace
+
 void report_stall(const Task& task, uint64_t seconds) {
   report(
       "task %u (tid %d) has run %u s without an event while other tasks wait for it: it computes, "
       "or it waits in a loop",
       uint64_t{task.id}, int64_t{task.identity.tid}, seconds);
   report(
-      "that changes memory each time round, which cannot be told from computing. If it never ends: "
-      "--order free, or a");
-  report("call such as sched_yield() in the loop.");
+      "that computes something each time round, which cannot be told from computing. If it never "
+      "ends: %s, or a call such as sched_yield() in the loop.",
+      way_on());
 }
 
 namespace {

@@ -35,8 +35,14 @@ bool load(uint64_t address, uint64_t size, uint64_t* value) {
   return sys::read_safely(value, address, size) == static_cast<long>(size);
 }
 
+// At View isolated the task has a copy of such memory of its own.
+bool is_own(uint64_t address, uint64_t size) {
+  return page::backing_bytes_at(address) >= size && page::may_access(page_down(address), true) &&
+         page::may_access(page_down(address + size - 1), true);
+}
+
 // The task stands at the loop's place from now on, as if it had come there. What it writes on the
-// way is the words of its stack that it would write itself.
+// way is what it would write itself.
 void put_there(const WaitingLoop& loop, ucontext_t& context) {
   for (size_t i = 0; i < loop.write_count; i++) {
     const auto& write = loop.write[i];
@@ -55,7 +61,7 @@ bool wait_in_loop(Task& task, ucontext_t& context) {
       on_runtime_stack(task, registers.general[kRsp]))
     return false;
   WaitingLoop loop;
-  const LoopKind kind = find_waiting_loop(registers, sys::fs_base_untouched(), load, loop);
+  const LoopKind kind = find_waiting_loop(registers, sys::fs_base_untouched(), load, is_own, loop);
   if (kind == LoopKind::kNone) return false;
   if (kind == LoopKind::kPasses) {
     put_there(loop, context);

@@ -1,6 +1,6 @@
-// Memory of a LoopWalk. What a loop writes must be on the stack near the stack pointer, where
-// compilers keep counters that are in no register; nobody else is expected to read or write it, but
-// nothing depends on that: the task's memory changes in its own events only, and what it has
+// Memory of a LoopWalk. What a loop writes must be memory of its task's own: words near the stack
+// pointer, where compilers keep counters that are in no register, or what IsOwnMemory says. Others
+// may read and write it, too: the task's memory changes in its own events only, and what it has
 // written others see with its next event, whether its rounds were executed or passed over.
 //
 // A word is accessed as a whole, with the size that it was first written with. All else ends the
@@ -57,7 +57,8 @@ bool LoopWalk::load(uint64_t at, unsigned size, Value& value) {
 
 bool LoopWalk::store(uint64_t at, unsigned size, Value value) {
   const uint64_t stack = state.general[kRsp];
-  if (slope_[kRsp] || at < stack - kRedZone || at > stack + kNearStack) return false;
+  const bool is_on_stack = !slope_[kRsp] && at >= stack - kRedZone && at <= stack + kNearStack;
+  if (!is_on_stack && !is_own_(at, size)) return false;
   unsigned number = 0;
   while (number < cell_count_ && !overlap(at, size, cell_[number].address, cell_[number].size))
     number++;

@@ -1,5 +1,5 @@
-// Carries the instructions of a loop out on a copy of the registers and of the stack's words that
-// it writes (cells), without writing anything. It knows how much they differ from one round of the
+// Carries the instructions of a loop out on a copy of the registers and of the words that it writes
+// (cells), without writing anything. It knows how much they differ from one round of the
 // loop to the next (their slopes), and until which round all goes as in this one.
 //
 // Implemented in loop_cells_x86_64.cc and loop_walk_x86_64.cc.
@@ -16,8 +16,8 @@ namespace weir {
 
 class LoopWalk {
  public:
-  LoopWalk(const Registers& from, uint64_t fs_base, LoadMemory load)
-      : state(from), fs_base_(fs_base), load_(load) {}
+  LoopWalk(const Registers& from, uint64_t fs_base, LoadMemory load, IsOwnMemory is_own)
+      : state(from), fs_base_(fs_base), load_(load), is_own_(is_own) {}
 
   // False: the instruction is none of the known ones.
   bool step();
@@ -119,6 +119,7 @@ class LoopWalk {
 
   uint64_t fs_base_;
   LoadMemory load_;
+  IsOwnMemory is_own_;
   const uint8_t* code_ = nullptr;
   Shape shape_;
   int64_t slope_[kValues] = {};

@@ -88,6 +88,11 @@ waiting_loop_stores:
   cmpl $0, (%rdi)
   je waiting_loop_stores
   ret
+waiting_loop_counts_own:
+  addq $1, 24(%rdi)
+  cmpl $0, (%rdi)
+  je waiting_loop_counts_own
+  ret
 waiting_loop_on_stack:  # two counters there, and a function that looks
   jmp 6f
 7: subq $1, -8(%rbp)
@@ -125,7 +130,8 @@ waiting_loop_pauses_on_stack:
 extern "C" const char waiting_loop_nops[], waiting_loop_compare[], waiting_loop_counts[],
     waiting_loop_counts_32[], waiting_loop_gives_up[], waiting_loop_up_to[], waiting_loop_pauses[],
     waiting_loop_backs_off[], waiting_loop_computes[], waiting_loop_stores[],
-    waiting_loop_on_stack[], waiting_loop_look[], waiting_loop_pauses_on_stack[];
+    waiting_loop_counts_own[], waiting_loop_on_stack[], waiting_loop_look[],
+    waiting_loop_pauses_on_stack[];
 
 bool load(uint64_t address, uint64_t size, uint64_t* value) {
   *value = 0;
@@ -134,8 +140,14 @@ bool load(uint64_t address, uint64_t size, uint64_t* value) {
   return true;
 }
 
+// What is_own() answers for.
+uint64_t g_own;
+bool is_own(uint64_t address, uint64_t size) {
+  return address >= g_own && address + size <= g_own + sizeof(uint64_t);
+}
+
 bool comes_back(const Registers& from, WaitingLoop& found) {
-  return find_waiting_loop(from, 0, load, found) == LoopKind::kWaits;
+  return find_waiting_loop(from, 0, load, is_own, found) == LoopKind::kWaits;
 }
 
 struct WaitingLoopTest : ::testing::Test {
@@ -188,7 +200,19 @@ TEST_F(WaitingLoopTest, ALoopThatEndsIsNone) {
   EXPECT_FALSE(waits(waiting_loop_compare));
 }
 
-TEST_F(WaitingLoopTest, WhatChangesMemoryIsNone) { EXPECT_FALSE(waits(waiting_loop_stores)); }
+TEST_F(WaitingLoopTest, WhatChangesMemoryThatIsNotOwnIsNone) {
+  EXPECT_FALSE(waits(waiting_loop_stores));
+}
+
+TEST_F(WaitingLoopTest, WhatIsStoredInOwnMemoryIsWrittenAtThePlace) {
+  g_own = reinterpret_cast<uint64_t>(&words[2]);
+  words[2] = 5;  // of an earlier round
+  ASSERT_TRUE(waits(waiting_loop_stores));
+  g_own = 0;
+  ASSERT_EQ(found.write_count, 1u);
+  EXPECT_EQ(found.write[0].address, reinterpret_cast<uint64_t>(&words[2]));
+  EXPECT_EQ(found.write[0].value, 5u);
+}
 
 // --- loops that count
 
@@ -199,11 +223,11 @@ struct CountingLoopTest : WaitingLoopTest {
   }
   LoopKind find(const char* code) {
     from.rip = reinterpret_cast<uint64_t>(code);
-    return find_waiting_loop(from, 0, load, found);
+    return find_waiting_loop(from, 0, load, is_own, found);
   }
   // From there on, until it leaves the loop or for `steps`; where it is then.
   Registers walked(Registers at, const Registers& until, uint64_t steps) {
-    LoopWalk walk(at, 0, load);
+    LoopWalk walk(at, 0, load, is_own);
     for (uint64_t i = 0; i < steps && !(walk.state == until); i++) EXPECT_TRUE(walk.step());
     return walk.state;
   }
@@ -227,10 +251,10 @@ TEST_F(CountingLoopTest, NoStateIsLeftOutWhereItIsMetLater) {
   from.general[kRcx] = 20'000;
   ASSERT_EQ(find(waiting_loop_gives_up), LoopKind::kPasses);
   const Registers first = found.place;
-  LoopWalk walk(from, 0, load);
+  LoopWalk walk(from, 0, load, is_own);
   for (int i = 0; i < 1'003; i++) ASSERT_TRUE(walk.step());
   from = walk.state;
-  ASSERT_EQ(find_waiting_loop(from, 0, load, found), LoopKind::kPasses);
+  ASSERT_EQ(find_waiting_loop(from, 0, load, is_own, found), LoopKind::kPasses);
   EXPECT_EQ(found.place, first);
 }
 
@@ -239,12 +263,12 @@ TEST_F(CountingLoopTest, AShortPauseInALoopThatWaitsIsNoMatter) {
   ASSERT_EQ(find(waiting_loop_pauses), LoopKind::kWaits);
   const Registers place = found.place;
   EXPECT_EQ(found.read_count, 1u);
-  LoopWalk walk(begin, 0, load);
+  LoopWalk walk(begin, 0, load, is_own);
   walk.state.rip = from.rip;
   uint64_t met = 0;
   for (int i = 0; i < 9'000; i++) {
     ASSERT_TRUE(walk.step());
-    const LoopKind kind = find_waiting_loop(walk.state, 0, load, found);
+    const LoopKind kind = find_waiting_loop(walk.state, 0, load, is_own, found);
     if (i < 4'000 || kind != LoopKind::kWaits) continue;
     met++;
     ASSERT_EQ(found.place, place) << i;
@@ -257,11 +281,11 @@ TEST_F(CountingLoopTest, PausesMayBecomeLonger) {
   from.general[kR8] = 100;
   from.general[kR9] = 7;
   from.rip = reinterpret_cast<uint64_t>(waiting_loop_backs_off);
-  LoopWalk walk(from, 0, load);
+  LoopWalk walk(from, 0, load, is_own);
   for (int i = 0; i < 20'000; i++) {
     ASSERT_TRUE(walk.step());
     if (i < 8'000 || i % 7) continue;
-    const LoopKind kind = find_waiting_loop(walk.state, 0, load, found);
+    const LoopKind kind = find_waiting_loop(walk.state, 0, load, is_own, found);
     ASSERT_NE(kind, LoopKind::kNone) << i;
     if (kind != LoopKind::kWaits) continue;
     if (!place.rip) place = found.place;
@@ -278,10 +302,10 @@ TEST_F(CountingLoopTest, WhatCountsForEverWaitsAtOnePlace) {
   EXPECT_EQ(place.rip, from.rip);
   EXPECT_FALSE(found.ends);
   EXPECT_EQ(found.read_count, 1u);
-  LoopWalk walk(from, 0, load);
+  LoopWalk walk(from, 0, load, is_own);
   for (int i = 0; i < 50; i++) {
     ASSERT_TRUE(walk.step());
-    ASSERT_EQ(find_waiting_loop(walk.state, 0, load, found), LoopKind::kCounts);
+    ASSERT_EQ(find_waiting_loop(walk.state, 0, load, is_own, found), LoopKind::kCounts);
     ASSERT_EQ(found.place, place) << i;
   }
   from.general[kRcx] = 7;
@@ -299,6 +323,21 @@ TEST_F(CountingLoopTest, ACountOfMinutesIsAWaitThatEnds) {
   from.rflags = 0x10;
   ASSERT_EQ(find(waiting_loop_gives_up), LoopKind::kCounts);
   EXPECT_EQ(found.place, place);
+}
+
+TEST_F(CountingLoopTest, WhatCountsInOwnMemoryWaitsAtOnePlace) {
+  g_own = reinterpret_cast<uint64_t>(&words[3]);
+  ASSERT_EQ(find(waiting_loop_counts_own), LoopKind::kCounts);
+  const WaitingLoop first = found;
+  EXPECT_FALSE(found.ends);
+  ASSERT_EQ(found.write_count, 1u);
+  EXPECT_GE(found.write[0].value, ~uint64_t{0} - 1);
+  words[3] = 12'345;  // as it is some rounds later
+  from.rflags = 0x10;
+  ASSERT_EQ(find(waiting_loop_counts_own), LoopKind::kCounts);
+  g_own = 0;
+  EXPECT_EQ(found.place, first.place);
+  EXPECT_EQ(found.write[0].value, first.write[0].value);
 }
 
 TEST_F(CountingLoopTest, WhatIsMultipliedIsNotForeseen) {
@@ -362,7 +401,7 @@ TEST_F(StackLoopTest, APauseInALoopThatWaitsIsNoMatter) {
   EXPECT_EQ(found.place.rip, from.rip);
   stack[23] = uint64_t{400} << 32;
   from.rip = reinterpret_cast<uint64_t>(waiting_loop_pauses_on_stack) + 9;  // at the pause
-  ASSERT_EQ(find_waiting_loop(from, 0, load, found), LoopKind::kWaits);
+  ASSERT_EQ(find_waiting_loop(from, 0, load, is_own, found), LoopKind::kWaits);
   EXPECT_EQ(found.place.rip, first.place.rip);
 }
 

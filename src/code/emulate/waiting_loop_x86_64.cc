@@ -1,5 +1,5 @@
 // A loop that waits comes back to a state. One that counts does not; but where all registers, and
-// all words of its stack that it writes, grow by the same from round to round, all rounds are known
+// all words of memory that it writes, grow by the same from round to round, all rounds are known
 // to the one in which a jump goes elsewhere or a number wraps around (LoopWalk). So the rounds
 // before that are passed over at once.
 //
@@ -24,8 +24,9 @@ constexpr uint64_t kForMinutes = 3'141'592'653;
 
 class Search {
  public:
-  Search(const Registers& from, uint64_t fs_base, LoadMemory load, WaitingLoop& found)
-      : walk_(from, fs_base, load), found_(found) {
+  Search(const Registers& from, uint64_t fs_base, LoadMemory load, IsOwnMemory is_own,
+         WaitingLoop& found)
+      : walk_(from, fs_base, load, is_own), found_(found) {
     walk_.keep(start_);
     walk_.keep(place_);
   }
@@ -160,10 +161,10 @@ bool is_smaller(const Registers& a, const Registers& b) {
 }
 
 LoopKind find_waiting_loop(const Registers& from, uint64_t fs_base, LoadMemory load,
-                           WaitingLoop& found) {
+                           IsOwnMemory is_own, WaitingLoop& found) {
   found.read_count = found.write_count = 0;
   found.ends = false;
-  return Search(from, fs_base, load, found).run();
+  return Search(from, fs_base, load, is_own, found).run();
 }
 
 }  // namespace weir
