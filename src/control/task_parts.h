@@ -336,6 +336,7 @@ struct TaskRecorded {
   uint32_t steps_to_point;  // single steps to a point where it can be stopped; 0: none are made
   uint32_t parked;  // real-time signals that were noted and wait for room in the kernel's queue, in
                     // front of pending_signals
+  uint32_t settling;    // recorded, replayed: pending signals are raised; no others become pending
   uint32_t has_raised;  // pending signals were raised, and their handlers have run
   uint32_t in_look;     // in a replay that is checked: it is in the runtime for an access only, and
                         // may be asked what it does

@@ -198,7 +198,10 @@ class Logged : public SignalRules {
   // From here on no more come. Those of real-time numbers are raised here, as far as the kernel's
   // queue has room; the others are parked: not pending, and not kept yet. What is left below the
   // program's stack would differ in a replay.
-  void settle(Task& task) override { raise_real_time(task, block_all_but_faults(task)); }
+  void settle(Task& task) override {
+    raise_real_time(task, block_all_but_faults(task));
+    task.recorded.settling = 1;
+  }
   bool is_settled() override { return true; }
   uint64_t mask_after(const Task& task, uint64_t) override { return task.recorded.deliver_mask; }
   bool mark_raised(Task& task, PendingSignal& noted) override {
@@ -229,6 +232,7 @@ class Recorded final : public Logged {
     for (uint32_t i = 0; i < task.pending; i++)
       input::keep_signal(task, task.signals.pending_signals[i].signal,
                          task.signals.pending_signals[i].info);
+    task.recorded.settling = 1;
   }
   bool comes_back(const Task& task) override { return has_room_for_parked(task); }
 };

@@ -304,6 +304,12 @@ bool is_between(uint64_t rip) {
          (decode(rip, instruction) && instruction.repeat != Repeat::kNone);
 }
 
+bool blocks_steps(const ucontext_t& context) {
+  uint64_t mask = 0;
+  copy_bytes(&mask, &context.uc_sigmask, sizeof mask);
+  return mask & sys::signal_bit(SIGTRAP);
+}
+
 void end_steps(Task& task, ucontext_t& context) {
   task.recorded.steps_to_point = 0;
   context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(sys::kTrapFlag);
@@ -331,9 +337,10 @@ bool stop_at_point(Task& task, ucontext_t& context, bool soon) {
     enter_where_it_stands(task, context);
     return true;
   }
-  // Some steps help where it is the runtime's code, or a repeated instruction, that it is in.
-  if (soon && can_stop() && !task.recorded.steps_to_point && !shared().memory.has_made_code &&
-      is_between(registers.rip)) {
+  // Some steps help where it is the runtime's code, or a repeated instruction, that it is in. Not
+  // where the kernel could not tell a step, as signals are being raised: it would end the program.
+  if (soon && !blocks_steps(context) && can_stop() && !task.recorded.steps_to_point &&
+      !shared().memory.has_made_code && is_between(registers.rip)) {
     task.recorded.steps_to_point = kMaxSteps;
     context.uc_mcontext.gregs[REG_EFL] |= static_cast<greg_t>(sys::kTrapFlag);
   }
@@ -393,7 +400,7 @@ void seek_beyond(Task& task, Frame& frame) {
   if (translate::is_inside(frame.rip)) return;
   if (frame.rip >= reinterpret_cast<uint64_t>(weir_shown_sigreturn) &&
       frame.rip < reinterpret_cast<uint64_t>(weir_shown_sigreturn_end))
-    return;  // a handler that the runtime called: it comes by itself
+    return;  // it comes by itself (weir_copy_for_sigreturn), or is called by the runtime
   if (frame.rip - reinterpret_cast<uint64_t>(weir_sigreturn) > kCode) {
     if (input::replaying()) frame.rip = seek_point(task, frame.rip);
     return;

@@ -42,7 +42,7 @@
 
 extern "C" {
 extern char weir_site_exit[], weir_site_exit_end[], weir_sigreturn[], weir_key_sigreturn[];
-extern char weir_shown_sigreturn[];
+extern char weir_shown_sigreturn[], weir_copied_sigreturn[];
 extern char weir_restore_begin[], weir_restore_end[], weir_restore_again[];
 extern char weir_interruptible_begin[], weir_interruptible_end[], weir_interrupted[];
 extern char weir_safe_begin[], weir_safe_end[], weir_safe_fault[];
@@ -109,6 +109,7 @@ void show_stack(const Task& task, ucontext_t& context) {
   // Invariant 2 of signals.cc.
   WEIR_DEBUG_CHECK(!g_tasks_active || !in_runtime(task, *context));
   WEIR_CHECK(!runtime::g_is_in_place_process);  // invariant 3 of in_place_process.h
+  task.recorded.settling = 0;
   turn_rules().before_handler(task, static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]));
   KernelSigaction action = shared().signals.actions[signal];
   if (action.flags & SA_RESETHAND) {
@@ -152,9 +153,10 @@ void show_stack(const Task& task, ucontext_t& context) {
   }
   new_context->uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(new_state);
   *reinterpret_cast<uint64_t*>(new_frame) =
-      reinterpret_cast<uint64_t>(has_keys() ? weir_key_sigreturn
-                                 : shown    ? weir_shown_sigreturn
-                                            : weir_sigreturn);
+      reinterpret_cast<uint64_t>(has_keys()             ? weir_key_sigreturn
+                                 : shown                ? weir_shown_sigreturn
+                                 : plan().gives_pages() ? weir_copied_sigreturn
+                                                        : weir_sigreturn);
   note_handler(task, new_frame, signal);
   uint64_t new_info = new_frame + (info_at - frame);
   uint64_t mask = 0;

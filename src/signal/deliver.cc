@@ -8,12 +8,15 @@
 #include <sys/mman.h>
 
 #include "base/bytes.h"
+#include "code/patch/frame_offsets.h"
 #include "code/sites/site_table.h"
 #include "code/translate/counted.h"
 #include "control/control.h"
 #include "control/process.h"
+#include "memory/backing.h"
 #include "record/input.h"
 #include "record/signals.h"
+#include "record/stop_point.h"
 #include "signal/arrive.h"
 #include "signal/signals.h"
 #include "sync/event.h"
@@ -52,10 +55,17 @@ struct Raised {
 
 // All but faults. Returns the mask that is to be set again.
 uint64_t block_for_raising(const Task& task) {
-  uint64_t all = sys::kAllButFaults, mask = 0;
-  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),
-           reinterpret_cast<long>(&mask), 8);
-  return signal_rules().mask_after(task, mask);
+  alignas(16) volatile uint64_t masks[] = {sys::kAllButFaults, 0};  // on one page
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&masks[0]),
+           reinterpret_cast<long>(&masks[1]), 8);
+  return signal_rules().mask_after(task, masks[1]);
+}
+
+// On the program's stack. What is there may be another task's by now, and the kernel could not read
+// it: so it is written right before.
+void set_mask_from_here(uint64_t mask) {
+  volatile uint64_t here = mask;
+  sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&here), 0, 8);
 }
 
 // Isolated: no id is left below the program's stack, where a replay would leave another one.
@@ -241,9 +251,46 @@ bool waits_behind(Task& task, int signal, siginfo_t* info, bool is_in_runtime) {
   return true;
 }
 
+// What the kernel reads of a ucontext_t.
+constexpr uint64_t kContextSize = 304;
+
+// Copies the processor's state that belongs to the frame behind `to`, up to `limit`.
+void copy_state(ucontext_t& to, uint64_t limit) {
+  constexpr uint32_t kMagic = 0x46505853, kReserved = 464, kLegacy = 512;
+  const auto from = reinterpret_cast<uint64_t>(to.uc_mcontext.fpregs);
+  if (!from) return;
+  uint32_t reserved[2];
+  copy_bytes(reserved, reinterpret_cast<const void*>(from + kReserved), sizeof reserved);
+  const uint64_t size = reserved[0] == kMagic ? reserved[1] : kLegacy;
+  const uint64_t at = (reinterpret_cast<uint64_t>(&to) + kContextSize + 63) & ~uint64_t{63};
+  if (at + size > limit) return;
+  copy_bytes(reinterpret_cast<void*>(at), reinterpret_cast<const void*>(from), size);
+  to.uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(at);
+}
+
 }  // namespace weir::trap
 
 extern "C" {
+
+// A handler returns, at a View that gives pages: its frame is copied to `to` on the runtime's
+// stack, SIGRETURN_COPY bytes. The kernel could not have a page that is away. Signals but those of
+// faults and steps are blocked until the kernel sets the frame's mask.
+__attribute__((visibility("hidden"))) ucontext_t* weir_copy_for_sigreturn(const ucontext_t* from,
+                                                                          ucontext_t* to) {
+  using namespace weir;
+  Task& task = self();
+  task.in_runtime = 1;
+  copy_bytes(to, from, trap::kContextSize);
+  trap::copy_state(*to, reinterpret_cast<uint64_t>(to) + SIGRETURN_COPY);
+  auto& rip = to->uc_mcontext.gregs[REG_RIP];
+  const auto back = static_cast<uint64_t>(rip);
+  if (input::replaying() && !page::own_image().contains(back))
+    rip = static_cast<greg_t>(trap::seek_point(task, back));
+  task.in_runtime = 0;
+  // What came on the way here is not to wait for the program's next event.
+  if (input::recording() && task.pending) (void)trap::stop_at_point(task, *to, true);
+  return to;
+}
 
 // Copies the frame to the program's stack, below the red zone, or to that of its handlers: then
 // nothing of the program's stack is written.
@@ -284,9 +331,9 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame* frame
     const trap::Raised raised = trap::raise_noted(task, *frame, beyond);
     if (has_wait_mask) {  // the handlers run as if the wait with its own mask still went on
       task.signals.has_wait_mask = 0;
-      sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&after), 0, 8);
+      trap::set_mask_from_here(after);
     }
-    sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), 0, 8);
+    trap::set_mask_from_here(mask);
     if (is_settled || !task.pending) break;
     // What the program blocks, in a handler say, may as well wait here until there is room.
     const bool is_stuck = raised.left && !raised.count;
@@ -296,6 +343,7 @@ __attribute__((visibility("hidden"))) bool weir_raise_pending(weir::Frame* frame
     beyond = is_stuck ? trap::Beyond::kBare : trap::Beyond::kKept;
   }
   task.recorded.has_raised = 1;
+  task.recorded.settling = 0;
   return trap::signal_rules().comes_back(task);
 }
 }

@@ -184,6 +184,9 @@ long send_to_program(int signal, const void* info) {
 }
 
 void take_inbox(Task& task) {
+  // A page of the stack may be had meanwhile, with an event. What would come with that is kept
+  // nowhere.
+  if (task.recorded.settling) return;
   if (!__atomic_load_n(&task.inbox_count, __ATOMIC_ACQUIRE)) return;
   uint64_t all = sys::kAllButFaults, mask = 0;
   sys::raw(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all),

@@ -7,8 +7,8 @@
 //    see entry_x86_64.S for the last window. (checked in enter_handler)
 // 3. In program state on_signal copies the kernel's frame to the program's stack and enters the
 //    program's handler there; the handler returns by the kernel's own sigreturn from the copy (with
-//    protection keys: key_fault.cc sees it before). (not checkable: the kernel returns to what the
-//    frame says)
+//    protection keys: key_fault.cc sees it before; where pages may be away: from one more copy,
+//    weir_copy_for_sigreturn). (not checkable: the kernel returns to what the frame says)
 // 4. SIGSEGV, SIGBUS, SIGTRAP and the probe signal are never blocked in the kernel. All others are
 //    blocked from the entry of on_signal until the program's handler begins (weir_run_handler), so
 //    a signal is noted by one handler at a time. (not checkable: the mask is the kernel's, and to

@@ -1,6 +1,6 @@
-// Whether a task stands in a loop that only looks at memory, and counts in registers or in memory of
-// its own: told from its registers and its code, by carrying the instructions out on a copy of the
-// registers. That takes some microseconds, where a single step of each instruction takes ten
+// Whether a task stands in a loop that only looks at memory, and counts in registers or in memory
+// of its own: told from its registers and its code, by carrying the instructions out on a copy of
+// the registers. That takes some microseconds, where a single step of each instruction takes ten
 // (signal/spin_probe.cc).
 #pragma once
 

@@ -311,6 +311,29 @@ weir_shown_sigreturn:
     and $-16,%rsp
     call weir_on_shown_sigreturn
     mov %rbx,%rsp
+    test %eax,%eax
+    jnz weir_copied_sigreturn
+    mov $15,%eax
+    syscall
+    hlt
+# The same from a copy of the frame, where the kernel might not be able to read the program's stack:
+# a page of it may be another task's by now.
+    .globl weir_copied_sigreturn
+    .hidden weir_copied_sigreturn
+weir_copied_sigreturn:
+    mov $2,%edi                                 # SIG_SETMASK: until the kernel sets the frame's
+    lea all_but_faults_and_steps(%rip),%rsi
+    xor %edx,%edx
+    mov $8,%r10d
+    mov $14,%eax                                # rt_sigprocmask
+    syscall
+    mov %rsp,%rdi
+    mov %gs:TASK_STACK_TOP,%rsp
+    sub $SIGRETURN_COPY,%rsp
+    and $-64,%rsp
+    mov %rsp,%rsi
+    call weir_copy_for_sigreturn
+    mov %rax,%rsp
     mov $15,%eax
     syscall
     hlt
@@ -367,5 +390,10 @@ weir_run_handler:
     .globl weir_entry_end
     .hidden weir_entry_end
 weir_entry_end:
+
+    .section .rodata
+    .balign 8
+all_but_faults_and_steps:
+    .quad ~(1 << (5 - 1) | 1 << (7 - 1) | 1 << (11 - 1))  # SIGTRAP, SIGBUS, SIGSEGV
 
     .section .note.GNU-stack,"",@progbits

@@ -32,5 +32,6 @@
 #define TASK_RESUME 0x50
 #define TASK_DELIVERED 0x58
 #define TASK_RAISING 0x60
-#define SITE_RESUMED -6   // trap::kResumed
-#define SITE_NOTIFIED -7  // kNotified
+#define SIGRETURN_COPY 32768  // bytes: a frame of the kernel's, with the state of the processor
+#define SITE_RESUMED -6       // trap::kResumed
+#define SITE_NOTIFIED -7      // kNotified

@@ -3,6 +3,8 @@
 #include "base/bytes.h"
 #include "code/decode/registers.h"
 #include "code/sites/site_table.h"
+#include "control/plan.h"
+#include "record/input.h"
 
 namespace weir::trap {
 
@@ -59,7 +61,8 @@ void note_shown(const ucontext_t& context) {
 }  // namespace weir::trap
 
 // The handler returns, on the program's stack: entry_x86_64.S.
-extern "C" __attribute__((visibility("hidden"))) void weir_on_shown_sigreturn(ucontext_t* context) {
+// Returns whether the kernel is to have a copy (weir_copy_for_sigreturn).
+extern "C" __attribute__((visibility("hidden"))) bool weir_on_shown_sigreturn(ucontext_t* context) {
   using namespace weir;
   using namespace weir::trap;
   auto& gregs = context->uc_mcontext.gregs;
@@ -72,4 +75,6 @@ extern "C" __attribute__((visibility("hidden"))) void weir_on_shown_sigreturn(uc
   copy_bytes(&gregs, &kept.registers, sizeof kept.registers);
   zero_bytes(&kept, sizeof kept);
   self().raising = &frame;
+  self().recorded.settling = input::is_on();  // others may be raised yet
+  return plan().gives_pages();
 }
