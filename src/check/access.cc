@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "check/budget.h"
-#include "check/core/enforce_by_key.h"
+#include "check/core/access_rules.h"
 #include "check/core/happens_before.h"
 #include "check/core/hazards.h"
 #include "check/core/order_by_calls.h"
@@ -33,10 +33,33 @@ uint64_t g_steps[8];  // pages that are mapped for one instruction
 uint32_t g_step_count;
 bool g_stepping;
 
+// weir check: each task has page tables of its own.
+class ByPages final : public RulesInBacking {
+ public:
+  void begin(Task&) override {
+    happens::g_calls = happens::Calls::kReplaced;
+    tell_by_memory();
+  }
+  void touch(Task& task, uint64_t start, uint64_t size, bool writes) override;
+  void on_atomic(Task& task, const AccessSite& site, const Access& access) override;
+  void on_range(Task& task, const AccessSite& site, const Access& access) override;
+  void borrow(Task& task, uint64_t address, bool in_runtime) override;
+  void catch_up(Task& task) override {
+    close_open();
+    settle(task, thread_of(task));
+  }
+  void share_stack(uint64_t argument) override { checked::share_stack(argument); }
+  void expose_frames(Task& task, ThreadState& thread, uint64_t stack_pointer) override {
+    checked::expose_frames(task, thread, stack_pointer);
+  }
+  void await_creator(const Task& task) override { checked::await_creator(task); }
+};
+constinit ByPages g_by_pages;
+
 }  // namespace
 
 void start(Task& task) {
-  happens::g_calls = options().has_keys() ? happens::Calls::kPlain : happens::Calls::kReplaced;
+  AccessRules& rules = options().has_keys() ? key_rules() : g_by_pages;
   find_system_libraries(false);
   page::g_remembers_segments = true;
   begin_first(task);
@@ -44,15 +67,16 @@ void start(Task& task) {
   __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
   happens::g_checked = true;
   hazards::g_looks_for = found().hazards;
-  if (options().has_keys()) keys::start(task);
+  use(rules);
+  rules.begin(task);
   begin_declared();
-  tell_by_memory();
 }
 
 void close_tracking() {
   restore_bound_jumps();  // the runtime's view of memory is gone
   page::demand::close();
   happens::g_checked = false;
+  use(unchecked_rules());
   hazards::g_looks_for = 0;
   happens::g_calls = happens::Calls::kPlain;
 }
@@ -110,9 +134,12 @@ bool has_for_good(const Page& page, const Task& task, const ThreadState& thread)
 }
 
 void borrow(Task& task, uint64_t address, bool in_runtime) {
+  access_rules().borrow(task, address, in_runtime);
+}
+
+void ByPages::borrow(Task& task, uint64_t address, bool in_runtime) {
   const uint64_t at = page_down(address);
   ThreadState& thread = thread_of(task);
-  if (!happens::g_checked) return page::demand::borrow(at);
   if (in_runtime && has_for_good(page_of(at), task, thread)) return map(at, kPageSize, true);
   if (thread.borrowed_count == kMaxBorrowed) {
     drop_page(thread.borrowed[0], thread);
@@ -201,23 +228,15 @@ void reach(uint64_t at, bool writes) {
 }  // namespace
 
 void touch(uint64_t start, uint64_t size, bool writes) {
-  if (!size || !happens::g_checked) return;
-  Task& task = self();
+  if (size) access_rules().touch(self(), start, size, writes);
+}
+
+void ByPages::touch(Task& task, uint64_t start, uint64_t size, bool writes) {
   ThreadState& thread = thread_of(task);
-  if (keys::g_on) {
-    keys::open(task);
-    if (task.pages.holds_call && task.frame && moves_data(task.pages.holds_call - 1)) {
-      keys::judge(
-          task, access_site_of(*task.frame),
-          {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByKernel});
-    }
-    if (writes) keys::borrow(task, start, size);
-    return;
-  }
   const bool is_call = task.pages.holds_call && task.frame &&
                        moves_data(task.pages.holds_call - 1) && !is_of_library(start) &&
                        page::may_access(page_down(start), writes);
-  const bool is_untrapped = happens::is_untrapped(start, size, writes);
+  const bool is_untrapped = RulesInBacking::is_untrapped(start, size, writes);
   if (is_call && !is_untrapped) {
     const Spending spending(start);
     end_joined_epoch(thread);
@@ -252,8 +271,11 @@ void touch(uint64_t start, uint64_t size, bool writes) {
 }
 
 void on_atomic(Task& task, const AccessSite& site, const Access& access) {
-  if (happens::g_checked && keys::g_on) return (void)keys::judge(task, site, access);
-  if (!happens::g_checked || !is_ours(access.address) || is_ignored(site.rip)) return;
+  access_rules().on_atomic(task, site, access);
+}
+
+void ByPages::on_atomic(Task& task, const AccessSite& site, const Access& access) {
+  if (!is_ours(access.address) || is_ignored(site.rip)) return;
   ThreadState& thread = thread_of(task);
   const Spending spending(access.address);
   end_joined_epoch(thread);
@@ -262,10 +284,10 @@ void on_atomic(Task& task, const AccessSite& site, const Access& access) {
 }
 
 void on_range(Task& task, const AccessSite& site, const Access& access) {
-  if (!happens::g_checked || !access.size) return;
-  if (keys::g_on) return (void)keys::judge(task, site, access);
-  if (happens::g_serial) return serial::check_access(site, access);
-  if (happens::g_replayed) return replay::check_access(site, access);
+  if (access.size) access_rules().on_range(task, site, access);
+}
+
+void ByPages::on_range(Task& task, const AccessSite& site, const Access& access) {
   ThreadState& thread = thread_of(task);
   end_joined_epoch(thread);
   join_holders(thread);
@@ -279,8 +301,9 @@ void on_range(Task& task, const AccessSite& site, const Access& access) {
   }
 }
 
-void renew(uint64_t start, uint64_t size) {
-  if (happens::g_serial) return serial::renew(start, size);
+void renew(uint64_t start, uint64_t size) { access_rules().renew(start, size); }
+
+void AccessRules::renew(uint64_t start, uint64_t size) {
   if (suggests()) renew_seen(start, size);
   for (uint64_t at = start; at < start + size;) {
     const uint64_t next = page_down(at) + kPageSize,
@@ -349,10 +372,6 @@ void acquire_read(Task& task, const Access* accesses, uint32_t count) {
 
 bool is_stepping() { return g_stepping; }
 
-void catch_up(Task& task) {
-  if (!happens::g_checked || keys::g_on) return;
-  close_open();
-  settle(task, thread_of(task));
-}
+void catch_up(Task& task) { access_rules().catch_up(task); }
 
 }  // namespace weir::view::checked

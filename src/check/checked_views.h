@@ -1,8 +1,7 @@
-// The Views of weir check, with and without keys, as the rest of the runtime sees them.
+// The View of weir check, as the rest of the runtime sees it.
 #pragma once
 
 #include "check/core/check.h"
-#include "check/core/rights.h"
 #include "check/fault.h"
 #include "memory/demand.h"
 #include "view/view.h"
@@ -32,35 +31,6 @@ class Checked final : public View {
   }
   void borrow_all() override { page::demand::borrow_all(); }
   void return_borrowed() override { page::demand::return_borrowed(); }
-};
-
-// weir check --enforcer=mpk: tasks are threads, and a register says what each may touch.
-class Keys final : public View {
- public:
-  void close_tracking() override { checked::close_tracking(); }
-  void release_before_sleep(Task& task, bool) override { open_keys(task); }
-  void touch(uint64_t start, uint64_t size, bool writes) override {
-    checked::touch(start, size, writes);
-  }
-  void forget(uint64_t start, uint64_t size) override { checked::forget(start, size); }
-  bool claim_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) override {
-    return trap::on_key_signal(task, signal, info, context);
-  }
-  void open_keys(Task& task) override {
-    if (keys::g_on) keys::open(task);
-  }
-  void enter_program(Task& task) override {
-    if (keys::g_on) keys::close(task);
-  }
-  void hold_still() override {
-    if (keys::g_on) keys::hold_still();
-  }
-  void go_on() override {
-    if (keys::g_on) keys::go_on();
-  }
-  void open_in_child() override {
-    if (keys::g_on) keys::open_in_child();
-  }
 };
 
 }  // namespace weir::view::checked

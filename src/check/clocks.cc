@@ -15,7 +15,7 @@
 #include "base/atomic_enum.h"
 #include "base/hash.h"
 #include "check/budget.h"
-#include "check/core/enforce_by_key.h"
+#include "check/core/access_rules.h"
 #include "check/core/happens_before.h"
 #include "check/core/hazards.h"
 #include "check/core/order_by_calls.h"
@@ -286,7 +286,7 @@ void on_lock(uint64_t lock, bool is_shared) {
   else thread.held_lost = 1;
   thread.held_count++;
   thread.lockset = 0;
-  if (keys::g_on) keys::update(self());
+  access_rules().on_locks_changed(self());
 }
 
 void on_unlock(uint64_t lock) {
@@ -306,7 +306,7 @@ void on_unlock(uint64_t lock) {
   if (!thread.held_count) thread.held_lost = 0;
   thread.lockset = 0;
   if (thread.opened_count) close_by_lock(thread, lock);
-  if (keys::g_on) keys::update(self());
+  access_rules().on_locks_changed(self());
   on_release(is_shared ? lock + kReaders : lock);
 }
 
@@ -339,8 +339,7 @@ void create(Task& creator, Task& task) {
   to.creator_creation = creator.identity.creation;
   to.number = note_task(task, &from);
   hazards::on_thread(to.number, task.frame->shown, g_makes_thread && !g_makes_detached);
-  if (creator.frame && !keys::g_on && !g_replayed && !g_serial)
-    expose_frames(creator, from, creator.frame->rsp);
+  if (creator.frame) access_rules().expose_frames(creator, from, creator.frame->rsp);
   // A helper of the C library's own: what it does inside orders whoever asked for its work.
   to.library_orders = !g_makes_thread && creator.frame && is_ignored(creator.frame->shown);
 }
@@ -373,34 +372,22 @@ void end(Task& task, uint64_t handle) {
 
 uint32_t& library_orders() { return thread_of(self()).library_orders; }
 
-bool has_borrowed() {
-  const ThreadState& thread = thread_of(self());
-  return thread.borrowed_count != 0 || (keys::g_on && keys::has_to_close(thread));
-}
+bool has_borrowed() { return access_rules().has_borrowed(thread_of(self())); }
 
 void leave() {
-  if (!has_to_leave()) return;
-  if (keys::g_on) keys::close(self());
-  else settle(self(), thread_of(self()));
+  if (has_to_leave()) access_rules().leave(self(), thread_of(self()));
 }
 
 void end_library_call() {
   if (g_checked && !library_orders()) know_by_calls(thread_of(self()));
-  if (keys::g_on && has_to_leave())
-    weir_upcall([](long, long, long) -> long { return 0; }, 0, 0, 0);
+  access_rules().end_library_call();
 }
 
 constinit uint64_t g_closed_pages[kClosedPages]{};
 
-void open_objects() {
-  if (keys::g_on) keys::open(self());
-}
+void open_objects() { access_rules().open_objects(); }
 
-void close_objects() {
-  if (!keys::g_on) return;
-  if (keys::is_open(self())) keys::close(self());
-  else if (thread_of(self()).is_register_old) keys::update(self());
-}
+void close_objects() { access_rules().close_objects(); }
 
 void on_allocated(uint64_t start, uint64_t size, uint64_t usable, uint64_t where, uint64_t stack,
                   uint64_t frame) {
@@ -437,31 +424,13 @@ void on_library(uint64_t start, uint64_t size, bool writes, uint64_t where, uint
            {start, size, (writes ? findings::kWrite : findings::kRead) | findings::kByLibrary});
 }
 
-// Without locks: what is taken from the task meanwhile it has until it comes to an event, as if it
-// had touched it before.
 bool is_untrapped(uint64_t start, uint64_t size, bool writes) {
-  if (g_serial) return false;
-  if (keys::g_on) {
-    if (start / ObjectTable::kZone == (start + size) / ObjectTable::kZone)
-      return thread_of(self()).found.around(objects(), start).start >= start + size;
-    const uint32_t index = objects().find_above(start);
-    return !index || objects().at(index).start >= start + size;
-  }
-  const ThreadState& thread = thread_of(self());
-  const uint64_t bit = bit_of(thread);
-  for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
-    const uint64_t shared_view = page::shared_view_of(at);
-    if (shared_view == at) continue;
-    const Page& page = page_at(at, shared_view);
-    if (!(__atomic_load_n(&page.holders, __ATOMIC_RELAXED) & bit)) return false;
-    const Mode mode = load_enum<__ATOMIC_RELAXED>(page.mode);
-    if (mode == Mode::kPrivate || mode == Mode::kSharedUntrapped ||
-        (mode == Mode::kReadBy && !writes))
-      continue;
-    if (mode != Mode::kDeclared || !is_let_in(thread, page, writes)) return false;
-  }
-  return true;
+  return access_rules().is_untrapped(start, size, writes);
 }
+
+void share_stack(uint64_t argument) { access_rules().share_stack(argument); }
+
+void await_creator(const Task& task) { access_rules().await_creator(task); }
 
 }  // namespace weir::happens
 

@@ -6,8 +6,7 @@
 // the other one came first.
 
 #include "check/budget.h"
-#include "check/core/happens_before.h"
-#include "check/core/rights.h"
+#include "check/core/access_rules.h"
 #include "check/core/state.h"
 #include "memory/backing.h"
 
@@ -87,18 +86,11 @@ void expose_frames(Task& task, ThreadState& thread, uint64_t stack_pointer) {
   }
 }
 
-}  // namespace weir::view::checked
-
-namespace weir::happens {
-
-using namespace view::checked;
-
 void share_stack(uint64_t argument) {
-  if (!g_checked || g_replayed || g_serial || keys::g_on) return;
   Task& task = self();
   ThreadState& thread = thread_of(task);
   if (task.signals.handler_count) return;
   expose_with_contents(task, thread, argument);
 }
 
-}  // namespace weir::happens
+}  // namespace weir::view::checked

@@ -42,7 +42,7 @@ bool tells_by_memory() {
 
 void tell_by_memory() {
   uint32_t none = findings::kTellsNone;
-  if (keys::g_on || declared::g_strict || suggests()) return;
+  if (declared::g_strict || suggests()) return;
   __atomic_compare_exchange_n(&found().tells_by_memory, &none, findings::kTellsAll, false,
                               __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "check/core/enforce_by_key.h"
+#include "check/core/access_rules.h"
 #include "check/core/happens_before.h"
 #include "check/core/hazards.h"
 #include "check/core/state.h"
@@ -27,70 +27,6 @@ using findings::Findings;
 // Of the stack: what of them looks like a return address tells callers apart.
 constexpr uint32_t kKeyWords = 96;
 constexpr uint32_t kTries = 64;
-
-// A thread's stack ends where the C library keeps the thread's own data. What lies between can all
-// be read, from `known` on; the kernel is asked once for each stretch, since the task may be on
-// another stack.
-bool is_on_thread_stack(uint64_t rsp, uint64_t limit, uint64_t& known) {
-  constexpr uint64_t kMax = uint64_t{1} << 30;
-  if (rsp >= limit || limit - rsp > kMax) return false;
-  if (!known) known = limit;
-  if (rsp >= known) return true;
-  const uint64_t start = page_down(rsp);
-  if (!sys::is_readable(start, known - start)) return false;
-  known = start;
-  return true;
-}
-
-// By keys a thread's stack is wherever the C library has mapped it: its own, if it is on that, else
-// through the kernel.
-uint32_t copy_thread_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
-  ThreadState& thread = thread_of(self());
-  if (self().id && !thread.stack) thread.stack = page_down(sys::fs_base_untouched()) + kPageSize;
-  const uint64_t limit = self().id ? thread.stack : shared().program.stack_begin;
-  if (!is_on_thread_stack(rsp, limit, thread.stack_known)) {
-    const long copied = sys::read_safely(to, rsp, size);
-    return sys::failed(copied) ? 0 : static_cast<uint32_t>(copied);
-  }
-  if (limit - rsp < size) size = static_cast<uint32_t>(limit - rsp);
-  copy_bytes(to, reinterpret_cast<const void*>(rsp), size);
-  return size;
-}
-
-// By keys, where the task is on its thread's own stack: that, in place, and how many words there
-// are. NULL: it must be copied.
-const uint64_t* stack_in_place(uint64_t rsp, ThreadState& thread, uint32_t& count) {
-  const uint64_t limit = self().id ? thread.stack : shared().program.stack_begin;
-  if (rsp % 8 || !is_on_thread_stack(rsp, limit, thread.stack_known)) return nullptr;
-  const uint64_t words = (limit - rsp) / 8;
-  count = static_cast<uint32_t>(words < kKeyWords ? words : kKeyWords);
-  return reinterpret_cast<const uint64_t*>(rsp);
-}
-
-// Copies as much as there is of the program's stack from `rsp` on; pages that this process may not
-// touch are read in the backing.
-uint32_t copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
-  if (!happens::g_checked) {  // one thread, and its memory as the kernel made it
-    const uint64_t limit = shared().program.stack_begin;
-    if (rsp >= limit || limit - rsp > 256 << 20) return 0;
-    if (limit - rsp < size) size = static_cast<uint32_t>(limit - rsp);
-    copy_bytes(to, reinterpret_cast<const void*>(rsp), size);
-    return size;
-  }
-  if (keys::g_on || happens::g_serial) return copy_thread_stack(rsp, to, size);
-  uint32_t done = 0;
-  while (done < size) {
-    const uint64_t at = rsp + done;
-    const uint64_t extent = page::backing_bytes_at(at);
-    if (!extent) break;
-    const uint64_t rest = page_down(at) + kPageSize - at;
-    uint32_t length = size - done;
-    if (length > rest) length = static_cast<uint32_t>(rest);
-    copy_bytes(to + done, reinterpret_cast<const void*>(page::shared_view_of(at)), length);
-    done += length;
-  }
-  return done;
-}
 
 bool is_known_module(const Findings& f, uint64_t address) {
   for (uint32_t i = 0; i < f.modules && i < findings::kMaxModules; i++) {
@@ -186,10 +122,7 @@ Allocation& allocation_of(uint64_t start) {
   return state().allocations[((start >> 4) + (start >> 24) * 0x9E3779B9) & (kAllocations - 1)];
 }
 
-const void* see(uint64_t address) {
-  return reinterpret_cast<const void*>(happens::g_checked ? page::shared_view_of(address)
-                                                          : address);
-}
+const void* see(uint64_t address) { return access_rules().seen_at(address); }
 
 // Null: there is no room. Other processes take some at the same time.
 findings::Race* take_race(Findings& f, uint64_t first, uint64_t second) {
@@ -223,7 +156,8 @@ uint32_t context_by_key(uint64_t key, const AccessSite& site) {
     for (uint32_t k = 0; k < 16; k++) context.registers[k] = site.general[k];
     context.rip = site.rip;
     context.is_call = site.is_call;
-    context.stack_bytes = copy_stack(site.general[4], context.stack, sizeof context.stack);
+    context.stack_bytes =
+        access_rules().copy_stack(site.general[4], context.stack, sizeof context.stack);
     __atomic_fetch_add(&f.contexts, 1u, __ATOMIC_RELAXED);
     return at;
   }
@@ -237,13 +171,14 @@ uint32_t context_of(const AccessSite& site) {
   ThreadState& thread = thread_of(self());
   RecentContext& recent =
       thread.recent[(site.rip ^ site.rip >> 7 ^ site.general[4] >> 5) % ThreadState::kRecent];
-  if ((keys::g_on || happens::g_serial) && recent.rip == site.rip) {
-    uint32_t there = 0;
-    const uint64_t* const stack = stack_in_place(site.general[4], thread, there);
+  if (recent.rip == site.rip) {
+    uint32_t there = kKeyWords;
+    const uint64_t* const stack = access_rules().stack_in_place(site.general[4], thread, there);
     if (stack && is_at(recent, site, stack, there)) return recent.context;
   }
   const uint32_t count =
-      copy_stack(site.general[4], reinterpret_cast<uint8_t*>(words), sizeof words) / 8;
+      access_rules().copy_stack(site.general[4], reinterpret_cast<uint8_t*>(words), sizeof words) /
+      8;
   if (!happens::g_checked) return context_by_key(key_of(site, words, count, nullptr), site);
   if (is_at(recent, site, words, count)) return recent.context;
   return recent.context = context_by_key(key_of(site, words, count, &recent), site);

@@ -8,23 +8,20 @@
 // Threads of OpenMP's runtimes begin at once: their creator goes on with its own part of the work.
 
 #include "base/atomic_enum.h"
-#include "check/core/enforce_by_key.h"
-#include "check/core/happens_before.h"
+#include "check/core/access_rules.h"
 #include "check/core/state.h"
 #include "control/options.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 
-namespace weir::happens {
-
-using namespace view::checked;
+namespace weir::view::checked {
 
 void await_creator(const Task& task) {
   constexpr uint32_t kMost = 64, kLooks = 20;
   constexpr uint64_t kBetween = 100'000;  // nanoseconds
   // Of several runs each second one has the creator and its first task run side by side.
   const bool begins_at_once = options().delay_seed & 1;
-  if (!g_checked || g_replayed || g_serial || keys::g_on || begins_at_once) return;
+  if (begins_at_once) return;
   const ThreadState& thread = thread_of(task);
   if (thread.number == 0 || is_openmp(task.identity.start_function) ||
       __atomic_fetch_add(&state().starts, 1, __ATOMIC_RELAXED) >= kMost)
@@ -40,4 +37,4 @@ void await_creator(const Task& task) {
   __atomic_store_n(&state().last_start, sys::cycles(), __ATOMIC_RELAXED);
 }
 
-}  // namespace weir::happens
+}  // namespace weir::view::checked

@@ -2,6 +2,7 @@
 
 #include "check/checked_views.h"
 #include "check/core/attach.h"
+#include "check/keys/key_views.h"
 #include "check/replay/checked_replay_view.h"
 #include "check/serial/races.h"
 #include "control/plan.h"
@@ -14,7 +15,6 @@ namespace {
 constinit view::isolated::Isolated g_isolated;
 constinit view::coherent::Coherent g_coherent;
 constinit view::checked::Checked g_checked;
-constinit view::checked::Keys g_keys;
 constinit view::checked::CheckedReplay g_checked_replay;
 constinit view::checked::CheckedSerial g_checked_serial;
 
@@ -26,7 +26,7 @@ view::View& chosen() {
     case Plan::Memory::kIsolated: return g_isolated;
     case Plan::Memory::kCoherent: return checking::is_replayed() ? g_checked_replay : g_coherent;
     case Plan::Memory::kChecked: return g_checked;
-    case Plan::Memory::kKeys: return g_keys;
+    case Plan::Memory::kKeys: return view::checked::keys_at_rest();
   }
   return view::current();  // as it is: that of one real memory
 }

@@ -63,17 +63,10 @@ void touch(uint64_t start, uint64_t size, bool writes);
 void on_atomic(Task& task, const AccessSite& site, const Access& access);
 // The C library, or the heap, works on memory on its caller's account.
 void on_range(Task& task, const AccessSite& site, const Access& access);
-namespace replay {
-// In a replay that is checked: an access of program code, with a right to its pages. Implemented in
-// check/replay/replay.cc.
-void check_access(const AccessSite& site, const Access& access);
-}  // namespace replay
 namespace serial {
-// Under Order serial, where accesses are looked at. The memory is another's from here on.
-// Implemented in check/serial/races.cc.
-void check_access(const AccessSite& site, const Access& access);
-void renew(uint64_t start, uint64_t size);
-void give_up();  // what comes now is not seen
+// Under Order serial, where accesses are looked at: what comes now is not seen. Implemented in
+// check/serial/races.cc.
+void give_up();
 }  // namespace serial
 // The heap gave out the block, so earlier accesses to these bytes were to something else. In the
 // runtime, or before there are tasks.

@@ -53,6 +53,9 @@ void rehash();
 // waits for the task to stand; then it does until the rehash is over, or on its way out.
 void stand_if_asked(Task& task, bool in_program);
 
+// A handler begins on the signal's stack, and the kernel has closed all keys but one: they are
+// opened; in a forked child for the program's handler, too.
+void open_in_handler();
 // A child has been forked, in which nothing is checked: all pages are open. The parent holds what
 // the child would find changed: around the fork, both sides.
 void hold_still();
@@ -63,8 +66,8 @@ void open_in_child();
 
 namespace weir::trap {
 
-// A handler of Weir's begins on the signal's stack; the kernel has closed all keys but one. Returns
-// true if the signal was about keys. SIGSEGV by a page's key or protection: an object with a
+// A handler of Weir's has begun, and all keys are open. Returns true if the signal was about keys.
+// SIGSEGV by a page's key or protection: an object with a
 // declared policy, or memory beside one. SIGTRAP: the end of the step that such a fault has led to.
 // The probe's signal: the hash function is being changed.
 bool on_key_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context);

@@ -39,8 +39,10 @@
 
 #include <sys/mman.h>
 
+#include "check/core/access_rules.h"
 #include "check/core/happens_before.h"
 #include "check/keys/key_pages.h"
+#include "check/keys/key_views.h"
 #include "check/keys/rehash.h"
 #include "check/keys/tagged_pages.h"
 #include "control/options.h"
@@ -48,6 +50,20 @@
 #include "sys/memory.h"
 #include "sys/pkey_x86_64.h"
 #include "sys/report.h"
+
+namespace weir::view::checked {
+
+namespace {
+
+class AtRest final : public KeysAtRest {};
+constinit AtRest g_at_rest;
+constinit Keys g_keys;
+
+}  // namespace
+
+KeysAtRest& keys_at_rest() { return g_at_rest; }
+
+}  // namespace weir::view::checked
 
 namespace weir::view::checked::keys {
 
@@ -295,6 +311,7 @@ void start(Task& task) {
   thread_of(task).has_all_keys = 1;
   sys::write_key_rights(sys::kAllKeysOpen);
   g_on = true;
+  view::use(g_keys);
 }
 
 bool may_be_ordered_unseen() { return g_on && g_has_racy; }
@@ -474,6 +491,10 @@ void open_in_child() {
   g_pages_lock.reset();
   sys::write_key_rights(sys::kAllKeysOpen);
   g_on = false;
+  use(unchecked_rules());
+  view::use(keys_at_rest());
 }
+
+void open_in_handler() { sys::write_key_rights(sys::kAllKeysOpen); }
 
 }  // namespace weir::view::checked::keys

@@ -149,8 +149,6 @@ void stand_for_rehash(Task& task, ucontext_t& context) {
 }  // namespace
 
 bool on_key_signal(Task& task, int signal, const siginfo_t& info, ucontext_t& context) {
-  sys::write_key_rights(sys::kAllKeysOpen);  // in a forked child, for the program's handler, too
-  if (!keys::g_on) return false;
   if (signal == SIGSEGV && info.si_code > 0) return on_key_fault(task, info, context);
   if (signal == SIGTRAP) return end_key_step(task, context);
   if (signal != sys::g_probe_signal || info.si_code != SI_TKILL) return false;

@@ -2,10 +2,10 @@
 // such calls give out and take back. Implemented in quarantine.cc.
 #pragma once
 
+#include "check/core/access_rules.h"
 #include "check/core/declared.h"
 #include "check/core/enforcer.h"
 #include "check/core/happens_before.h"
-#include "check/core/rights.h"
 
 namespace weir::view::checked {
 
@@ -16,15 +16,7 @@ class Call {
     site_.general[5] = caller.frame;
     site_.rip = caller.where;
     site_.is_call = true;
-    if (!happens::g_checked) {
-      if (!has_begun_first()) begin_first(task_);
-      return;
-    }
-    if (!keys::g_on) {  // by keys no page goes from one task to another
-      settle(task_, thread_);
-      join_holders(thread_);
-    }
-    end_joined_epoch(thread_);
+    access_rules().begin_call(task_, thread_);
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;

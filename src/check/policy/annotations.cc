@@ -176,7 +176,7 @@ void free_object(uint32_t index, Call& call) {
     const SpinGuard guard(object.lock);
     check_freeing(object, call);
     object.written = call.trace();
-    take_over(object, index, call);
+    access_rules().take_over(object, index, call);
     object.is_freed = true;
   }
   if (!cache_block(index, call)) retire(index, call.thread());
@@ -222,7 +222,7 @@ void* allocate(size_t size, uint32_t policy, const Caller& caller, bool by_new) 
   if (!size) size = 1;
   Call call(caller);
   const auto wanted = static_cast<Policy>(policy);
-  if (wanted == Policy::kPrivate || (wanted == Policy::kRacy && keys::g_on)) {
+  if (access_rules().reuses(wanted)) {
     if (const uint64_t start = reuse_cached(size, wanted, by_new, call))
       return reinterpret_cast<void*>(start);
   }

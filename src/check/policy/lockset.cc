@@ -6,9 +6,8 @@
 
 #include <pthread.h>
 
-#include "base/bytes.h"
 #include "base/hash.h"
-#include "check/core/enforce_by_key.h"
+#include "check/core/access_rules.h"
 #include "check/core/enforcer.h"
 #include "memory/backing.h"
 #include "sys/memory.h"
@@ -72,12 +71,7 @@ Held holds(const Task& task, const ThreadState& thread, uint64_t lock) {
   if (held != Held::kNot) return held;
   // A mutex that was locked before there were tasks says so itself.
   int32_t words[3];
-  if (keys::g_on) {
-    if (sys::read_safely(words, lock, sizeof words) != sizeof words) return held;
-  } else {
-    if (page::backing_bytes_at(lock) < sizeof words) return held;
-    copy_bytes(words, reinterpret_cast<const void*>(page::shared_view_of(lock)), sizeof words);
-  }
+  if (!access_rules().read(words, lock, sizeof words)) return held;
   return words[0] && words[2] == task.identity.virtual_tid ? Held::kExclusive : Held::kNot;
 }
 

@@ -120,8 +120,8 @@ bool cache_block(uint32_t index, Call& call) {
 void take_over(Declared& object, uint32_t index, Call& call) {
   ThreadState& thread = call.thread();
   const Policy policy = object.rules.policy();
-  if (!keys::g_on || !thread.cache_misses ||
-      (policy != Policy::kLocked && policy != Policy::kRacy) || object.origin != Origin::kPages)
+  if (!thread.cache_misses || (policy != Policy::kLocked && policy != Policy::kRacy) ||
+      object.origin != Origin::kPages)
     return;
   thread.cache_misses--;
   object.rules = Rules(Policy::kPrivate, thread.slot, thread.now.epoch(thread.slot));
@@ -132,9 +132,7 @@ void take_over(Declared& object, uint32_t index, Call& call) {
 uint64_t reuse_cached(uint64_t size, Policy policy, bool by_new, Call& call) {
   ObjectTable& table = objects();
   ThreadState& thread = call.thread();
-  const uint64_t room = size <= page::windows::kMaxSmall && !keys::g_on
-                            ? page::windows::rounded(size)
-                            : page_up(size);
+  const uint64_t room = access_rules().room_of(size);
   for (uint32_t i = thread.cached_count; i-- > 0;) {
     Declared& object = table.at(thread.cached[i]);
     if (room_of(object) != room) continue;
@@ -152,9 +150,7 @@ uint64_t reuse_cached(uint64_t size, Policy policy, bool by_new, Call& call) {
                        : Rules(policy);
     object.is_freed = false;
     object.is_automatic = by_new;
-    if (keys::g_on)
-      enforcer().enforce(object, index, call.task(), thread,
-                         false);  // the keys are there before it is touched
+    access_rules().open_reused(object, index, call.task(), thread);
     if (object.size != size) table.set_size(index, size);
     return object.start;
   }

@@ -1,6 +1,7 @@
 #include "check/replay/replay.h"
 
 #include "base/hash.h"
+#include "check/core/access_rules.h"
 #include "check/core/hazards.h"
 #include "check/core/state.h"
 #include "check/coverage.h"
@@ -27,6 +28,14 @@ uint64_t g_stretch = 0;
 uint32_t g_stretch_looks = 0;
 uint64_t g_borrowed[kMaxPages];
 uint32_t g_borrowed_count = 0;
+
+class Replayed final : public RulesInBacking {
+ public:
+  void on_range(Task&, const AccessSite& site, const Access& access) override {
+    replay::check_access(site, access);
+  }
+};
+constinit Replayed g_rules;
 
 uint64_t key_of(uint64_t address) {
   return (address >> 12) | uint64_t{shared().recording.ordinal + 1} << 44;
@@ -81,6 +90,7 @@ void start(Task& task) {
   g_borrowed_count = g_untrapped_count = 0;
   happens::g_replayed = true;
   happens::g_checked = true;
+  use(g_rules);
   hazards::g_looks_for = found().hazards & hazards::kInReplays;
   happens::g_calls = happens::Calls::kNotified;
   page::demand::g_stays_closed = stays_closed;
@@ -89,6 +99,7 @@ void start(Task& task) {
 void stop() {
   page::demand::g_stays_closed = nullptr;
   happens::g_replayed = happens::g_checked = false;
+  use(unchecked_rules());
   hazards::g_looks_for = 0;
   happens::g_calls = happens::Calls::kPlain;
 }

@@ -37,6 +37,8 @@ bool is_long_stretch(const Task& task);  // counts
 void open_untrapped(uint64_t address, bool to_write);
 void publish();
 
+// An access of program code, with a right to its pages.
+void check_access(const AccessSite& site, const Access& access);
 // An atomic operation of the program's: checked, and it orders.
 void on_atomic(const AccessSite& site, const Access& access);
 // In a function by which a program orders its tasks: a word of it.

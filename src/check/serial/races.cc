@@ -12,6 +12,7 @@
 #include "check/serial/races.h"
 
 #include "base/hash.h"
+#include "check/core/access_rules.h"
 #include "check/core/hazards.h"
 #include "check/core/state.h"
 #include "check/instruction_accesses.h"
@@ -36,6 +37,22 @@ uint32_t g_used = 0;
 
 uint64_t g_looks = 0;
 bool g_has_given_up = false;
+
+// Nothing is closed to a task.
+class OneByOne final : public RulesOfThreads {
+ public:
+  void on_range(Task&, const AccessSite& site, const Access& access) override {
+    serial::check_access(site, access);
+  }
+  bool is_untrapped(uint64_t, uint64_t, bool) override { return false; }
+  void renew(uint64_t start, uint64_t size) override { serial::renew(start, size); }
+  void begin_call(Task& task, ThreadState& thread) override {
+    settle(task, thread);
+    join_holders(thread);
+    end_joined_epoch(thread);
+  }
+};
+constinit OneByOne g_one_by_one;
 
 // The page's entry; null: it has none, and `adds` is not set or there is no room.
 Shadowed* find(uint64_t address, bool adds) {
@@ -82,12 +99,14 @@ void start(Task& task) {
   begin_first(task);
   __atomic_store_n(&found().multi, 1u, __ATOMIC_RELEASE);
   happens::g_checked = happens::g_serial = true;
+  use(g_one_by_one);
   hazards::g_looks_for = found().hazards;
   happens::g_calls = happens::Calls::kReplaced;
 }
 
 void stop() {
   happens::g_checked = happens::g_serial = happens::g_knows_blocks = false;
+  use(unchecked_rules());
   hazards::g_looks_for = 0;
   happens::g_calls = happens::Calls::kPlain;
   g_has_given_up = true;

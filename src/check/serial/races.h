@@ -32,6 +32,9 @@ inline bool is_on() { return happens::g_serial; }
 // Whether the code there may run without a stop before each instruction: it is a system library's,
 // and orders nothing for the program at the moment.
 bool runs_unseen(uint64_t rip);
+void check_access(const AccessSite& site, const Access& access);
+// The memory is another's from here on.
+void renew(uint64_t start, uint64_t size);
 // The task, which has the turn, is about to execute the instruction at frame.rip.
 void look(Task& task, const Frame& frame);
 // give_up() of check/core/check.h: code runs from here on that is not seen. What it stores may
