@@ -173,14 +173,12 @@ bool stands(Shared& s) {
 
 }  // namespace
 
-void Arrival::arrive(Shared& s, Task& task, uint32_t what) {
+void ByArrival::arrive(Shared& s, Task& task, uint32_t what) {
   task.order.arrival = ++s.order.arrivals;
   task.order.how = static_cast<uint32_t>(How::kComes);
   task.order.what = what;
   task.order.state = TaskState::kArrived;
   try_take(s, task);
-  if (is_order_only_ && what && s.order.turn != task.id)
-    task.order.is_unnoted = s.order.unnoted = 1;
 }
 
 namespace {
@@ -244,7 +242,7 @@ void wait_for_turn(Task& task) {
 
 }  // namespace
 
-int Arrival::wait_blocked(Task& task) {
+int ByArrival::wait_blocked(Task& task) {
   PhaseScope phase(task, Phase::kBlocked);
   Shared& s = shared();
   const bool asks_late = traits().asks_for_pages && !replays() && !task.pages.waits_for_page;
@@ -310,7 +308,7 @@ bool all_stand(Shared& s) {
 
 }  // namespace
 
-bool Arrival::stand_still(Task& task, uint64_t patience) {
+bool ByArrival::stand_still(Task& task, uint64_t patience) {
   constexpr uint64_t kPollNs = 50'000;
   constexpr uint32_t kPollsBetweenProbes = 20;
   Shared& s = shared();
@@ -324,21 +322,37 @@ bool Arrival::stand_still(Task& task, uint64_t patience) {
   return true;
 }
 
-void Arrival::take_turn(Task& task, EventKind kind) {
-  Shared& s = shared();
-  forget_lateness(task);
-  s.order.lock.lock();
+void ByArrival::come(Shared& s, Task& task, EventKind kind) {
   s.order.running--;
   arrive(s, task, static_cast<uint32_t>(kind));
   check_counts(s);
-  s.order.lock.unlock();
-  wait_for_turn(task);
-  add_to_schedule(s, task, static_cast<uint64_t>(kind));
 }
 
-void Arrival::pass_turn(Task& task, TaskState next) {
+void ByArrival::await_turn(Task& task, EventKind kind) {
+  wait_for_turn(task);
+  add_to_schedule(shared(), task, static_cast<uint64_t>(kind));
+}
+
+void ByArrival::take_turn(Task& task, EventKind kind) {
   Shared& s = shared();
+  forget_lateness(task);
   s.order.lock.lock();
+  come(s, task, kind);
+  s.order.lock.unlock();
+  await_turn(task, kind);
+}
+
+void ArrivalInOneMemory::take_turn(Task& task, EventKind kind) {
+  Shared& s = shared();
+  forget_lateness(task);
+  s.order.lock.lock();
+  come(s, task, kind);
+  if (s.order.turn != task.id) task.order.is_unnoted = s.order.unnoted = 1;
+  s.order.lock.unlock();
+  await_turn(task, kind);
+}
+
+Task* ByArrival::hand_on(Shared& s, Task& task, TaskState next) {
   task.order.state = next;
   if (next == TaskState::kServed) {
     task.order.state = TaskState::kRunning;
@@ -347,14 +361,28 @@ void Arrival::pass_turn(Task& task, TaskState next) {
   }
   Task* following = give_on(s);
   check_counts(s);
-  // Order only, what a program reads by a plain load comes right where it is far enough from what
-  // others store: the kernel's call in between is.
-  if (following && is_order_only_) wake_sleeper(*following);
-  s.order.lock.unlock();
-  if (following && !is_order_only_) wake_sleeper(*following);
+  return following;
 }
 
-void Arrival::rejoin(Task& task) {
+void ByArrival::pass_turn(Task& task, TaskState next) {
+  Shared& s = shared();
+  s.order.lock.lock();
+  Task* following = hand_on(s, task, next);
+  s.order.lock.unlock();
+  if (following) wake_sleeper(*following);
+}
+
+// What a program reads by a plain load comes right where it is far enough from what others store:
+// the kernel's call in between is.
+void ArrivalInOneMemory::pass_turn(Task& task, TaskState next) {
+  Shared& s = shared();
+  s.order.lock.lock();
+  Task* following = hand_on(s, task, next);
+  if (following) wake_sleeper(*following);
+  s.order.lock.unlock();
+}
+
+void ByArrival::rejoin(Task& task) {
   Shared& s = shared();
   s.order.lock.lock();
   arrive(s, task, 0);
@@ -362,24 +390,24 @@ void Arrival::rejoin(Task& task) {
   wait_for_turn(task);
 }
 
-void Arrival::start(Task&) { shared().order.turn = kNoTask; }
+void ByArrival::start(Task&) { shared().order.turn = kNoTask; }
 
-void Arrival::add_task(Task& task) {
+void ByArrival::add_task(Task& task) {
   Shared& s = shared();
   SpinGuard guard(s.order.lock);
   count_in(s, task, TaskState::kRunning);
   s.order.running++;
 }
 
-bool Arrival::is_alone(const Task& task) {
+bool ByArrival::is_alone(const Task& task) {
   return __atomic_load_n(&shared().order.turn, __ATOMIC_RELAXED) == task.id;
 }
 
-uint32_t Arrival::busy_tasks(const Shared& s) {
+uint32_t ByArrival::busy_tasks(const Shared& s) {
   return s.order.running + (s.order.turn != kNoTask);
 }
 
-void Arrival::kick(Shared& s) {
+void ByArrival::kick(Shared& s) {
   Task* next = s.order.turn == kNoTask ? give_on(s) : nullptr;
   if (next) wake_sleeper(*next);
 }

@@ -11,20 +11,8 @@
 
 namespace weir::order {
 
-class Arrival final : public Order {
+class ByArrival : public Order {
  public:
-  // `is_order_only`: tasks share one memory. When they read it is not known, only between which
-  // events; and a task that spins is in no other's way. `has_pages`: tasks wait for pages that
-  // others have.
-  explicit constexpr Arrival(bool is_order_only, bool has_pages)
-      : Order({.has_short_turns = true,
-               .is_exact = true,
-               .asks_overdue = !is_order_only,
-               .first_probe = is_order_only ? kFirstProbeNs : kFirstProbeForPageNs,
-               .next_sample = kNextSampleForPageNs,
-               .asks_for_pages = has_pages}),
-        is_order_only_(is_order_only) {}
-
   void take_turn(Task& task, EventKind kind) override;
   void pass_turn(Task& task, TaskState next) override;
   int wait_blocked(Task& task) override;
@@ -36,11 +24,45 @@ class Arrival final : public Order {
   uint32_t busy_tasks(const Shared& s) override;
   void kick(Shared& s) override;
 
- private:
+ protected:
+  explicit constexpr ByArrival(const Traits& traits) : Order(traits) {}
+  ~ByArrival() = default;
+
   // The task wants the turn from now on. `what`: EventKind, 0 after a wait.
   void arrive(Shared& s, Task& task, uint32_t what);
+  // The task has come to an event: it arrives there. With the lock of turns.
+  void come(Shared& s, Task& task, EventKind kind);
+  // It waits for the turn that it wants.
+  void await_turn(Task& task, EventKind kind);
+  // The task has the turn no more. Returns the task that is to be woken, or null. With the lock.
+  [[nodiscard]] Task* hand_on(Shared& s, Task& task, TaskState next);
+};
 
-  const bool is_order_only_;
+// Each task sees memory of its own. `has_pages`: tasks wait for pages that others have.
+class Arrival final : public ByArrival {
+ public:
+  explicit constexpr Arrival(bool has_pages)
+      : ByArrival({.has_short_turns = true,
+                   .is_exact = true,
+                   .asks_overdue = true,
+                   .first_probe = kFirstProbeForPageNs,
+                   .next_sample = kNextSampleForPageNs,
+                   .asks_for_pages = has_pages}) {}
+};
+
+// Tasks share one memory. When they read it is not known, only between which events; and a task
+// that spins is in no other's way.
+class ArrivalInOneMemory final : public ByArrival {
+ public:
+  constexpr ArrivalInOneMemory()
+      : ByArrival({.has_short_turns = true,
+                   .is_exact = true,
+                   .first_probe = kFirstProbeNs,
+                   .next_sample = kNextSampleForPageNs}) {}
+  // Who comes while others have the turn is noted.
+  void take_turn(Task& task, EventKind kind) override;
+  // The next one is woken before the lock is free.
+  void pass_turn(Task& task, TaskState next) override;
 };
 
 }  // namespace weir::order

@@ -12,9 +12,9 @@ namespace {
 constinit order::Ring g_ring;
 constinit order::Rounds g_rounds{false};
 constinit order::Rounds g_numbered{true};
-constinit order::Arrival g_arrival{false, false};
-constinit order::Arrival g_arrival_of_pages{false, true};
-constinit order::Arrival g_arrival_order_only{true, false};
+constinit order::Arrival g_arrival{false};
+constinit order::Arrival g_arrival_of_pages{true};
+constinit order::ArrivalInOneMemory g_arrival_in_one_memory;
 
 order::Order& chosen() {
   switch (plan().scheduler) {
@@ -25,7 +25,8 @@ order::Order& chosen() {
     case Plan::Scheduler::kSerial: return order::g_serial;
     case Plan::Scheduler::kArrival:
       if (plan().memory == Plan::Memory::kCoherent) return g_arrival_of_pages;
-      return plan().is_order_only() || plan().has_keys() ? g_arrival_order_only : g_arrival;
+      if (plan().memory == Plan::Memory::kChecked) return g_arrival;
+      return g_arrival_in_one_memory;
   }
   return order::current();  // as it is: all tasks pass
 }
