@@ -36,7 +36,7 @@
 #include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "task/control_layout.h"
+#include "task/carrier.h"
 #include "task/exec/environment.h"
 #include "task/pidfd.h"
 #include "task/profile.h"
@@ -97,9 +97,8 @@ void become_single_after_fork() {
   for (uint32_t p = 0; p < s.processes.high; p++)
     s.processes.entries[p].pid = 0, s.processes.entries[p].taken = 0;
   task = copy;
-  s.program.forked_beside_tasks = plan().has_processes() && s.program.multi;
+  carrier().note_parent(s, task);
   s.program.multi = 0;
-  s.program.forked_by_thread = plan().has_processes() && task.id != 0;
   s.program.monitor = s.program.shown_pid = 0;
   s.order.live = 1;
   s.order.high_task = task.id + 1;
@@ -135,13 +134,7 @@ void fork_child(uint64_t argument) {
   const bool was_multi = g_tasks_active;
   Task* me = &self();
   view::current().open_in_child();
-  if (plan().has_processes()) {
-    const int copy = page::copy_backing();
-    copy_control();
-    page::use_copy(copy);  // from here on everything is this process's own
-  } else {
-    copy_control();
-  }
+  carrier().copy_memory();
   trap::block_all();  // signals had no stack before (trap::Birth); faults may come now
   if (constant::is_on()) constant::begin_process(work->identity);
   __atomic_store_n(&work->copied, 1u, __ATOMIC_RELEASE);
@@ -233,8 +226,7 @@ namespace {
 // The child is there, or was not made. The monitor has to know it.
 void end_making(long pid) {
   Shared& s = shared();
-  if (pid > 0 && plan().has_processes())
-    note_child(static_cast<int>(pid), s.processes.making_signal);
+  if (pid > 0) carrier().note_child(static_cast<int>(pid), s.processes.making_signal);
   s.processes.making_signal = -1;
 }
 

@@ -41,7 +41,6 @@ bool take_own() {
 }  // namespace
 
 void take_profiles() {
-  if (!plan().has_processes()) return;
   if (input::log_value(input::What::kFlags, take_own)) shared().in_place_process.closed = 1;
 }
 
@@ -54,7 +53,7 @@ void set_profile(int which, uint64_t value, uint64_t interval) {
 }
 
 void arm_profiles() {
-  if (!plan().has_processes() || input::replaying()) return;
+  if (input::replaying()) return;
   for (const int which : kTimers) {
     const auto& profile = shared().signals.profiles[which];
     if (!profile.value && !profile.armed) continue;

@@ -14,7 +14,7 @@
 
 #include "task/spawn.h"
 #include "code/patch/entry.h"
-#include "task/profile.h"
+#include "task/carrier.h"
 
 #include <asm/prctl.h>
 #include <errno.h>
@@ -53,8 +53,6 @@
 namespace weir::tasks {
 namespace {
 
-constexpr uint32_t kMaxIdle = 64;
-
 void set_base(int which, uint64_t value) {
   sys::raw(SYS_arch_prctl, which, static_cast<long>(value));
 }
@@ -63,19 +61,10 @@ Frame* first_frame(uint64_t stack_top) {
   return reinterpret_cast<Frame*>(stack_top - sizeof(Frame));
 }
 
-// Which one is free follows from turns, not from when a process has ended: every handler's context
-// says where the signal stack of its entry lies. Those that were given up last are passed over, as
-// their processes may still be about to end.
-bool is_free(const Shared& s, const ProcessEntry& entry) {
-  constexpr uint32_t kLately = 16;
-  if (!plan().has_processes()) return entry.pid == 0;
-  return !entry.taken && (!entry.given_up || s.processes.given_up - entry.given_up >= kLately);
-}
-
 uint32_t take_free_entry() {
   Shared& s = shared();
   uint32_t p = 0;
-  while (p < kMaxProcesses && !is_free(s, s.processes.entries[p])) p++;
+  while (p < kMaxProcesses && !carrier().is_free(s, s.processes.entries[p])) p++;
   if (p == kMaxProcesses) return p;
   ProcessEntry& entry = s.processes.entries[p];
   while (__atomic_load_n(&entry.pid, __ATOMIC_ACQUIRE))
@@ -132,9 +121,7 @@ void reserve_heap(uint32_t heap) {
   runtime::g_process = process;
   __atomic_store_n(&task.identity.tid, static_cast<int>(sys::raw(SYS_gettid)),
                    __ATOMIC_RELEASE);  // others may send signals to it now
-  // A process from the pool has worked for other tasks before.
-  if (plan().has_processes())
-    task.identity.cpu_offset = -static_cast<int64_t>(sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID));
+  carrier().begin_task(task);
   order::current().wait_to_run(task);
   WEIR_DEBUG_CHECK(!plan().is_isolated() || !shared().order.serial);  // invariant 3 of spawn.cc
   runtime::apply_mappings(task);
@@ -172,39 +159,30 @@ void reserve_heap(uint32_t heap) {
 
 // A new process or thread begins here, with all signals blocked (trap::Birth).
 void begin(uint64_t process) {
-  Shared& s = shared();
-  ProcessEntry& entry = s.processes.entries[process];
+  ProcessEntry& entry = shared().processes.entries[process];
   Task& task = task_at(entry.task);
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
   trap::set_signal_stack(static_cast<uint32_t>(process));
   trap::block_all();  // faults may come from here on
-  if (plan().has_processes()) {
-    sys::raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
-    if (is_orphan(s.program.monitor)) die(125);  // the monitor died before the line above
-    runtime::begin_process();
-    runtime::g_process = static_cast<uint32_t>(process);
-    trap::forget_points();
-    if (!view::current().open_tracking()) {
-      entry.pid =
-          static_cast<int>(sys::raw(SYS_gettid));  // so that the monitor knows whose end it is
-      die(125);
-    }
-  }
-  arm_profiles();
+  carrier().begin(static_cast<uint32_t>(process));
   // From here on it can be asked to catch up.
   __atomic_store_n(&entry.pid, static_cast<int>(sys::raw(SYS_gettid)), __ATOMIC_RELEASE);
   trap::set_mask(task.signals.mask);
   run_task(static_cast<uint32_t>(process), task);
 }
 
+}  // namespace
+
 // With no stack left, nor one for signals: the entry is free for the next creator from the store
 // on.
-[[noreturn]] void leave_thread(int32_t* pid_word) {
+void leave_thread(int32_t* pid_word) {
   trap::block_faults();
   asm volatile("movl $0,(%0)\n\txor %%edi,%%edi\n\tmov $60,%%eax\n\tsyscall\n\thlt" ::"r"(pid_word)
                : "memory");
   __builtin_unreachable();
 }
+
+namespace {
 
 void add_counters(TaskCounters& to, const TaskCounters& from) {
   auto* a = reinterpret_cast<uint64_t*>(&to);
@@ -241,6 +219,8 @@ void release_robust(Task& task) {
   if (pending) die_holding(pending);
 }
 
+}  // namespace
+
 // Every process has two descriptors of its own and a third for a moment (view::open_tracking);
 // those that are being made may not have them yet. Says where there are none.
 bool room_for_process(uint32_t process) {
@@ -258,8 +238,6 @@ bool room_for_process(uint32_t process) {
   if (!said++) report("no descriptor is left for a thread (ulimit -n): it is not made (EAGAIN)");
   return false;
 }
-
-}  // namespace
 
 uint32_t take_new_entry() { return take_free_entry(); }
 
@@ -293,6 +271,7 @@ void make_first(Task& task) {
   s.processes.entries[0].idle = 0;
   s.processes.entries[0].taken = 1;
   s.processes.high = 1;
+  use_carrier();
   runtime::g_process = 0;
   set_base(ARCH_SET_GS, reinterpret_cast<uint64_t>(&task));
 }
@@ -314,7 +293,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
            uint64_t{kMaxTasks});
     return -EAGAIN;
   }
-  if (plan().has_processes() && !reused && !room_for_process(process)) {
+  if (!reused && !carrier().has_room(process)) {
     drop_entry(process);
     return -EAGAIN;
   }
@@ -390,15 +369,13 @@ long spawn(const Frame& frame, const CloneRequest& request) {
   s.processes.entries[process].mapping_sequence =
       s.processes.entries[runtime::g_process].mapping_sequence;
   uint64_t flags = CLONE_FILES | CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_SETTLS;
-  flags |= plan().has_processes() ? CLONE_PARENT | runtime::clone_signal()
-                                  : uint64_t{CLONE_VM | CLONE_SIGHAND | CLONE_THREAD};
+  flags |= carrier().clone_flags();
   s.spent.forks++;
   long result = trap::Birth().make(flags, task.stack_top - 1024, begin, process, tls);
   if (sys::failed(result)) {
     view::current().take_back(task);
     SpinGuard guard(s.order.lock);
-    if (plan().has_processes() && task.order.state == TaskState::kRunning)
-      s.order.running--;  // made without a turn
+    carrier().take_back(s, task);
     task.order.state = TaskState::kFree;
     s.order.live--;
     drop_entry(process);
@@ -438,31 +415,15 @@ void finish(int code) {
     s.spent.ended[s.spent.ended_count++] = {task.identity.creation, task.spent.counters};
   view::current().leave(task);
   if (shared_memory::g_active) shared_memory::leave(task);
-  bool stay = false;
-  if (plan().has_processes()) {
-    SpinGuard guard(s.processes.lock);
-    stay = uses(Optimization::kPool) && s.processes.idle < kMaxIdle && !task.identity.changed;
-    if (stay) {
-      s.processes.entries[process].idle = 1;
-      s.processes.idle++;
-    } else {
-      s.processes.entries[process].taken = 0;
-      s.processes.entries[process].given_up = ++s.processes.given_up;
-    }
-  }
+  const bool stays = carrier().is_kept(process, task);
   {
     SpinGuard guard(s.order.lock);
     s.order.live--;
   }
   release_turn(task, ReleaseReason::kTaskEnds);
-  if (stay) wait_for_work(process);
-  if (plan().has_processes()) {
-    view::current().close_tracking();
-    __atomic_fetch_add(&s.spent.ended_processor_ns, sys::monotonic_ns(CLOCK_PROCESS_CPUTIME_ID),
-                       __ATOMIC_RELAXED);
-    for (;;) sys::raw(SYS_exit, 0);  // the monitor frees the entry
-  }
-  leave_thread(&s.processes.entries[process].pid);
+  if (stays) wait_for_work(process);
+  carrier().end(s.processes.entries[process]);
+  __builtin_unreachable();
 }
 
 namespace {
