@@ -186,6 +186,7 @@ bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_w
 }  // namespace
 
 void choose_handled(bool multi) {
+  use_change_rules(multi);
   for (auto& entry : g_syscall_handled)
     entry = input::is_on();  // whatever the kernel answers is kept
   if (input::is_on()) return;

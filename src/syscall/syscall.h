@@ -35,7 +35,9 @@ struct Call {
   bool again = false;
 };
 long call_kernel(const Call& call);
-long on_memory(Call& call);        // mmap, munmap, mprotect, mremap, madvise, brk
+long on_memory(Call& call);  // mmap, munmap, mprotect, mremap, madvise, brk
+// What such a call means from here on: the program has tasks, or one thread.
+void use_change_rules(bool multi);
 bool may_own_memory(long number);  // it may open a device that works on its process's memory
 // A device that does not fit a View with processes, or a recording (syscall/memory/device.cc), if
 // the call opens one. Its name is read when this is made, before the call: the task holds it then.

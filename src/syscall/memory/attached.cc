@@ -17,6 +17,7 @@
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
+#include "syscall/memory/change_rules.h"
 #include "task/mapping_log.h"
 
 namespace weir::syscalls {
@@ -110,7 +111,7 @@ bool tells_attached(long number, long command) {
 long tell_attached(Call& call) {
   const TurnScope turn(EventKind::kSyscall);
   note_written();
-  if (g_tasks_active) runtime::let_all_catch_up();
+  change_rules().let_all_follow();
   const long result = call_kernel(call);
   if (result >= 0) {
     const auto segment = static_cast<uint64_t>(call.b == IPC_STAT ? call.a : result);

@@ -14,7 +14,6 @@
 #include "code/program/text_patches.h"
 #include "code/translate/counted.h"
 #include "control/control.h"
-#include "control/process.h"
 #include "memory/backing.h"
 #include "memory/closed_pages.h"
 #include "memory/file_bytes.h"
@@ -28,8 +27,8 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
+#include "syscall/memory/change_rules.h"
 #include "syscall/memory/reserved.h"
-#include "syscall/memory/shared_code.h"
 #include "syscall/transfer.h"
 #include "task/mapping_log.h"
 #include "view/view.h"
@@ -59,8 +58,6 @@ void unmap_extent(uint64_t start, uint64_t size) {
   change_protection(start, size, PROT_NONE);  // a use after the unmapping must fault, as it would
   page::free_extent(start, size);
 }
-
-namespace {
 
 // Anonymous memory (or a private copy of a file) at a place of Weir's choosing.
 long map_anywhere(const Call& call, uint64_t size, int protection, bool from_file) {
@@ -114,6 +111,8 @@ long map_memory_segment(const Call& call, uint64_t start, uint64_t size, int pro
   return static_cast<long>(start);
 }
 
+namespace {
+
 long map_fixed_in_arena(const Call& call, uint64_t start, uint64_t size, int protection) {
   const bool from_file = !(call.d & MAP_ANONYMOUS);
   if (const long refused = from_file ? check_file(call) : 0) return refused;
@@ -144,20 +143,8 @@ bool is_near_code(uint64_t hint) {
 
 // 0: there is no room.
 long map_near_code(Call call, uint64_t size, int protection) {
-  const bool low = call.d & MAP_32BIT;
-  if (!low) call.d |= MAP_FIXED_NOREPLACE;
-  if (!g_tasks_active) {
-    const long placed = call_kernel(call);
-    return sys::failed(placed) ? 0 : placed;
-  }
-  if (shared().memory.segment_count > kMaxMemorySegments / 2) return 0;
-  const long held = sys::raw(
-      SYS_mmap, low ? 0 : call.a, static_cast<long>(size), PROT_NONE,
-      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (low ? MAP_32BIT : MAP_FIXED_NOREPLACE), -1, 0);
-  if (sys::failed(held)) return 0;
-  call.a = held;
-  call.d = (call.d & ~long{MAP_FIXED_NOREPLACE | MAP_32BIT}) | MAP_FIXED;
-  return map_memory_segment(call, address(held), size, protection);
+  if (!(call.d & MAP_32BIT)) call.d |= MAP_FIXED_NOREPLACE;
+  return change_rules().map_near_code(call, size, protection);
 }
 
 // Where the kernel puts a file's mapping depends on the file system too: a replay's copy of it lies
@@ -178,6 +165,8 @@ long map_where_recorded(long where, uint64_t size, int protection, long flags, i
          address(where), int64_t{-start});
   die(125);
 }
+
+}  // namespace
 
 // What stays a mapping of the kernel's: shared memory, and read-only files.
 long map_plain(const Call& call, uint64_t size, int protection) {
@@ -222,15 +211,16 @@ long map_plain(const Call& call, uint64_t size, int protection) {
   return start;
 }
 
+namespace {
+
 long on_mmap(Call& call) {
-  if (const long refused = take_huge(call)) return refused;
+  if (const long refused = change_rules().take_huge(call)) return refused;
   const uint64_t start = address(call.a), size = address(call.b);
   const int protection = static_cast<int>(call.c);
   const bool fixed = call.d & (MAP_FIXED | MAP_FIXED_NOREPLACE);
   const bool anonymous = call.d & MAP_ANONYMOUS;
   const bool is_private = (call.d & MAP_TYPE) == MAP_PRIVATE;
   if (size == 0) return -EINVAL;
-  const bool writable = protection & PROT_WRITE;
   if (fixed && page::in_arena(start)) {
     if (start % kPageSize) return -EINVAL;
     if (size > kArena + kArenaSize - start) return -ENOMEM;
@@ -246,14 +236,13 @@ long on_mmap(Call& call) {
     if (start % kPageSize) return -EINVAL;
     if (size > page::reserve_limit(start) - start) return -ENOMEM;
     if (is_new_place) return -EEXIST;
-    const bool stays_kernels =
-        !g_tasks_active || !is_private || (!anonymous && (!writable || (protection & PROT_EXEC)));
+    const bool stays_kernels = change_rules().stays_kernels(is_private, anonymous, protection);
     claim_in_reserve(start, size, stays_kernels);
     if (!stays_kernels) return map_in_reserve(call, start, size, protection);
   }
   long owned;
   if (!is_private && map_shared_memory(call, size, protection, owned)) return owned;
-  if (!is_private) return g_tasks_active ? map_plain(call, size, protection) : call_kernel(call);
+  if (!is_private) return change_rules().map_shared(call, size, protection);
   if (!fixed && anonymous && !(call.d & (MAP_GROWSDOWN | MAP_HUGETLB)) &&
       ((call.d & MAP_32BIT) || is_near_code(start))) {
     if (const long placed = map_near_code(call, size, protection)) return placed;
@@ -264,11 +253,7 @@ long on_mmap(Call& call) {
     if (reserved) return reserved;
     return map_anywhere(call, size, protection, false);
   }
-  if (!g_tasks_active) return call_kernel(call);
-  if (fixed && (anonymous || writable)) return map_memory_segment(call, start, size, protection);
-  if (anonymous || (writable && !(protection & PROT_EXEC)))
-    return map_anywhere(call, size, protection, !anonymous);
-  return map_plain(call, size, protection);
+  return change_rules().map_private(call, size, protection);
 }
 
 long on_munmap(const Call& call) {
@@ -279,17 +264,11 @@ long on_munmap(const Call& call) {
     return 0;
   }
   if (page::in_reserve(start)) return unmap_reserved(start, size), 0;
-  // All patch the library before it goes: stubs have the same addresses in all processes, and sites
-  // the same numbers, as tasks keep these when they change processes.
-  if (g_tasks_active && plan().has_processes() && runtime::has_patches({start, start + size}))
-    runtime::let_all_catch_up();
+  change_rules().before_unmap({start, start + size});
   long result = call_kernel(call);
   if (result == 0) shared_memory::on_unmap(start, size);
   if (result == 0) begin_anew(start, size);
-  if (g_tasks_active && result == 0) {
-    page::remove_memory_segment(start, size);
-    record_mapping({MappingKind::kUnmap, 0, 0, -1, start, size, 0, 0, 0});
-  }
+  if (result == 0) change_rules().note_unmapped({start, start + size});
   return result;
 }
 
@@ -303,17 +282,8 @@ long on_mprotect(const Call& call) {
   const bool is_shared_memory = shared_memory::overlaps(start, size);
   if (page::in_reserve(start) && !is_shared_memory)
     return protect_reserved(start, size, protection);
-  if (g_tasks_active && (protection & PROT_WRITE) &&
-      !is_shared_memory) {  // from now on it is memory of the backing
-    if (!runtime::convert_late(Range{start, start + size})) return -ENOMEM;
-  }
-  if (g_tasks_active && page::backing_bytes_at(start)) {
-    protection = page::unexecuted(protection);  // code of the program's own making
-    if (!page::remember_protection(start, size, protection)) return -ENOMEM;
-  } else if (g_tasks_active && page::has_protection(start, size) &&
-             !page::remember_protection(start, size, protection)) {
-    return -ENOMEM;
-  }
+  if (const long wrong = change_rules().begin_protect(start, size, protection, is_shared_memory))
+    return wrong;
   long result = is_shared_memory
                     ? input::log_value(input::What::kShared,
                                        [&] { return page::protect(start, size, protection); })
@@ -328,13 +298,7 @@ long on_mprotect(const Call& call) {
     if (input::replaying()) page::protect(start, size, protection);
     shared_memory::on_protect(start, size, protection);
   }
-  if (g_tasks_active) {
-    record_mapping({MappingKind::kProtect, protection, 0, -1, start, size, 0, 0, 0});
-    if ((protection & PROT_EXEC) && !page::backing_bytes_at(start)) {  // a library's text
-      shared().memory.text_pending = 1;
-      runtime::patch_pending_text();
-    }
-  }
+  change_rules().note_protected(start, size, protection);
   return 0;
 }
 
@@ -354,12 +318,12 @@ long on_brk(const Call& call) {
   return static_cast<long>(wanted);
 }
 
+}  // namespace
+
 bool maps_library(const Call& call) {
   return call.number == SYS_mmap && (call.c & PROT_EXEC) && !(call.c & PROT_WRITE) &&
          !(call.d & MAP_ANONYMOUS) && (call.d & MAP_TYPE) == MAP_PRIVATE;
 }
-
-}  // namespace
 
 long make_change(Call& call) {
   switch (call.number) {
@@ -373,8 +337,8 @@ long make_change(Call& call) {
       note_shared_file(call, result);
       return result;
     }
-    case SYS_shmat: return attach_shared_memory(call);
-    case SYS_shmdt: return detach_shared_memory(call);
+    case SYS_shmat: return change_rules().attach(call);
+    case SYS_shmdt: return change_rules().detach(call);
     case SYS_munmap: {
       const long result = on_munmap(call);
       if (result == 0) page::note_code(address(call.a), address(call.b), 0);
@@ -385,9 +349,8 @@ long make_change(Call& call) {
       const long beyond = leave_out_hole(call);
       if (beyond && !call.b) return beyond;
       const long result = on_mprotect(call);
-      if (result == 0 && (page::backing_bytes_at(address(call.a)) || !g_tasks_active)) {
+      if (result == 0 && change_rules().holds_made_code(address(call.a)))
         page::note_code(address(call.a), address(call.b), static_cast<int>(call.c));
-      }
       return result ? result : beyond;
     }
     case SYS_mremap: return on_mremap(call);
@@ -402,98 +365,12 @@ long make_change(Call& call) {
   }
 }
 
-namespace {
-
-long change(Call& call) {
-  SharedCode code(call);
-  const long result = make_change(call);
-  code.end(result);
-  return result;
-}
-
-// A new thread's stack: none of it is in anybody's use.
-bool fits_creation(const Call& call) {
-  const uint64_t start = address(call.a);
-  if (call.number == SYS_mprotect) return page::in_arena(start);
-  constexpr long kOther = MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_GROWSDOWN | MAP_HUGETLB | MAP_32BIT;
-  return call.number == SYS_mmap && (call.d & MAP_ANONYMOUS) &&
-         (call.d & MAP_TYPE) == MAP_PRIVATE && !(call.d & kOther) && !(call.c & PROT_EXEC);
-}
-
-long note_code(const Call& call, long result) {
-  if (!maps_library(call) || sys::failed(result)) return result;
-  const Range text{address(result), address(result) + page_up(address(call.b))};
-  if (!g_tasks_active) trap::note_code(text);
-  runtime::note_library(text);
-  return result;
-}
-
-// Tasks are threads: the kernel takes the memory, and what is declared of it is over.
-bool gives_back(const Call& call) {
-  return call.number == SYS_munmap || call.number == SYS_mremap ||
-         (call.number == SYS_mmap && (call.d & MAP_FIXED));
-}
-
-}  // namespace
-
 bool is_memory(long number) {
   return number == SYS_mmap || number == SYS_munmap || number == SYS_mprotect ||
          number == SYS_mremap || number == SYS_madvise || number == SYS_mincore ||
          number == SYS_brk || number == SYS_shmat || number == SYS_shmdt || number == SYS_mlock ||
          number == SYS_mlock2 || number == SYS_munlock || number == SYS_mlockall ||
          number == SYS_msync || number == SYS_remap_file_pages;
-}
-
-long on_memory(Call& call) {
-  if (call.number == SYS_mlockall) return on_lock_all(call);
-  if (call.number == SYS_remap_file_pages && input::is_on()) return on_remap_file_pages(call);
-  constexpr long kDroppable = 8;  // MAP_DROPPABLE: private memory of which the kernel may forget
-                                  // pages, as glibc has for getrandom()
-  const bool is_droppable =
-      call.number == SYS_mmap && (call.d & MAP_TYPE) == kDroppable && (call.d & MAP_ANONYMOUS);
-  if (call.number == SYS_mmap && (call.d & MAP_GROWSDOWN) && plan().has_processes() &&
-      !__atomic_exchange_n(&shared().memory.told_growing, 1u, __ATOMIC_RELAXED)) {
-    report("memory mapped with MAP_GROWSDOWN does not grow under Weir: map all that is needed");
-  }
-  if (plan().has_processes() && is_droppable) call.d = (call.d & ~long{MAP_TYPE}) | MAP_PRIVATE;
-  const bool makes_code = (call.number == SYS_mprotect || call.number == SYS_mmap) &&
-                          (call.c & PROT_EXEC) && !maps_library(call);
-  if (makes_code) shared().memory.has_made_code = 1;
-  if (!plan().has_processes()) {
-    if (!g_tasks_active) return note_code(call, call_kernel(call));
-    if (call.number == SYS_madvise) return call_kernel(call);
-    begin_turn(EventKind::kMemory);
-    if (gives_back(call)) view::current().forget(address(call.a), page_up(address(call.b)));
-    const long result = note_code(call, call_kernel(call));
-    if (plan().is_serial() && (gives_back(call) || call.number == SYS_mprotect)) {
-      translate::on_mapping({address(call.a), address(call.a) + page_up(address(call.b))}, true);
-    }
-    end_turn();
-    return result;
-  }
-  if (!g_tasks_active) {
-    const long result = note_code(call, change(call));
-    return page::dump_used(), result;
-  }
-  // glibc gives an ended thread's stack back before it keeps it for the next; what it keeps in all
-  // is bounded.
-  if (call.number == SYS_madvise && self().turn.state == TurnState::kHoldForEnd) return 0;
-  begin_turn(EventKind::kMemory);
-  // Nested in a longer turn: what this task wrote goes to the backing first, where the changes
-  // below work.
-  Task& task = self();
-  if (!fits_creation(call)) need_turn();
-  if (task.turn.depth > 1 && !is_creating(task)) {
-    view::current().find_writes(task);
-    view::current().publish(task);
-  }
-  if (call.number == SYS_mincore) note_written();
-  long result = change(call);
-  // The backing may have changed. Everything was published, but by who creates a task without a
-  // turn.
-  if (call.number != SYS_mincore && !is_creating(task)) view::current().refresh();
-  end_turn();
-  return result;
 }
 
 }  // namespace weir::syscalls

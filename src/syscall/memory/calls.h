@@ -36,6 +36,8 @@ long read_file(uint64_t start, uint64_t size, int descriptor, uint64_t offset);
 
 // Memory is mapped shared, to be written; of a file as note_private_file().
 void note_shared_file(const Call& call, long result);
+// The file of such a call, as all of it that is mapped: private copies may be out of date.
+void tell_of_shared_write(const Call& call);
 
 // Memory of the arena is the program's no more.
 void unmap_extent(uint64_t start, uint64_t size);
@@ -49,9 +51,18 @@ long on_msync(const Call& call);
 long on_mincore(const Call& call);
 long on_remap_file_pages(const Call& call);
 
-// mmap of anonymous huge pages while tasks exist becomes one of others, as large: 0. Or -errno, if
-// the kernel has no such pages.
-[[nodiscard]] long take_huge(Call& call);
+// mmap of anonymous huge pages becomes one of others, as large: 0. Or -errno, if the kernel has no
+// such pages.
+[[nodiscard]] long take_other_than_huge(Call& call);
+
+// Private memory at a place of Weir's choosing, anonymous or from a file; the same at `start`,
+// outside the arena; and what stays a mapping of the kernel's: shared memory, files that are only
+// read.
+long map_anywhere(const Call& call, uint64_t size, int protection, bool from_file);
+long map_memory_segment(const Call& call, uint64_t start, uint64_t size, int protection);
+long map_plain(const Call& call, uint64_t size, int protection);
+// mmap of a library's text.
+bool maps_library(const Call& call);
 
 // Makes such a call, of which nothing else is known.
 long make_change(Call& call);
@@ -65,8 +76,9 @@ long open_kept(long number, long a, long b, long c = 0);
 // Maps memory that processes share, in a recording (record/shared_memory.h). Returns
 // true if it is such memory, with the result.
 bool map_shared_memory(const Call& call, uint64_t size, int protection, long& result);
-long attach_shared_memory(const Call& call);
-long detach_shared_memory(const Call& call);
+// shmat and shmdt, in all processes of the program.
+long attach_everywhere(const Call& call);
+long detach_everywhere(const Call& call);
 
 // True if the program maps a file shared that is open for reading only and lies on a disk: its
 // content, as it is now, is enough. It is not enough for memory that has a file's name (tmpfs, a

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "control/process.h"
 #include "memory/backing.h"
 #include "memory/file_bytes.h"
 #include "record/input.h"
@@ -12,13 +11,14 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
+#include "syscall/memory/change_rules.h"
 
 namespace weir::syscalls {
 
 namespace {
 
 long read_bytes(uint64_t start, uint64_t size, int descriptor, uint64_t offset) {
-  const uint64_t at = g_tasks_active ? page::shared_view_of(start) : start;
+  const uint64_t at = change_rules().seen_at(start);
   for (uint64_t done = 0; done < size;) {
     const long got = input::call(SYS_pread64, descriptor, static_cast<long>(at + done),
                                  static_cast<long>(size - done), static_cast<long>(offset + done));

@@ -14,6 +14,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
+#include "syscall/memory/change_rules.h"
 
 namespace weir::syscalls {
 
@@ -155,7 +156,11 @@ void note_shared_file(const Call& call, long result) {
   const bool is_shared = (call.d & MAP_TYPE) != MAP_PRIVATE && (call.c & PROT_WRITE);
   const bool writes = is_shared && !(call.d & MAP_ANONYMOUS);
   if (is_shared && !sys::failed(result)) view::checked::note_unwatched(address(result));
-  if (!writes || !g_tasks_active || sys::failed(result) || input::replaying()) return;
+  if (writes && !sys::failed(result)) change_rules().note_shared_write(call);
+}
+
+void tell_of_shared_write(const Call& call) {
+  if (input::replaying()) return;
   struct stat status {};
   if (sys::raw(SYS_fstat, call.e, reinterpret_cast<long>(&status)) == 0)
     tell(status, {address(call.f), address(call.f) + page_up(address(call.b))});

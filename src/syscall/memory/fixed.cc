@@ -12,12 +12,12 @@
 #include <sys/vfs.h>
 
 #include "control/control.h"
-#include "control/process.h"
 #include "memory/backing.h"
 #include "record/input.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
+#include "syscall/memory/change_rules.h"
 
 namespace weir::syscalls {
 
@@ -80,7 +80,8 @@ bool is_only_read(const Call& call) {
 
 long map_file_in_arena(Call& call, uint64_t start, uint64_t size) {
   Shared& s = shared();
-  if (g_tasks_active || s.memory.fixed_count + 2 > kMaxFixed) return refuse_in_arena(-ENOMEM);
+  if (s.memory.fixed_count + 2 > change_rules().max_files_in_arena())
+    return refuse_in_arena(-ENOMEM);
   restore_arena(start, size);
   const long mapped = call_kernel(call);
   if (sys::failed(mapped)) return mapped;
@@ -102,7 +103,7 @@ bool is_file_in_arena(uint64_t start) {
 long move_file_in_arena(const Call& call, uint64_t start, uint64_t old_size, uint64_t size) {
   MemoryState& s = shared().memory;
   const bool comes = (call.d & MREMAP_FIXED) && page::in_arena(address(call.e));
-  const bool may = !g_tasks_active && s.fixed_count + 4 <= kMaxFixed;
+  const bool may = s.fixed_count + 4 <= change_rules().max_files_in_arena();
   if (!may || (call.d & MREMAP_DONTUNMAP) || (!(call.d & MREMAP_MAYMOVE) && size > old_size))
     return refuse_in_arena(-ENOMEM);
   if (comes) restore_arena(address(call.e), size);

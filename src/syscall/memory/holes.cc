@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include "control/control.h"
-#include "control/process.h"
 #include "memory/backing.h"
 #include "memory/mapped.h"
 #include "memory/reserve.h"
@@ -11,6 +10,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
+#include "syscall/memory/change_rules.h"
 
 namespace weir::syscalls {
 
@@ -58,9 +58,7 @@ long on_remap_file_pages(const Call& call) {
   const Range range = range_of(call);
   if (range.empty() || page::in_reserve(range.start) || page::backing_bytes_at(range.start))
     return -EINVAL;
-  if (!g_tasks_active && !input::is_on()) return call_kernel(call);
-  report("remap_file_pages fails under Weir: map the part of the file by mmap with MAP_FIXED");
-  return -EINVAL;
+  return change_rules().remap_pages(call);
 }
 
 }  // namespace weir::syscalls

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "control/process.h"
 #include "record/input.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
@@ -33,9 +32,9 @@ long try_huge(const Call& call) {
 
 }  // namespace
 
-long take_huge(Call& call) {
+long take_other_than_huge(Call& call) {
   constexpr long kHuge = MAP_HUGETLB | MAP_ANONYMOUS;
-  if (!g_tasks_active || (call.d & kHuge) != kHuge || call.b <= 0) return 0;
+  if ((call.d & kHuge) != kHuge || call.b <= 0) return 0;
   const long refused = input::log_value(input::What::kShared, [&] { return try_huge(call); });
   if (refused) return refused;
   call.b = whole_size(call);

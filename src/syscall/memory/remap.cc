@@ -21,6 +21,7 @@
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
+#include "syscall/memory/change_rules.h"
 #include "syscall/memory/reserved.h"
 #include "task/mapping_log.h"
 
@@ -57,18 +58,15 @@ long move_shared_memory(const Call& call, uint64_t start, uint64_t old_size, uin
 void clear_target(const Call& call, uint64_t size) {
   if (!(call.d & MREMAP_FIXED)) return;
   const uint64_t to = address(call.e);
-  if (page::is_handed_out(to)) {
-    claim_in_reserve(to, size, true);
-  } else if (g_tasks_active) {
-    page::remove_memory_segment(to, size);
-  }
+  if (page::is_handed_out(to)) claim_in_reserve(to, size, true);
+  else change_rules().replace(to, size);
   shared_memory::on_unmap(to, size);
   begin_anew(to, size);
 }
 
 // What the kernel has there it moves itself.
 long move_by_kernel(const Call& call, uint64_t start, uint64_t old_size, uint64_t size) {
-  if (g_tasks_active && (call.d & MREMAP_DONTUNMAP)) return -EINVAL;  // as before Linux 5.7
+  if (const long refused = change_rules().check_move(call)) return refused;
   clear_target(call, size);
   const long to = moved(start, old_size, call_kernel(call), size);
   const bool is_left = address(to) != start && !(call.d & MREMAP_DONTUNMAP);
@@ -104,24 +102,17 @@ class Opened {
   Opened& operator=(const Opened&) = delete;
 
  private:
-  bool is_closed() const { return !g_tasks_active && !(protection_ & PROT_READ); }
+  bool is_closed() const { return !change_rules().is_readable(protection_); }
 
   Range range_;
   int protection_;
 };
 
 void copy(uint64_t to, uint64_t from, uint64_t size) {
-  const auto at = [](uint64_t a) {
-    return reinterpret_cast<uint8_t*>(g_tasks_active ? page::shared_view_of(a) : a);
-  };
+  const auto at = [](uint64_t a) { return reinterpret_cast<uint8_t*>(change_rules().seen_at(a)); };
   for (uint64_t done = 0; done < size;) {  // of several segments, perhaps
-    uint64_t length = size - done;
-    if (g_tasks_active) {
-      const uint64_t there = page::backing_bytes_at(from + done),
-                     here = page::backing_bytes_at(to + done);
-      if (there < length) length = there;
-      if (here < length) length = here;
-    }
+    uint64_t length = change_rules().seen_bytes(from + done, size - done);
+    length = change_rules().seen_bytes(to + done, length);
     copy_bytes(at(to + done), at(from + done), length);
     done += length;
   }
@@ -150,7 +141,7 @@ long move_bytes(const Call& call, uint64_t start, uint64_t old_size, uint64_t si
   if (page::has_hole({start, start + used}) || !is_one_mapping({start, start + used}))
     return -EFAULT;
   if (!(call.d & MREMAP_MAYMOVE)) return -ENOMEM;
-  if (page::in_reserve(start) && g_tasks_active && !open_reserved(start, used)) return -ENOMEM;
+  if (page::in_reserve(start) && !change_rules().open_reserved(start, used)) return -ENOMEM;
   constexpr long kPrivate = MAP_PRIVATE | MAP_ANONYMOUS;
   const int code = page::code_protection(start);
   const int protection = code ? code : page::protection_at(start);

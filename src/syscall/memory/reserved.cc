@@ -13,7 +13,6 @@
 
 #include "base/bytes.h"
 #include "control/control.h"
-#include "control/process.h"
 #include "memory/backing.h"
 #include "memory/forked.h"
 #include "memory/reserve.h"
@@ -22,6 +21,7 @@
 #include "sys/maps.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
+#include "syscall/memory/change_rules.h"
 #include "task/mapping_log.h"
 #include "view/view.h"
 
@@ -178,7 +178,7 @@ void unmap_reserved(uint64_t start, uint64_t size) {
 }
 
 long protect_reserved(uint64_t start, uint64_t size, int protection) {
-  if (g_tasks_active && (protection & PROT_WRITE) && !open(start, size)) return -ENOMEM;
+  if ((protection & PROT_WRITE) && !change_rules().open_reserved(start, size)) return -ENOMEM;
   protection = page::as_mapped(protection);  // code of the program's own making
   long result = 0;
   page::each_part(start, size, [&](uint64_t at, uint64_t length, bool is_backed) {

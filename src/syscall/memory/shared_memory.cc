@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 
 #include "base/bytes.h"
-#include "check/core/check.h"
 #include "control/control.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -19,12 +18,11 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/memory/calls.h"
+#include "syscall/memory/change_rules.h"
 #include "syscall/memory/reserved.h"
 #include "task/mapping_log.h"
 
 namespace weir::syscalls {
-
-using runtime::record_mapping;
 
 namespace {
 
@@ -77,24 +75,17 @@ bool map_shared_memory(const Call& call, uint64_t size, int protection, long& re
   }
   const bool is_shared_memory = shared_memory::map(
       call.a, size, protection, flags, static_cast<int>(descriptor), address(offset), result);
-  if (is_shared_memory && !sys::failed(result) && g_tasks_active) {
-    page::remove_memory_segment(address(result), size);
-    record_mapping({MappingKind::kMapSharedMemory, protection, MAP_SHARED | MAP_FIXED,
-                    static_cast<int>(kept), address(result), page_up(size), address(offset), 0, 0});
-  } else if (kept >= 0) {
-    page::close_hidden(static_cast<int>(kept));
-  }
+  const bool is_noted =
+      is_shared_memory && !sys::failed(result) &&
+      change_rules().note_shared_memory({address(result), address(result) + size}, protection,
+                                        static_cast<int>(kept), address(offset));
+  if (!is_noted && kept >= 0) page::close_hidden(static_cast<int>(kept));
   return is_shared_memory;
 }
 
 // All processes attach it at once: its number may be given away, and they detach it at once, as
 // with its last mapping it may end.
-long attach_shared_memory(const Call& call) {
-  if (!input::is_on() && !g_tasks_active && !(call.c & SHM_REMAP)) {
-    const long alone = call_kernel(call);
-    if (!sys::failed(alone)) view::checked::note_unwatched(address(alone));
-    return alone;
-  }
+long attach_everywhere(const Call& call) {
   const long result = input::log_value(input::What::kShared,
                                        [&] { return sys::raw(SYS_shmat, call.a, call.b, call.c); });
   if (sys::failed(result)) return result;
@@ -104,17 +95,11 @@ long attach_shared_memory(const Call& call) {
   const Range range{address(result), address(result) + size};
   if (call.c & SHM_REMAP) replace_by_shared(range);
   if (input::is_on()) shared_memory::attach(range, protection, call.c & SHM_REMAP);
-  if (!g_tasks_active) return result;
-  page::remove_memory_segment(range.start, size);
-  record_mapping({MappingKind::kAttachSharedMemory, protection, 0, -1, range.start, size,
-                  address(call.a), 0, 0});
-  runtime::let_all_catch_up();
-  view::checked::note_unwatched(range.start);
+  change_rules().note_attached(range, protection, call.a);
   return result;
 }
 
-long detach_shared_memory(const Call& call) {
-  if (!input::is_on() && !g_tasks_active) return call_kernel(call);
+long detach_everywhere(const Call& call) {
   const Range range =
       input::is_on() ? shared_memory::mapping_at(address(call.a)) : segment_at(address(call.a));
   if (range.empty()) return -EINVAL;
@@ -123,9 +108,7 @@ long detach_shared_memory(const Call& call) {
   if (result != 0) return result;
   if (input::replaying()) sys::raw(SYS_munmap, call.a, static_cast<long>(range.size()));
   shared_memory::on_unmap(range.start, range.size());
-  if (!g_tasks_active) return 0;
-  record_mapping({MappingKind::kUnmap, 0, 0, -1, range.start, range.size(), 0, 0, 0});
-  runtime::let_all_catch_up();
+  change_rules().note_detached(range);
   return 0;
 }
 
