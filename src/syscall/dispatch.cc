@@ -37,6 +37,7 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/constant.h"
+#include "syscall/handlers.h"
 #include "syscall/static_program.h"
 #include "syscall/stop_world.h"
 #include "syscall/syscall.h"
@@ -51,87 +52,7 @@ namespace {
 
 namespace stores = order::serial::stores;
 
-using Group = bool (*)(long);
-
-void mark(Group group, uint8_t value) {
-  for (long number = 0; number < 512; number++) {
-    if (group(number)) g_syscall_handled[number] = value;
-  }
-}
-
-constexpr long kMseal = 462;  // the runtime changes mappings of the program's
-constexpr long kFutexWake = 454, kFutexWait = 455, kFutexRequeue = 456;
-
-// By these the kernel goes on working in the process's memory while its tasks run: in no order, and
-// in one task's process only.
-bool is_left_out(long number) {
-  const bool has_processes = plan().has_processes();
-  switch (number) {
-    case SYS_io_uring_setup:
-    case SYS_io_uring_enter:
-    case SYS_io_uring_register:
-    case SYS_futex_waitv:
-    case kFutexWake:
-    case kFutexWait:
-    case kFutexRequeue: return has_processes || plan().is_deterministic();
-    case SYS_io_setup:
-    case SYS_io_destroy:
-    case SYS_io_getevents:
-    case SYS_io_submit:
-    case SYS_io_cancel:
-    case SYS_io_pgetevents:
-    case SYS_userfaultfd:
-    case kMseal: return has_processes;
-    default: return false;
-  }
-}
-
-// The program has descriptors of Weir's, which programs that it executes must inherit, or from
-// which memory is mapped when it makes its first thread, or forks.
-bool hides_descriptors() {
-  return input::is_on() || constant::is_on() || plan().checks_races() || plan().has_processes() ||
-         plan().is_serial();
-}
-
-bool closes_descriptors(long number) {
-  return number == SYS_close || number == SYS_dup2 || number == SYS_dup3 ||
-         number == SYS_close_range;
-}
-
-// The checker wants to know which descriptors are of the same thing, from the beginning.
-bool makes_descriptors(long number) {
-  switch (number) {
-    case SYS_eventfd:
-    case SYS_eventfd2:
-    case SYS_socketpair:
-    case SYS_timerfd_create:
-    case SYS_signalfd:
-    case SYS_signalfd4:
-    case SYS_epoll_create:
-    case SYS_epoll_create1:
-    case SYS_epoll_ctl:
-    case SYS_listen:
-    case SYS_dup:
-    case SYS_dup2:
-    case SYS_dup3:
-    case SYS_fcntl:
-    case SYS_close:
-    case SYS_close_range: return true;
-    default: return false;
-  }
-}
-
 bool notes_descriptors() { return plan().checks_races() || checking::is_replayed(); }
-
-// Under memory=tso: other processors are made to have no store left in their buffers
-// (membarrier), or the kernel interrupts them to have their page tables looked at again.
-bool may_drain_stores(long number) {
-  return number == SYS_membarrier || number == SYS_munmap || number == SYS_mremap ||
-         number == SYS_mprotect || number == SYS_pkey_mprotect || number == SYS_remap_file_pages ||
-         number == SYS_mmap || number == SYS_madvise || number == SYS_shmdt || number == SYS_fork ||
-         number == SYS_vfork || number == SYS_clone || number == SYS_clone3 ||
-         number == SYS_execve || number == SYS_execveat;
-}
 
 void drain_stores(const Call& call) {
   if (!g_tasks_active || !stores::is_on() || !may_drain_stores(call.number)) return;
@@ -172,59 +93,7 @@ void note_code_mapped(const Call& call) {
   order::serial::note_code_mapped();
 }
 
-bool is_copy_of_memory(long number) {
-  return number == SYS_process_vm_readv || number == SYS_process_vm_writev;
-}
-
-bool polls_with_mask(long number) {
-  return number == SYS_ppoll || number == SYS_pselect6 || number == SYS_epoll_pwait ||
-         number == SYS_epoll_pwait2;
-}
-
-bool is_futex(long number) { return number == SYS_futex || number == SYS_futex_waitv; }
-
 }  // namespace
-
-void choose_handled(bool multi) {
-  use_change_rules(multi);
-  for (auto& entry : g_syscall_handled)
-    entry = input::is_on();  // whatever the kernel answers is kept
-  if (input::is_on()) return;
-  mark(is_left_out, 1);
-  mark(is_of_static_program, 1);
-  if (constant::is_on()) mark(is_constant, 1);
-  const bool has_processes = plan().has_processes();
-  if (has_processes) {
-    mark(is_memory, 1);
-    mark(may_own_memory, 1);
-    g_syscall_handled[SYS_timer_create] = g_syscall_handled[SYS_shmctl] = 1;
-  }
-  g_syscall_handled[SYS_mlockall] = 1;
-  if (hides_descriptors()) mark(closes_descriptors, 1), g_syscall_handled[SYS_fcntl] = 1;
-  if (plan().checks_races()) mark(makes_descriptors, 1);
-  mark(is_process_alone, 1);
-  mark(is_signal_call_alone, 1);
-  mark(polls_with_mask, 1);  // all that the mask of a wait lets through come, not the first only
-  g_syscall_handled[SYS_rt_sigsuspend] = 1;
-  mark(sends_signal, 1);  // after abort() a handler may unwind the stack (signal/deliver.cc)
-  if (plan().is_serial()) mark(may_drain_stores, 1);
-  if (served::g_watches && !multi) mark(served::may_last, 1);
-  if (options().guards_heap) mark(is_descriptor, 1);  // EFAULT may be misuse of the heap
-  if (!multi) return;
-  if (plan().gives_pages() || plan().has_keys())
-    return handle_all_calls();  // the kernel would find pages closed
-  if (has_processes)
-    mark(tasks::tells_ids, 1), mark(is_copy_of_memory, 1), mark(may_change_file, 1);
-  mark(is_process, 1);
-  mark(is_memory, 1);
-  mark(is_signal_call, 1);
-  mark(is_sleep, 1);
-  mark(is_timer, 1);
-  mark(is_futex, 1);
-  mark(is_descriptor, 1);
-  g_syscall_handled[SYS_vmsplice] = 1;
-  if (plan().is_serial()) mark(has_constant_ids, 1);  // of a run that was forked
-}
 
 bool is_same_anywhere(long number, long a, long b) {
   switch (number) {
@@ -320,28 +189,6 @@ long sleep_in_kernel(Call& call, const char* what) {
 }
 
 namespace {
-bool sleeps_for_signal(long number) {
-  return number == SYS_rt_sigsuspend || number == SYS_rt_sigtimedwait || number == SYS_pause;
-}
-
-// Recorded, one task: a signal ends a sleep, and is handled when the call is over; before a write.
-long call_recorded(Call& call) {
-  if (call.number == SYS_write &&
-      input::log_if(input::What::kSignalFirst, [] { return self().pending != 0; })) {
-    call.again = true;
-    return -EINTR;
-  }
-  if (is_poll(call.number)) return poll_alone(call);
-  if (opens_own_memory(call)) return -EACCES;
-  if (call.number == SYS_close && !page::is_hidden(static_cast<int>(call.a)))
-    runtime::patch_pending_text();  // as in make_ordered()
-  if (closes_descriptors(call.number) || (call.number == SYS_fcntl && call.b == F_SETFD))
-    return call_beside_hidden(call);
-  const long result =
-      input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
-  if (result == -EINTR && begins_again(call)) call.again = true;
-  return result;
-}
 
 bool has_second_word(const Call& call) {
   const long command = call.b & FUTEX_CMD_MASK;
@@ -385,39 +232,13 @@ long make_untold(Call& call) {
              (call.number == SYS_ptrace && !input::is_on())) {
     result = on_process(call);
   } else if (self().identity.in_vfork) {
-    result = hides_descriptors() ? call_beside_hidden(call) : call_kernel(call);
-  } else if (!input::is_on() && is_left_out(call.number)) {
-    note_left_out(call.number);
-    result = -ENOSYS;
-  } else if (is_process(call.number)) {
-    result = on_process(call);
-  } else if (is_memory(call.number)) {
-    result = on_memory(call);
+    result = make_for_borrower(call);
   } else if (tells_attached(call.number, call.b)) {
     result = tell_attached(call);
   } else if (copies_own(call)) {
     result = copy_own(call);
-  } else if (g_tasks_active
-                 ? is_signal_call(call.number)
-                 : is_signal_call_alone(call.number) || call.number == SYS_rt_sigsuspend ||
-                       (input::is_on() && sleeps_for_signal(call.number))) {
-    result = on_signal_call(call);
-  } else if (!g_tasks_active) {
-    if (call.number == SYS_timer_create) note_timer(call);
-    result = input::is_on()                 ? call_recorded(call)
-             : polls_with_mask(call.number) ? poll_alone(call)
-             : hides_descriptors()          ? call_beside_hidden(call)
-                                            : call_kernel(call);
-  } else if (is_futex(call.number)) {
-    result = on_futex(call);
-  } else if (is_sleep(call.number)) {
-    result = on_sleep(call);
-  } else if (is_timer(call.number)) {
-    result = on_timer(call);
-  } else if (is_descriptor(call.number)) {
-    result = on_descriptor(call);
   } else {
-    result = call_kernel(call);
+    result = make_by_number(call);
   }
   note_private_file(call, result);
   if (served::g_watches) served::note({call.number, call.a, call.b, call.c, call.d, result});
