@@ -13,10 +13,7 @@
 
 #include "base/bytes.h"
 #include "check/core/attach.h"
-#include "check/core/check.h"
 #include "check/core/enforce_by_key.h"
-#include "check/core/hazards.h"
-#include "check/keys/rehasher.h"
 #include "check/replay/attach.h"
 #include "check/replay/replay.h"
 #include "check/serial/races.h"
@@ -28,7 +25,6 @@
 #include "code/sites/site_table.h"
 #include "code/translate/counted.h"
 #include "code/translate/seek.h"
-#include "code/translate/step.h"
 #include "constant/constant.h"
 #include "control/control.h"
 #include "control/options.h"
@@ -39,8 +35,8 @@
 #include "order/waiting.h"
 #include "record/input.h"
 #include "record/pause.h"
-#include "record/shared_memory.h"
 #include "record/stream.h"
+#include "runtime/first_thread.h"
 #include "runtime/orders.h"
 #include "runtime/serve/fork_server.h"
 #include "runtime/views.h"
@@ -141,51 +137,31 @@ void go_multi() {
   const uint64_t begin = sys::monotonic_ns();
   recording::begin_start();
   tasks::leave_meeting();
-  g_processors = count_processors();
-  if (plan().is_serial() && order::serial::processors()) g_processors = order::serial::processors();
+  FirstThread& first = first_thread();
+  g_processors = first.processors(count_processors());
   use_order();
   use_turn_rules();
   order::set_watch(trap::spin_sees_change);
-  if (plan().checks_races()) order::set_on_deadlock(hazards::report_deadlock);
+  first.watch();
   recording::keep_order();
   syscalls::choose_handled(true);
-  if (plan().has_processes()) {
-    if (syscalls::check_arena(1) != 0) die(125);
-    if (plan().gives_pages()) page::map_in_place_everywhere();
-    page::convert_all();
-    shared_memory::close_again();
-    page::map_shared_view();
-  }
+  first.convert_memory();
   s.program.multi = 1;
-  if (!plan().has_processes()) share_sites();
+  first.share_sites();
   // Before the split: the pages that it changes are then this process's alone. Unrecorded, what was
   // loaded meanwhile comes to the runtime from now on.
-  // Of which nothing was seen.
-  const bool is_late = s.memory.text_pending || (!input::is_on() && !plan().has_processes());
+  const bool is_late = s.memory.text_pending || first.has_unseen_text();
   s.memory.text_pending = 0;
   if (plan().orders_atomics() || is_late)
     patch_all(later_patch_kinds() | (is_late ? first_patch_kinds() : PatchKinds{}));
-  if (plan().is_isolated() || plan().is_serial()) {
-    translate::forget_own_cache();  // all processes use what was this one's
-    translate::start(reinterpret_cast<uint64_t>(&weir_site_entry),
-                     reinterpret_cast<uint64_t>(&weir_upcall));
-    if (plan().is_serial()) translate::count_steps(order::serial::has_all_points());
-  }
-  if (plan().has_processes()) {
-    syscalls::say_timer_is_left();
-    tasks::split_monitor();
-    if (!view::current().open_tracking()) die(125);
-  }
-  if (plan().is_serial()) serve_forks();
+  first.begin_translation();
+  first.split();
   s.mapping_log.sequence = 0;
   s.processes.entries[g_process].mapping_sequence = 0;
   g_tasks_active = true;
   choose_fast_path();
   order::start(self());
-  if (plan().checks_races()) view::checked::start(self());
-  else if (plan().is_serial()) view::checked::serial::start(self());
-  else if (checking::is_replayed()) view::checked::replay::start(self());
-  if (plan().has_keys()) start_rehasher();
+  first.begin(self());
   note_first_thread();
   recording::end_start();
   s.spent.conversions_us += (sys::monotonic_ns() - begin) / 1000;
