@@ -1,9 +1,7 @@
 #include "runtime/views.h"
 
 #include "check/checked_views.h"
-#include "check/core/attach.h"
 #include "check/keys/key_views.h"
-#include "check/replay/checked_replay_view.h"
 #include "check/serial/races.h"
 #include "control/plan.h"
 #include "view/coherent/coherent_view.h"
@@ -15,7 +13,6 @@ namespace {
 constinit view::isolated::Isolated g_isolated;
 constinit view::coherent::Coherent g_coherent;
 constinit view::checked::Checked g_checked;
-constinit view::checked::CheckedReplay g_checked_replay;
 constinit view::checked::CheckedSerial g_checked_serial;
 
 view::View& chosen() {
@@ -24,7 +21,7 @@ view::View& chosen() {
       if (!view::checked::serial::is_asked()) break;
       return g_checked_serial;
     case Plan::Memory::kIsolated: return g_isolated;
-    case Plan::Memory::kCoherent: return checking::is_replayed() ? g_checked_replay : g_coherent;
+    case Plan::Memory::kCoherent: return g_coherent;
     case Plan::Memory::kChecked: return g_checked;
     case Plan::Memory::kKeys: return view::checked::keys_at_rest();
   }

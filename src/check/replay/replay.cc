@@ -5,6 +5,7 @@
 #include "check/core/hazards.h"
 #include "check/core/state.h"
 #include "check/coverage.h"
+#include "check/replay/checked_replay_view.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
 
@@ -36,6 +37,8 @@ class Replayed final : public RulesInBacking {
   }
 };
 constinit Replayed g_rules;
+constinit CheckedReplay g_view;
+View* g_view_before = nullptr;
 
 uint64_t key_of(uint64_t address) {
   return (address >> 12) | uint64_t{shared().recording.ordinal + 1} << 44;
@@ -91,6 +94,8 @@ void start(Task& task) {
   happens::g_replayed = true;
   happens::g_checked = true;
   use(g_rules);
+  g_view_before = &view::current();
+  view::use(g_view);
   hazards::g_looks_for = found().hazards & hazards::kInReplays;
   happens::g_calls = happens::Calls::kNotified;
   page::demand::g_stays_closed = stays_closed;
@@ -100,6 +105,7 @@ void stop() {
   page::demand::g_stays_closed = nullptr;
   happens::g_replayed = happens::g_checked = false;
   use(unchecked_rules());
+  view::use(*g_view_before);
   hazards::g_looks_for = 0;
   happens::g_calls = happens::Calls::kPlain;
 }
