@@ -15,6 +15,7 @@
 //    checkable: others may take more from it meanwhile)
 
 #include "check/budget.h"
+#include "check/core/access_rules.h"
 #include "check/core/happens_before.h"
 #include "check/core/hazards.h"
 #include "check/core/order_by_calls.h"
@@ -386,9 +387,9 @@ void settle(Task& task, ThreadState& thread) {
   thread.closed_seen = closings;
 }
 
-bool has_to_catch_up(const Task& task) {
-  return happens::g_checked && (thread_of(task).borrowed_count || has_lost(task));
-}
+bool has_to_settle(const Task& task) { return thread_of(task).borrowed_count || has_lost(task); }
+
+bool has_to_catch_up(const Task& task) { return access_rules().has_to_catch_up(task); }
 
 void pin(Task& task, uint64_t frame) {
   constexpr uint64_t kFrame = 12 << 10;
@@ -441,8 +442,7 @@ void renew_pages(uint64_t start, uint64_t size) {
 }
 
 void forget(uint64_t start, uint64_t size) {
-  if (happens::g_checked) end_declared(start, size, nullptr);
-  if (happens::g_checked && found().hazards) hazards::forget(start, size);
+  access_rules().on_given_back(start, size);
   if (!page::demand::is_open()) return;
   for (uint64_t at = page_down(start); at < start + size; at += kPageSize) {
     Page& page = page_of(at);

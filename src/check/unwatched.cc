@@ -12,7 +12,7 @@ namespace weir::view::checked {
 
 void note_unwatched(uint64_t address) {
   sys::MapLine line;
-  if (!plan().checks_races() || !plan().has_processes() || !sys::find_map_line(address, &line) ||
+  if (plan().memory != Plan::Memory::kChecked || !sys::find_map_line(address, &line) ||
       !line.shared || !line.writable)
     return;
   findings::Findings& f = found();

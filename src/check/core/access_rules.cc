@@ -2,7 +2,7 @@
 #include "check/core/access_rules.h"
 
 #include "base/bytes.h"
-#include "check/core/happens_before.h"
+#include "check/core/hazards.h"
 #include "memory/backing.h"
 #include "sys/memory.h"
 #include "sys/syscall_x86_64.h"
@@ -54,6 +54,11 @@ uint32_t AccessRules::copy_stack(uint64_t rsp, uint8_t* to, uint32_t size) {
   if (limit - rsp < size) size = static_cast<uint32_t>(limit - rsp);
   copy_bytes(to, reinterpret_cast<const void*>(rsp), size);
   return size;
+}
+
+void forget_declared(uint64_t start, uint64_t size) {
+  end_declared(start, size, nullptr);
+  if (found().hazards) hazards::forget(start, size);
 }
 
 // --- RulesInBacking

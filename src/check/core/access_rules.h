@@ -37,6 +37,9 @@ class AccessRules {
   // --- what the task may touch
 
   virtual void catch_up(Task&) {}
+  virtual bool has_to_catch_up(const Task&) { return false; }
+  // The program has given the memory back: what is declared there is over.
+  virtual void on_given_back(uint64_t /*start*/, uint64_t /*size*/) {}
   // The locks that it holds have changed.
   virtual void on_locks_changed(Task&) {}
   virtual bool has_borrowed(const ThreadState&) { return false; }
@@ -83,12 +86,17 @@ class AccessRules {
   ~AccessRules() = default;
 };
 
+// What is declared in that memory, and what is noted of hazards there, is over.
+void forget_declared(uint64_t start, uint64_t size);
+
 // Program memory is the backing: the runtime reads it there.
 class RulesInBacking : public AccessRules {
  public:
   void begin_call(Task&, ThreadState&) override;
   bool is_untrapped(uint64_t start, uint64_t size, bool writes) override;
   bool has_borrowed(const ThreadState& thread) override { return thread.borrowed_count != 0; }
+  bool has_to_catch_up(const Task& task) override { return has_to_settle(task); }
+  void on_given_back(uint64_t start, uint64_t size) override { forget_declared(start, size); }
   void leave(Task& task, ThreadState& thread) override { settle(task, thread); }
   bool read(void* to, uint64_t from, uint64_t size) override;
   const void* seen_at(uint64_t address) override;

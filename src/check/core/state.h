@@ -389,6 +389,7 @@ void lose(uint64_t at, Page& page, uint64_t holders, const ThreadState& by, bool
 void open_to(uint64_t at, Page& page, ThreadState& thread);
 // What is borrowed, lost or closed is dropped.
 void settle(Task& task, ThreadState& thread);
+bool has_to_settle(const Task& task);
 void close_open();
 // Data of the C library and its like (system_libraries.cc).
 bool is_trusted(uint64_t address);

@@ -27,6 +27,7 @@ class ByKeys final : public RulesOfThreads {
   }
   bool is_untrapped(uint64_t start, uint64_t size, bool writes) override;
 
+  void on_given_back(uint64_t start, uint64_t size) override { forget_declared(start, size); }
   void on_locks_changed(Task& task) override { keys::update(task); }
   bool has_borrowed(const ThreadState& thread) override { return keys::has_to_close(thread); }
   void leave(Task& task, ThreadState&) override { keys::close(task); }
