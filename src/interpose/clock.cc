@@ -34,12 +34,12 @@ uint64_t time_of_process(int pid) {
 }
 
 // The program's CPU time: all processes that ran its tasks and still exist, and the monitor, in
-// which the program ran before its first thread.
+// which the program ran before its first thread. REQUIRES: tasks are processes.
 long program_time(timespec* time) {
   Shared& s = shared();
-  uint64_t sum = plan().has_processes() ? time_of_process(s.program.monitor) : 0;
+  uint64_t sum = time_of_process(s.program.monitor);
   for (uint32_t p = 0; p < s.processes.high; p++) {
-    if (!plan().has_processes() || s.processes.entries[p].pid != s.program.monitor)
+    if (s.processes.entries[p].pid != s.program.monitor)
       sum += time_of_process(s.processes.entries[p].pid);
   }
   time->tv_sec = static_cast<time_t>(sum / 1000000000);

@@ -243,8 +243,8 @@ void map_again(const effects::Request& request);
 template <typename Ask>
 long with_memory(const effects::Request& request, Ask ask) {
   const long result = ask(request);
-  if (result != -EFAULT || !plan().gives_pages() || plan().checks_races() ||
-      !self().pages.holds_call || request.number == SYS_ioctl)
+  if (result != -EFAULT || plan().memory != Plan::Memory::kCoherent || !self().pages.holds_call ||
+      request.number == SYS_ioctl)
     return result;
   map_again(request);
   return ask(request);

@@ -42,7 +42,7 @@ namespace {
 
 void on_rdtsc(Frame& frame, const Site& site) {
   const bool is_constant = constant::has_time();
-  const bool is_in_order = plan().is_isolated() && plan().is_deterministic() && !plan().is_serial();
+  const bool is_in_order = plan().scheduler == Plan::Scheduler::kNumbered;
   const uint64_t value =
       is_constant ? constant::read_cycles()
       : is_in_order && g_tasks_active

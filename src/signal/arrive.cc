@@ -298,7 +298,7 @@ bool claim_heap_misuse(const Arrived& a) {
 // or opened may not be so in this process yet: then the access is made once more.
 bool claim_late_mapping(const Arrived& a) {
   if (!(a.is(SIGSEGV) || a.is(SIGBUS)) || !a.is_fault() || !g_tasks_active) return false;
-  if (!plan().checks_races() || !plan().has_processes() || !runtime::lacks_mappings()) return false;
+  if (plan().memory != Plan::Memory::kChecked || !runtime::lacks_mappings()) return false;
   runtime::apply_mappings(a.task);
   return true;
 }

@@ -275,8 +275,7 @@ void on_syscall(Frame& frame, const Site& site) {
                           has_second_word(call) ? static_cast<uint64_t>(call.e) : 0);
   } else if ((plan().gives_pages() && is_event) || has_keys || uses_shared_memory) {
     task.pages.holds_call = static_cast<uint32_t>(call.number) + 1;
-    if (plan().checks_races() && view::current().has_to_catch_up(task))
-      view::current().catch_up(task);
+    if (view::current().has_to_catch_up(task)) view::current().catch_up(task);
     input::hold_memory(task);
   }
   if (uses_shared_memory) {

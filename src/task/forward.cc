@@ -292,7 +292,7 @@ void on_monitor_signal(int signal, siginfo_t* info, void* context) {
   if (ours && make_monitor_call()) return;
   if (ours && info->si_code == SI_TIMER) {
     order::tick();
-    if (plan().checks_races() && plan().has_processes()) view::checked::tick();
+    if (plan().memory == Plan::Memory::kChecked) view::checked::tick();
     pass_on_all_kept();
     return;
   }

@@ -342,7 +342,7 @@ PatchKinds first_patch_kinds() {
 
 PatchKinds later_patch_kinds() {
   if (!plan().orders_atomics()) return PatchKinds{};
-  const bool is_in_order = plan().is_isolated() && plan().is_deterministic() && !plan().is_serial();
+  const bool is_in_order = plan().scheduler == Plan::Scheduler::kNumbered;
   return is_in_order ? kPatchAtomic | kPatchRdtsc : kPatchAtomic;
 }
 

@@ -10,12 +10,15 @@ class DirectTurn final : public TurnRules {};
 constinit DirectTurn g_direct_turn;
 
 TurnRules& chosen() {
-  using Memory = Plan::Memory;
+  switch (plan().memory) {
+    case Plan::Memory::kIsolated: return isolated_rules();
+    case Plan::Memory::kCoherent: return coherent_rules();
+    case Plan::Memory::kChecked: return paged_rules();
+    case Plan::Memory::kKeys: return arrival_rules();
+    case Plan::Memory::kDirect: break;
+  }
   if (plan().is_serial()) return serial::rules();
-  if (plan().memory == Memory::kIsolated) return isolated_rules();
-  if (plan().memory == Memory::kCoherent) return coherent_rules();
-  if (plan().memory == Memory::kChecked) return paged_rules();
-  return plan().is_by_arrival() ? arrival_rules() : g_direct_turn;
+  return plan().is_order_only() ? arrival_rules() : g_direct_turn;
 }
 
 }  // namespace
