@@ -37,7 +37,6 @@
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/constant.h"
-#include "syscall/handlers.h"
 #include "syscall/static_program.h"
 #include "syscall/stop_world.h"
 #include "syscall/syscall.h"

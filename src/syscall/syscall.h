@@ -26,6 +26,20 @@ void go_where_it_belongs(long number, long a, long b);
 // A patched system call: number in frame.rax, arguments as the kernel has them. Sets frame.rax.
 void on_syscall(Frame& frame, const Site& site);
 
+// Which function makes a call that the stubs hand over. It depends on the number, on whether the
+// program has tasks or one thread, and on whether it is recorded: choose_handled() decides it, once
+// for all calls (syscall/handled/).
+struct Call;
+long make_by_number(Call& call);
+// Of a vfork child.
+long make_for_borrower(Call& call);
+// Recorded, one task: a signal ends a sleep, and is handled when the call is over; before a write.
+long call_recorded(Call& call);
+// Under memory=tso: other processors are made to have no store left in their buffers, by that call.
+bool may_drain_stores(long number);
+bool closes_descriptors(long number);
+bool is_futex(long number);
+
 // The groups of system calls; each function returns the call's result. If it sets `again`, the call
 // must be made afresh after the pending signals.
 struct Call {

@@ -1,4 +1,5 @@
-#include "task/carrier.h"
+// What carries a task (spawn.h): threads and processes.
+#include "task/spawn.h"
 
 #include <linux/sched.h>
 #include <signal.h>
@@ -15,7 +16,6 @@
 #include "sys/syscall_x86_64.h"
 #include "task/control_layout.h"
 #include "task/profile.h"
-#include "task/spawn.h"
 #include "view/view.h"
 
 namespace weir::tasks {

@@ -36,7 +36,6 @@
 #include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/syscall_x86_64.h"
-#include "task/carrier.h"
 #include "task/exec/environment.h"
 #include "task/pidfd.h"
 #include "task/profile.h"

@@ -14,7 +14,6 @@
 
 #include "task/spawn.h"
 #include "code/patch/entry.h"
-#include "task/carrier.h"
 
 #include <asm/prctl.h>
 #include <errno.h>

@@ -5,8 +5,8 @@
 //
 // Whether anything is checked at all the paths of every operation ask without a call
 // (happens::g_checked). Behind that they ask here.
-// Implemented in access_rules.cc, check/access.cc, check/keys/key_rules.cc, check/serial/races.cc
-// and check/replay/replay.cc.
+// Implemented in access_rules.cc, check/access.cc, check/escape.cc, check/start.cc,
+// check/keys/key_rules.cc, check/serial/races.cc and check/replay/replay.cc.
 #pragma once
 
 #include "check/core/enforcer.h"

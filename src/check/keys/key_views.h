@@ -1,5 +1,6 @@
 // The Views of weir check --enforcer=mpk, as the rest of the runtime sees them. Tasks are threads,
 // and a register says what each may touch.
+// Implemented in enforce_by_key.cc.
 #pragma once
 
 #include "check/core/check.h"

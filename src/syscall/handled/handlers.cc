@@ -1,6 +1,6 @@
 // Which calls the stubs hand over, and which function then makes one: two tables by number, filled
 // when the program starts, when it makes its first thread, and in a forked child.
-#include "syscall/handlers.h"
+#include "syscall/syscall.h"
 
 #include <errno.h>
 #include <fcntl.h>
