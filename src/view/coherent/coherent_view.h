@@ -9,7 +9,8 @@
 
 namespace weir::view::coherent {
 
-// Not final: a replay that is checked looks at accesses beside it (check/checked_views.h).
+// Not final: a replay that is checked looks at accesses beside it
+// (check/replay/checked_replay_view.h).
 class Coherent : public View {
  public:
   bool open_tracking() override { return coherent::open_tracking(); }
