@@ -16,6 +16,7 @@
 #include "check/budget.h"
 #include "check/core/state.h"
 #include "check/coverage.h"
+#include "check/start.h"
 #include "control/options.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"
@@ -232,6 +233,10 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
   // A task that stands in a delay may be about to come here.
   if (page.shadow && tokens(place) > 0 && page.checked_count < kMaxChecks &&
       __atomic_load_n(&state().pending_accesses, __ATOMIC_RELAXED))
+    return Got::kNothing;
+  // Nor one that begins, to what its creator has been busy with.
+  if (page.shadow && !is_common && tokens(place) > most_tokens(place) &&
+      page.checked_count < kMaxChecks && may_one_come())
     return Got::kNothing;
   lose_sleeping(at, page, thread);
   const bool has_others = page.holders & ~bit_of(thread);

@@ -20,6 +20,7 @@
 #include "check/core/hazards.h"
 #include "check/core/order_by_calls.h"
 #include "check/core/state.h"
+#include "check/start.h"
 #include "sys/report.h"
 
 namespace weir::happens {
@@ -65,7 +66,8 @@ void begin(ThreadState& thread, const Task& task) {
   for (auto& pages : thread.shared_pages_with) pages = 0;
   thread.lost_pages_with = 0;
   thread.closed_seen = __atomic_load_n(&state().closings, __ATOMIC_ACQUIRE);
-  thread.borrowed_count = thread.library_orders = thread.is_joined = thread.is_over = 0;
+  thread.borrowed_count = thread.library_orders = thread.is_joined = thread.is_over =
+      thread.has_begun = 0;
   thread.cached_count = thread.cached_pages = thread.opened_count = thread.next_page = 0;
   thread.window = thread.checked_count = thread.work_calls = 0;
   thread.has_all_keys = 1;  // its thread begins in the runtime
@@ -361,6 +363,7 @@ void end(Task& task, uint64_t handle) {
   const uint64_t last = thread.now.clock[thread.slot];
   hazards::on_thread_end(thread.number);
   if (handle) on_release(handle);
+  tell_end(handle);
   on_release(kEnds);
   const SpinGuard guard(s.findings_lock);
   if (s.over[thread.slot] < last) s.over[thread.slot] = last;
@@ -443,6 +446,7 @@ bool has_begun_first() { return g_first_is_noted; }
 void begin_first(Task& task) {
   ThreadState& thread = thread_of(task);
   begin(thread, task);
+  thread.has_begun = kInProgram;
   step(thread);
   thread.joined_at = thread.now.clock[thread.slot];
   if (!g_first_is_noted) thread.number = note_task(task, nullptr);  // else it was, for a report

@@ -246,6 +246,15 @@ void check_access(uint32_t shadow, ThreadState& thread, Access& access, const Ac
   step(thread);  // what follows is not known to who reads this
 }
 
+void tell_by_word(uint32_t shadow, uint64_t offset, const ThreadState& thread) {
+  const uint64_t now = thread.now.clock[thread.slot];
+  Entry store{};
+  store.clock = now;
+  store.slot = static_cast<uint8_t>(thread.slot);
+  drop(cells_of(shadow)[offset / kCellBytes], store);
+  published_epochs_of(shadow).clock[thread.slot] = now;
+}
+
 void acquire_published(uint32_t shadow, uint64_t slots, ThreadState& thread) {
   for (; slots; slots &= slots - 1) {
     const auto slot = static_cast<uint32_t>(__builtin_ctzll(slots));

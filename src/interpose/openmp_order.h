@@ -32,6 +32,7 @@ enum What : uint64_t {
   kStored,     // depend(out), of children of a task that have ended
   kLoaded,     // depend(in)
   kFulfilled,  // all events
+  kOrdered,    // ordered regions of a team's loops that have ended
 };
 
 // Of something that orders tasks.

@@ -201,3 +201,45 @@ WEIR_EXPORT void* GOMP_single_copy_start() {
   if (!copied) here().barriers = barriers;
   return copied;
 }
+
+// Ordered regions follow each other. The runtime lets the next one begin only when the iteration is
+// over, so its inside would order what stands behind the region as well.
+WEIR_EXPORT void GOMP_ordered_start() {
+  WEIR_OPENMP_REAL(GOMP_ordered_start);
+  {
+    const InsideOpenMp inside;
+    real();
+  }
+  if (knows_openmp()) acquire_in_program(name_of(kOrdered, here().team));
+}
+
+WEIR_EXPORT void GOMP_ordered_end() {
+  WEIR_OPENMP_REAL(GOMP_ordered_end);
+  if (knows_openmp()) release_in_program(name_of(kOrdered, here().team));
+  const InsideOpenMp inside;
+  real();
+}
+
+// X(name, parameters, arguments)
+#define WEIR_ORDERED_START(X, name)                                            \
+  X(name, (long start, long end, long step, long chunk, long* from, long* to), \
+    (start, end, step, chunk, from, to))
+#define WEIR_ORDERED_NEXT(X, name) X(name, (long* from, long* to), (from, to))
+#define WEIR_OPENMP_ORDERED_LOOPS(X)                                                          \
+  WEIR_ORDERED_START(X, GOMP_loop_ordered_static_start)                                       \
+  WEIR_ORDERED_START(X, GOMP_loop_ordered_dynamic_start)                                      \
+  WEIR_ORDERED_START(X, GOMP_loop_ordered_guided_start)                                       \
+  X(GOMP_loop_ordered_runtime_start, (long start, long end, long step, long* from, long* to), \
+    (start, end, step, from, to))                                                             \
+  WEIR_ORDERED_NEXT(X, GOMP_loop_ordered_static_next)                                         \
+  WEIR_ORDERED_NEXT(X, GOMP_loop_ordered_dynamic_next)                                        \
+  WEIR_ORDERED_NEXT(X, GOMP_loop_ordered_guided_next)                                         \
+  WEIR_ORDERED_NEXT(X, GOMP_loop_ordered_runtime_next)
+
+#define WEIR_DEFINE_ORDERED_LOOP(name, parameters, arguments) \
+  WEIR_EXPORT bool name parameters {                          \
+    WEIR_OPENMP_REAL(name);                                   \
+    const InsideOpenMp inside;                                \
+    return real arguments;                                    \
+  }
+WEIR_OPENMP_ORDERED_LOOPS(WEIR_DEFINE_ORDERED_LOOP)

@@ -10,9 +10,10 @@
 //   a barrier                  after all threads have come, and all tasks have ended
 //   a task                     begins after it was made, and after siblings on which it depends
 //   taskwait, end of taskgroup after the children, after all tasks of the group
+//   an ordered region          after those of earlier iterations
 //
 // Meanwhile, where the runtime may touch its tasks, its inside orders nothing
-// (ThreadState::openmp). Everywhere else (critical, ordered, locks, doacross) it orders as it did.
+// (ThreadState::openmp). Everywhere else (critical, locks, doacross) it orders as it did.
 //
 // What is told beyond that may only order more: names of this file are never given back. Calls
 // whose tasks are not known here (target tasks, the old interface that starts and ends a region by

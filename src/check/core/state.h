@@ -157,6 +157,7 @@ struct ThreadState {  // of a task, by its id
   uint64_t joined_at;   // the epoch that began when it learnt something last: since then only its
                         // own entry of `now` has changed
   uint64_t is_over;     // the task has ended
+  uint32_t has_begun;   // Begun (check/start.h)
   uint32_t borrowed_count;
   uint32_t library_orders;
   uint64_t checked_count;  // in a replay: how many accesses of its were checked
@@ -457,6 +458,9 @@ void give_shadow(uint32_t shadow);
 // Checks the access against those that these bytes had before; notes it. The bytes lie in the page
 // that has the shadow. Guarded by: the page's lock.
 void check_access(uint32_t shadow, ThreadState& thread, Access& access, const AccessSite& site);
+// The word there was stored to, by nobody's access: a task that looks at it knows what this one
+// does.
+void tell_by_word(uint32_t shadow, uint64_t offset, const ThreadState& thread);
 void forget(uint32_t shadow, uint64_t offset, uint64_t size);
 // What tasks of these slots knew when they stored anything there last is known from here on.
 void acquire_published(uint32_t shadow, uint64_t slots, ThreadState& thread);

@@ -250,6 +250,16 @@ void order_by(const Access& access) {
   if (access.kind & findings::kWrite) happens::on_release(access.address & ~kWord);
 }
 
+void tell_end(uint64_t word) {
+  if (pass() == Pass::kNotes) return note(self(), word, sizeof(int), true);
+  if (pass() != Pass::kChecks || !is_ours(word)) return;
+  Page& page = page_of(page_down(word));
+  const SpinGuard guard(page.lock);
+  if (!page.shadow) page.shadow = take_shadow();
+  if (page.shadow) tell_by_word(page.shadow, word % kPageSize, thread_of(self()));
+  else release_page(page, thread_of(self()));
+}
+
 void touch(Task& task, uint64_t start, uint64_t size, bool writes) {
   if (!task.pages.holds_call || !task.frame || !moves_data(task.pages.holds_call - 1) ||
       is_of_library(start))

@@ -154,21 +154,6 @@ bool stores_vptr_anew(const ReportedRace& race) {
   return is_known;
 }
 
-// Compilers combine a reduction's parts, and make OpenMP's atomic constructs, by a load and a
-// compare-and-exchange. The load has the line of whatever stands near it.
-bool is_load_before_exchange(const ReportedRace& race) {
-  const ReportedSide &first = race.sides[0], &second = race.sides[1];
-  const ReportedSide& load = first.kind & kAtomic ? second : first;
-  const ReportedSide& exchange = first.kind & kAtomic ? first : second;
-  if (!(exchange.kind & kAtomic) || (load.kind & (kRead | kWrite)) != kRead ||
-      !(load.kind & kMayBeAtomic) || load.frames.empty() || exchange.frames.empty())
-    return false;
-  const std::string& function = load.frames.front().function;
-  return function == exchange.frames.front().function &&
-         (function.find("._omp_fn") != std::string::npos ||
-          function.find(".omp_outlined") != std::string::npos);
-}
-
 // A copy, in the program, of a library's variable ("stdout@GLIBC_2.2.5"), or what says whether a
 // variable of a function has been made.
 bool is_librarys(const std::string& variable) {
@@ -290,6 +275,22 @@ Judgement AtomicProof::judge(const ReportedSide& side, const ReportedObject& obj
   return !judgement.is_proven && !judgement.is_clear && is_of_other_size(side, object)
              ? kProven
              : by_type(judgement, object);
+}
+
+// Compilers combine a reduction's parts, and make OpenMP's atomic constructs, by a load and a
+// compare-and-exchange in the same function. The load has the line of whatever stands near it.
+bool AtomicProof::is_load_before_exchange(const ReportedRace& race) const {
+  const ReportedSide &first = race.sides[0], &second = race.sides[1];
+  const ReportedSide& load = first.kind & kAtomic ? second : first;
+  const ReportedSide& exchange = first.kind & kAtomic ? first : second;
+  if (!(exchange.kind & kAtomic) || (load.kind & (kRead | kWrite)) != kRead ||
+      !(load.kind & kMayBeAtomic) || load.frames.empty() || exchange.frames.empty())
+    return false;
+  const std::string& function = load.frames.front().function;
+  return function == exchange.frames.front().function &&
+         (function.find("._omp_fn") != std::string::npos ||
+          function.find(".omp_outlined") != std::string::npos) &&
+         (!exchanges_at_ || exchanges_at_(load.frames.front().address));
 }
 
 Judgement AtomicProof::judge(const ReportedRace& race) {

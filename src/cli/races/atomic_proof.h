@@ -39,12 +39,15 @@ class AtomicProof {
   using InVainAt = std::function<bool(uint64_t address)>;
   // Whether the code at an address is by a compiler that gives any value to what has none.
   using FillsUndefinedAt = std::function<bool(uint64_t address)>;
+  // Whether the function there may have a compare-and-exchange.
+  using ExchangesAt = std::function<bool(uint64_t address)>;
   explicit AtomicProof(FilesAt files_at = {}, MovesAt moves_at = {}, InVainAt in_vain_at = {},
-                       FillsUndefinedAt fills_undefined_at = {})
+                       FillsUndefinedAt fills_undefined_at = {}, ExchangesAt exchanges_at = {})
       : files_at_(std::move(files_at)),
         moves_at_(std::move(moves_at)),
         in_vain_at_(std::move(in_vain_at)),
-        fills_undefined_at_(std::move(fills_undefined_at)) {}
+        fills_undefined_at_(std::move(fills_undefined_at)),
+        exchanges_at_(std::move(exchanges_at)) {}
 
   // A race is proven where one of its sides is no atomic operation.
   Judgement judge(const ReportedRace& race);
@@ -53,11 +56,13 @@ class AtomicProof {
  private:
   Judgement judge_place(const ReportedSide& side);
   bool may_be_in_vain(const ReportedSide& side, const ReportedObject& object) const;
+  bool is_load_before_exchange(const ReportedRace& race) const;
 
   FilesAt files_at_;
   MovesAt moves_at_;
   InVainAt in_vain_at_;
   FillsUndefinedAt fills_undefined_at_;
+  ExchangesAt exchanges_at_;
   // By the instruction: module and offset.
   std::map<std::pair<std::string, uint64_t>, Judgement> known_;
   SourceScan sources_;

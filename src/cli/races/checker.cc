@@ -62,10 +62,13 @@ Checker::Source::Source(FindingsReader from, bool with_debug_info)
     : findings(from),
       reader(findings, with_debug_info),
       producers(reader.modules()),
-      proof([this](uint64_t address) { return reader.modules().files_at(address); },
-            [this](uint64_t address) { return producers.loads_atomics_by_moves(address); },
-            [this](uint64_t address) { return producers.may_load_in_vain(address); },
-            [this](uint64_t address) { return producers.fills_undefined(address); }) {}
+      proof(
+          [this](uint64_t address) { return reader.modules().files_at(address); },
+          [this](uint64_t address) { return producers.loads_atomics_by_moves(address); },
+          [this](uint64_t address) { return producers.may_load_in_vain(address); },
+          [this](uint64_t address) { return producers.fills_undefined(address); },
+          [this](uint64_t address) { return reader.modules().may_compare_and_exchange(address); }) {
+}
 
 Checker::Checker(Suppressions suppressions, const CheckReport& report,
                  const std::vector<std::string>& program)

@@ -294,24 +294,43 @@ bool Modules::code_at(uint64_t address, void* bytes, size_t size) const {
   return false;
 }
 
-bool Modules::may_load_in_vain(uint64_t address) const {
+// Its bytes, as the file has them; of one of unknown size, what lies from `address` on.
+Modules::Function Modules::function_at(uint64_t address) const {
   constexpr uint64_t kLargest = 1 << 16;
   Dwfl_Module* module = at(address);
-  if (!module) return false;
-  // The function, since what follows it is another one's; of unknown size, what lies behind.
+  if (!module) return {};
   GElf_Off offset = 0;
   GElf_Sym symbol{};
   if (!dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr) ||
       symbol.st_size <= offset || offset > kLargest) {
     offset = 0;
-    symbol.st_size = 1024;
+    symbol.st_size = 0;
   }
-  const uint64_t start = address - offset;
+  const uint64_t start = address - offset, size = symbol.st_size ? symbol.st_size : 1024;
   for (const Mapping& mapping : mappings_) {
     if (address < mapping.start || address >= mapping.limit || start < mapping.start) continue;
-    std::vector<uint8_t> text(std::min({mapping.limit - start, symbol.st_size, kLargest}));
-    return code_at(start, text.data(), text.size()) &&
-           weir::may_load_in_vain(text.data(), text.size(), address - start);
+    Function function{std::vector<uint8_t>(std::min({mapping.limit - start, size, kLargest})),
+                      offset, symbol.st_size != 0 && symbol.st_size <= kLargest};
+    if (code_at(start, function.text.data(), function.text.size())) return function;
+    return {};
+  }
+  return {};
+}
+
+bool Modules::may_load_in_vain(uint64_t address) const {
+  const Function function = function_at(address);
+  return !function.text.empty() &&
+         weir::may_load_in_vain(function.text.data(), function.text.size(), function.offset);
+}
+
+bool Modules::may_compare_and_exchange(uint64_t address) const {
+  const Function function = function_at(address);
+  if (!function.is_whole) return true;
+  // cmpxchg of a byte, of more, and cmpxchg8b; these bytes may be of something else, too.
+  for (size_t i = 0; i + 1 < function.text.size(); i++) {
+    const uint8_t second = function.text[i + 1];
+    if (function.text[i] == 0x0f && (second == 0xb0 || second == 0xb1 || second == 0xc7))
+      return true;
   }
   return false;
 }

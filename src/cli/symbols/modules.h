@@ -51,11 +51,20 @@ class Modules {
                size_t size) const;  // as the file has it; false: no file does
   // Of the load there: whether what it loads may be thrown away (code/decode/unused_load.h).
   bool may_load_in_vain(uint64_t address) const;
+  // Whether the function there may have a compare-and-exchange.
+  bool may_compare_and_exchange(uint64_t address) const;
   std::string section_at(uint64_t address) const;  // its name; empty: none
   std::string path_of(Dwfl_Module* module) const;
   uint64_t bias_of(Dwfl_Module* module) const;
 
  private:
+  struct Function {
+    std::vector<uint8_t> text;  // empty: it is not found
+    uint64_t offset = 0;        // of the address
+    bool is_whole = false;
+  };
+  Function function_at(uint64_t address) const;
+
   std::vector<Mapping> mappings_;
   Dwfl* dwfl_ = nullptr;
   std::map<Dwfl_Module*, uint64_t> biases_;

@@ -56,10 +56,12 @@ std::vector<FoundRace> RaceFinder::read(const findings::Findings& memory) {
     if (!reader) {
       reader.emplace(findings, true);
       producers.emplace(reader->modules());
-      proof.emplace([&](uint64_t address) { return reader->modules().files_at(address); },
-                    [&](uint64_t address) { return producers->loads_atomics_by_moves(address); },
-                    [&](uint64_t address) { return producers->may_load_in_vain(address); },
-                    [&](uint64_t address) { return producers->fills_undefined(address); });
+      proof.emplace(
+          [&](uint64_t address) { return reader->modules().files_at(address); },
+          [&](uint64_t address) { return producers->loads_atomics_by_moves(address); },
+          [&](uint64_t address) { return producers->may_load_in_vain(address); },
+          [&](uint64_t address) { return producers->fills_undefined(address); },
+          [&](uint64_t address) { return reader->modules().may_compare_and_exchange(address); });
     }
     reader->choose_image(race->image);
     bool is_one = false;
