@@ -5,6 +5,7 @@
 
 #include "check/core/check.h"
 #include "check/core/happens_before.h"
+#include "check/core/words.h"
 #include "check/findings/findings.h"
 #include "code/decode/registers.h"
 #include "code/patch/patch.h"
@@ -166,19 +167,18 @@ uint32_t kind_of(const Site& site) {
          (site.atomic.is_unread ? uint32_t{findings::kUnread} : 0u);
 }
 
-// An atomic operation orders its task after and before the others on the same word, whatever order
+// An atomic operation orders its task after and before the others on the same bytes, whatever order
 // the program asked for. One whose result nobody reads (a counter's, a copied shared_ptr's) orders
 // it before them only: a task that does not look at the word cannot know who was there before, and
 // runs as well if they come later. Its next look at the word is an access of its own.
 void check_atomic(Task& task, const Frame& frame, const Site& site, uint64_t address) {
-  constexpr uint64_t kWord = 7;
   if (!address || orders_nothing(site)) return;
   view::checked::AccessSite access_site = view::checked::access_site_of(frame);
   access_site.rip = site.address;
   access_site.is_call = false;
   view::checked::on_atomic(task, access_site, {address, site.atomic.size, kind_of(site)});
-  if (!site.atomic.is_unread) happens::acquire(address & ~kWord);
-  happens::release(address & ~kWord);
+  if (!site.atomic.is_unread) happens::acquire_word(address, site.atomic.size, happens::acquire);
+  happens::release_word(address, site.atomic.size, happens::release);
 }
 
 class CheckedAtomic final : public AtomicInstruction {

@@ -4,6 +4,7 @@
 #include "check/core/access_rules.h"
 #include "check/core/hazards.h"
 #include "check/core/state.h"
+#include "check/core/words.h"
 #include "check/coverage.h"
 #include "check/replay/checked_replay_view.h"
 #include "memory/backing.h"
@@ -217,7 +218,7 @@ void open_untrapped(uint64_t address, bool to_write) {
     acquire_page(page, thread);
     count_unchecked(page);
   }
-  for (uint64_t word = at; word < at + kPageSize; word += 8) happens::on_acquire(word);
+  happens::acquire_word(at, kPageSize, happens::on_acquire);
   g_untrapped[g_untrapped_count++] = at | to_write;
   open(at, to_write);
 }
@@ -244,10 +245,11 @@ void on_atomic(const AccessSite& site, const Access& access) {
 }
 
 void order_by(const Access& access) {
-  constexpr uint64_t kWord = 7;
   if (pass() != Pass::kChecks) return;
-  if (!(access.kind & findings::kUnread)) happens::on_acquire(access.address & ~kWord);
-  if (access.kind & findings::kWrite) happens::on_release(access.address & ~kWord);
+  if (!(access.kind & findings::kUnread))
+    happens::acquire_word(access.address, access.size, happens::on_acquire);
+  if (access.kind & findings::kWrite)
+    happens::release_word(access.address, access.size, happens::on_release);
 }
 
 void tell_end(uint64_t word) {
