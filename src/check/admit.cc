@@ -234,9 +234,9 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
   if (page.shadow && tokens(place) > 0 && page.checked_count < kMaxChecks &&
       __atomic_load_n(&state().pending_accesses, __ATOMIC_RELAXED))
     return Got::kNothing;
-  // Nor one that begins, to what its creator has been busy with.
+  // Nor one that begins, to what its creator is busy with.
   if (page.shadow && !is_common && tokens(place) > most_tokens(place) &&
-      page.checked_count < kMaxChecks && may_one_come())
+      page.checked_count < kMaxChecks && may_one_come(task))
     return Got::kNothing;
   lose_sleeping(at, page, thread);
   const bool has_others = page.holders & ~bit_of(thread);

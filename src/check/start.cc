@@ -56,10 +56,21 @@ void come_to(ThreadState& thread, Begun far) {
 
 }  // namespace
 
-bool may_one_come() {
+bool may_one_come(const Task& creator) {
   constexpr uint64_t kLately = 20'000'000;  // cycles
-  return sys::cycles() - __atomic_load_n(&state().last_start, __ATOMIC_RELAXED) < kLately ||
-         is_one_before(kInProgram);
+  const bool is_late =
+      sys::cycles() - __atomic_load_n(&state().last_start, __ATOMIC_RELAXED) >= kLately;
+  const Shared& s = shared();
+  for (TaskId i = 0; i < s.order.high_task; i++) {
+    const Task& other = s.tasks[i];
+    const ThreadState& thread = state().threads[i];
+    if (&other != &creator && load_enum<__ATOMIC_RELAXED>(other.order.state) != TaskState::kFree &&
+        thread.creation == other.identity.creation && thread.creator == creator.id &&
+        thread.creator_creation == creator.identity.creation &&
+        (!is_late || __atomic_load_n(&thread.has_begun, __ATOMIC_RELAXED) < kInProgram))
+      return true;
+  }
+  return false;
 }
 
 void tell_end(uint64_t word) {

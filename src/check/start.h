@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "control/control.h"
+
 namespace weir::view::checked {
 
 // ThreadState::has_begun.
@@ -12,9 +14,9 @@ enum Begun : uint32_t {
   kInProgram,  // it has gone on from there
 };
 
-// Whether a task is about to begin, or has lately begun: what it comes to first is still to be
-// seen.
-bool may_one_come();
+// Whether a task that this one has made is about to begin, or has lately begun: what it comes to
+// first is still to be seen.
+bool may_one_come(const Task& creator);
 // The task ends, and the kernel clears that word (CLONE_CHILD_CLEARTID): a task that finds it
 // cleared, by whatever load, knows all that this one has done. glibc's threads are known to have
 // ended by pthread_join() and the like; what else looks at their words is glibc.

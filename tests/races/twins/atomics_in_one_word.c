@@ -3,9 +3,7 @@
 
 #include "twin.h"
 
-static struct {
-  atomic_int drawn[2];
-} counters __attribute__((aligned(8)));
+static struct { atomic_int drawn[2]; } counters __attribute__((aligned(8)));
 static int data;
 
 static void* writer(void* unused) {
@@ -17,7 +15,12 @@ static void* writer(void* unused) {
 
 static void* reader(void* unused) {
   pause_ms(15);
-  while (atomic_fetch_or(&counters.drawn[RACY], 0) == 0 && !RACY) pause_ms(1);
+  for (int seen = 0; !(seen & 1);) {
+    seen = atomic_fetch_add(&counters.drawn[RACY], 2);
+    use(seen);
+    if (RACY) break;
+    pause_ms(1);
+  }
   use(data);  // RACE
   return unused;
 }

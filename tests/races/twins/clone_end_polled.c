@@ -1,4 +1,5 @@
-// Main polls the word that the kernel clears at the end of a thread made by clone(), and then reads.
+// Main polls the word that the kernel clears at the end of a thread made by clone(), and then
+// reads.
 #include <sys/syscall.h>
 
 #include "twin.h"
