@@ -13,7 +13,7 @@ enum {  // as <linux/sched.h> has them
   kSemaphores = 0x40000,
   kClears = 0x200000,
 };
-static char stack[64 << 10] __attribute__((aligned(64)));
+enum { kStack = 64 << 10 };
 static int number;
 static long data;
 
@@ -28,8 +28,9 @@ static int body(void* unused) {
 
 int main(void) {
   number = 1;
+  char* const stack = aligned_alloc(4096, kStack);
   const int flags = kMemory | kFolder | kFiles | kHandlers | kThread | kSemaphores | kClears;
-  if (clone(body, stack + sizeof stack, flags, NULL, NULL, NULL, &number) < 0) return 0;
+  if (clone(body, stack + kStack, flags, NULL, NULL, NULL, &number) < 0) return 0;
   if (RACY) {
     pause_ms(5);
     use(data);  // RACE

@@ -7,10 +7,12 @@ int main(void) {
   for (int i = 0; i < 60; ++i) {
 #pragma omp atomic
     level += 2;
-#if !RACY
-#pragma omp atomic
-#endif
+#if RACY
     level -= 1;  // RACE
+#else
+#pragma omp atomic
+    level -= 1;
+#endif
   }
   use(level);
   return 0;
