@@ -16,7 +16,6 @@
 #include "check/budget.h"
 #include "check/core/state.h"
 #include "check/coverage.h"
-#include "check/start.h"
 #include "control/options.h"
 #include "memory/backing.h"
 #include "sys/syscall_x86_64.h"

@@ -20,7 +20,6 @@
 #include "check/core/hazards.h"
 #include "check/core/order_by_calls.h"
 #include "check/core/state.h"
-#include "check/start.h"
 #include "sys/report.h"
 
 namespace weir::happens {

@@ -13,14 +13,11 @@
 //
 // Threads of OpenMP's runtimes begin at once: their creator goes on with its own part of the work.
 
-#include "check/start.h"
-
 #include "base/atomic_enum.h"
 #include "check/core/access_rules.h"
 #include "check/core/enforce_by_key.h"
 #include "check/core/happens_before.h"
 #include "check/core/state.h"
-#include "check/replay/replay.h"
 #include "control/options.h"
 #include "sys/futex.h"
 #include "sys/libc.h"

@@ -43,8 +43,6 @@ void check_access(const AccessSite& site, const Access& access);
 void on_atomic(const AccessSite& site, const Access& access);
 // In a function by which a program orders its tasks: a word of it.
 void order_by(const Access& access);
-// The kernel is about to store to the word there at the task's end: who looks at it is told.
-void tell_end(uint64_t word);
 // The kernel has touched it for the task, or is about to.
 void touch(Task& task, uint64_t start, uint64_t size, bool writes);
 
