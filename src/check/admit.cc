@@ -14,6 +14,7 @@
 // Races that happen often are found then.
 
 #include "check/budget.h"
+#include "check/core/beginnings.h"
 #include "check/core/state.h"
 #include "check/coverage.h"
 #include "control/options.h"

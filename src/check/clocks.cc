@@ -16,6 +16,8 @@
 #include "base/hash.h"
 #include "check/budget.h"
 #include "check/core/access_rules.h"
+#include "check/core/beginnings.h"
+#include "check/core/enforce_by_key.h"
 #include "check/core/happens_before.h"
 #include "check/core/hazards.h"
 #include "check/core/order_by_calls.h"

@@ -15,6 +15,7 @@
 
 #include "base/atomic_enum.h"
 #include "check/core/access_rules.h"
+#include "check/core/beginnings.h"
 #include "check/core/enforce_by_key.h"
 #include "check/core/happens_before.h"
 #include "check/core/state.h"

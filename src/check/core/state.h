@@ -157,7 +157,7 @@ struct ThreadState {  // of a task, by its id
   uint64_t joined_at;   // the epoch that began when it learnt something last: since then only its
                         // own entry of `now` has changed
   uint64_t is_over;     // the task has ended
-  uint32_t has_begun;   // Begun
+  uint32_t has_begun;   // Begun (beginnings.h)
   uint32_t borrowed_count;
   uint32_t library_orders;
   uint64_t checked_count;  // in a replay: how many accesses of its were checked
@@ -413,27 +413,6 @@ inline bool acquires(uint32_t kind) {
   return (kind & findings::kRead) && (kind & (findings::kAtomic | findings::kMayBeAtomic)) &&
          !(kind & findings::kUnread);
 }
-
-// --- beginnings and ends of tasks (start.cc)
-
-// ThreadState::has_begun.
-enum Begun : uint32_t {
-  kIsMade,     // its creator goes on; its process may not run yet
-  kWaits,      // it waits for a moment, before its first instruction
-  kInProgram,  // it has gone on from there
-};
-
-// Whether a task that this one has made is about to begin, or has lately begun: what it comes to
-// first is still to be seen.
-bool may_one_come(const Task& creator);
-// The task ends, and the kernel clears that word (CLONE_CHILD_CLEARTID): a task that finds it
-// cleared, by whatever load, knows all that this one has done. glibc's threads are known to have
-// ended by pthread_join() and the like; what else looks at their words is glibc.
-void tell_end(uint64_t word);
-namespace replay {
-// The same in a replay that is checked. Implemented in check/replay/replay.cc.
-void tell_end(uint64_t word);
-}  // namespace replay
 
 // --- delays (collisions.cc)
 

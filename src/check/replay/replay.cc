@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "check/core/access_rules.h"
+#include "check/core/beginnings.h"
 #include "check/core/hazards.h"
 #include "check/core/state.h"
 #include "check/core/words.h"
