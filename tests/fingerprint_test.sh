@@ -23,3 +23,19 @@ sort all | uniq -c | sort -rn | tee counts
 read -r most rest <counts
 [ "$most" -ge 9 ] || { echo "fingerprints differ"; exit 1; }
 case $rest in *"fingerprint: memory "*) ;; *) echo "no fingerprint in the log"; exit 1 ;; esac
+
+# What is said at the end is said to what standard error was at the start: ls closes it before it ends, the others put another
+# file in its place.
+says() {
+  local words
+  for options in "det --fingerprint" "det --stat" "record --quiet -o recording --fingerprint" "run --order token --view direct --fingerprint"; do
+    rm -rf recording own
+    words=$(timeout -k 2 60 "$weir" $options -- "$@" 2>&1 >/dev/null) || { echo "weir $options -- $*: failed: $words"; exit 1; }
+    case $words in *"weir: "*) ;; *) echo "weir $options -- $*: said '$words'"; exit 1 ;; esac
+    [ ! -e own ] || ! grep -q weir: own || { echo "weir $options -- $*: the program's own file has Weir's words"; exit 1; }
+  done
+}
+says ls --version
+says sh -c 'exec 2>own; echo own >&2'
+says sh -c 'exec 2>&-; exec 3>own; echo own >&3'
+[ "$(cat own)" = own ] || { echo "the program's own file: $(cat own)"; exit 1; }

@@ -79,8 +79,15 @@ uint32_t count_processors() {
   return count ? count : 1;
 }
 
+// A program may close its standard error before it ends, or open something else by that number.
+// What is to be said at its end goes to what it had at the start.
 void open_log() {
-  if (!options().log_path[0]) return;
+  if (!options().log_path[0]) {
+    if (!options().stat && !options().fingerprint) return;
+    const long copy = sys::raw(SYS_fcntl, 2, F_DUPFD_CLOEXEC, 3);
+    if (!sys::failed(copy)) set_report_descriptor(page::hide_descriptor(static_cast<int>(copy)));
+    return;
+  }
   long file = sys::raw(SYS_open, reinterpret_cast<long>(options().log_path),
                        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (sys::failed(file)) {
