@@ -367,6 +367,9 @@ for place in '' all; do
   ends 0 '' "$weir" replay --goto 1 "$name"
   ends 0 '' "$weir" dump "$name"
   ends 0 '' "$weir" verify "$name"
+  "$weir" ls "$name" >list.one
+  [ "$(cut -d' ' -f1 list.one)" = "NAME
+$name" ] || fail "ls of a recording: $(cat list.one)"
   (cd / && exec "$weir" verify "${name##*/}" >/dev/null) || fail "a name from elsewhere"
   ends 0 '' "$weir" rm "$name"
   [ -z "$(ls all)" ] || fail "rm $name: $(ls all)"

@@ -59,11 +59,18 @@ bool is_default(const std::string& place) {
 }
 
 int list(const std::string& named) {
+  const std::string one = named.empty() ? "" : recording::recording_named(named);
+  const bool is_one = !one.empty() && recording::is_recording(one);
   const std::string place = named.empty() ? recording::default_place() : named;
-  if (!named.empty() && !fs::is_directory(named))
+  if (!named.empty() && !is_one && !fs::is_directory(named))
     throw Failure(kWeirFailed, fmt::format("{}: there is no such directory", named));
   std::vector<Line> lines = {{"NAME", "PROGRAM", "WHEN", "DURATION", "SIZE", "END"}};
-  for (const std::string& path : recording::recordings_in(place)) lines.push_back(line_of(path));
+  if (is_one) {
+    lines.push_back(line_of(one));
+    lines.back().name = named;
+  } else {
+    for (const std::string& path : recording::recordings_in(place)) lines.push_back(line_of(path));
+  }
   if (lines.size() == 1) {
     say("", fmt::format("there is no recording in {}", place));
     return 0;
@@ -71,7 +78,7 @@ int list(const std::string& named) {
   // What is listed is what other subcommands take: a name for what lies in the usual place or here,
   // else a path.
   std::error_code error;
-  if (!fs::equivalent(place, ".", error) && !is_default(place)) {
+  if (!is_one && !fs::equivalent(place, ".", error) && !is_default(place)) {
     for (size_t i = 1; i < lines.size(); i++)
       lines[i].name = (fs::path(place) / lines[i].name).string();
   }
@@ -149,7 +156,8 @@ int remove(const std::vector<std::string>& named, bool is_all) {
 Command add_ls(CLI::App& app) {
   auto place = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("ls", "List the recordings");
-  command->add_option("DIR", *place, "Where to look; default: where weir record puts them");
+  command->add_option("DIR", *place,
+                      "Where to look, or one recording; default: where weir record puts them");
   return {command, false, [place](const Words&) { return list(*place); }};
 }
 
