@@ -41,6 +41,13 @@ env PATH=/nowhere "$weir" replay --gdb one >out 2>&1 </dev/null
 [ $? = 127 ] || fail "without gdb: $(cat out)"
 says 'gdb: command not found'
 
+# --- gdb begins in the program, before its constructors, and says nothing of the runtime
+for recording in one copies; do
+  printf '%s\n' 'info symbol $pc' | replay 0 --gdb "$recording"
+  says '_start in section .text'
+  grep -q 'weir::' out && fail "the runtime is shown: $(cat out)"
+done
+
 # --- gdb from the beginning: each addition, in the recorded order, twice the same
 for round in 1 2; do
   {

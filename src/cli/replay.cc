@@ -118,7 +118,7 @@ Command add_replay(CLI::App& app) {
       ->excludes(check);
   command
       ->add_flag("--gdb", options->replay.gdb,
-                 "Start gdb there; without --goto, where the program begins")
+                 "Start gdb there; without --goto, at the program's first instruction")
       ->excludes(verify)
       ->excludes(check);
   command->add_flag("--stat", options->replay.stat, "At the end, print what the run spent");

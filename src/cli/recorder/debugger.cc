@@ -46,9 +46,11 @@ bool number(std::string_view text, uint64_t most, uint64_t& value) {
 // - What gdb does by default on all processes at once (target-non-stop) loses signals where two of
 //   them stop together.
 // - The frame is the program's innermost, not one of the runtime's.
+// - Without a place the replay goes on to the program's first instruction, before its constructors:
+//   the runtime begins in one of a library's.
 // - With gdb the replay ends: what gdb left behind would be half a program.
 // - gdb cannot start a replay: what would start the program without Weir is refused.
-std::string script(const std::vector<pid_t>& processes, pid_t thread) {
+std::string script(const std::vector<pid_t>& processes, pid_t thread, bool from_begin) {
   std::string attach;
   for (const pid_t pid : processes) attach += fmt::format("{}, ", pid);
   return fmt::format(R"(python
@@ -60,6 +62,12 @@ for line in ("set confirm off", "set pagination off", "set auto-load libthread-d
              "maintenance set target-non-stop off", "set schedule-multiple on",
              "set detach-on-fork off", "set print inferior-events off"):
     gdb.execute(line, to_string=True)
+def set_quiet(word):
+    try:
+        gdb.execute("set suppress-cli-notifications " + word, to_string=True)
+    except gdb.error:  # gdb before 12, which says where it is at each step
+        pass
+set_quiet("on")
 for place, pid in enumerate([{}]):
     if place:
         gdb.execute("add-inferior -no-connection", to_string=True)
@@ -73,8 +81,6 @@ gdb.execute("inferior 1", to_string=True)
 for thread in gdb.selected_inferior().threads():
     if thread.ptid[1] == {}:
         thread.switch()
-for line in ("set pagination on", "set confirm on", "set print inferior-events on"):
-    gdb.execute(line, to_string=True)
 def is_inside(frame):
     return (gdb.solib_name(frame.pc()) or "").endswith("/libweir.so")
 class Outside:
@@ -107,7 +113,6 @@ def go_on(event):
         gdb.post_event(lambda: gdb.execute("signal " + event.stop_signal))
     elif inside:
         gdb.post_event(lambda: (select_outside(), gdb.execute("frame")))
-gdb.events.stop.connect(go_on)
 def end_all():
     for inferior in gdb.inferiors():
         try:
@@ -124,14 +129,36 @@ class Refused(gdb.Command):
                            "weir replay --gdb again" % self.name)
 for name in ("run", "r", "start", "starti"):
     Refused(name)
+def go_to_program():
+    begin = 0
+    for line in gdb.execute("info auxv", to_string=True).splitlines():
+        if "AT_ENTRY" in line:
+            begin = int(line.split()[-1], 0)
+    if not begin:
+        return
+    there = gdb.Breakpoint("*%d" % begin, internal=True, temporary=True)
+    there.silent = True
+    gdb.execute("continue", to_string=True)
+    while gdb.selected_inferior().pid and gdb.newest_frame().pc() != begin:
+        what = gdb.parse_and_eval("$_siginfo")
+        if int(what["si_signo"]) == 2:
+            break
+        is_own = int(what["si_signo"]) == 5 and int(what["si_code"]) != 4
+        gdb.execute("signal SIGTRAP" if is_own else "continue", to_string=True)
+    if there.is_valid():
+        there.delete()
+{}gdb.events.stop.connect(go_on)
 select_outside()
+set_quiet("off")
+for line in ("set pagination on", "set confirm on", "set print inferior-events on"):
+    gdb.execute(line, to_string=True)
 end
 define hook-quit
 python end_all()
 end
 frame
 )",
-                     attach, thread);
+                     attach, thread, from_begin ? "go_to_program()\n" : "");
 }
 
 }  // namespace
@@ -176,12 +203,13 @@ bool Look::is_there() const {
   return __atomic_load_n(&memory_.header().stop.pid, __ATOMIC_ACQUIRE) != 0;
 }
 
-void Look::start_gdb(const std::vector<pid_t>& processes, const std::function<bool()>& goes_on) {
+void Look::start_gdb(const std::vector<pid_t>& processes, bool from_begin,
+                     const std::function<bool()>& goes_on) {
   channel::Stop& stop = memory_.header().stop;
   std::vector<pid_t> sorted = processes;
   // Not that of std::ranges, whose result clang 14 cannot make with libstdc++.
   std::stable_partition(sorted.begin(), sorted.end(), [&](pid_t pid) { return pid == stop.pid; });
-  const std::string commands = script(sorted, stop.tid);
+  const std::string commands = script(sorted, stop.tid, from_begin);
   for (const int signal : {SIGINT, SIGQUIT, SIGTTOU})
     std::signal(signal, SIG_IGN);  // of the terminal: gdb's, and through it the program's
   const bool has_terminal = isatty(STDIN_FILENO);

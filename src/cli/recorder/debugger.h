@@ -31,9 +31,11 @@ class Look {
   // The task has come there; it stands.
   bool is_there() const;
   // Starts gdb on all the replay's processes, the one that stands first, and lets it go on as soon
-  // as gdb holds it. `goes_on`: asked meanwhile; false ends the wait for gdb. REQUIRES: there is
-  // one.
-  void start_gdb(const std::vector<pid_t>& processes, const std::function<bool()>& goes_on);
+  // as gdb holds it. `from_begin`: it is the first place of all, in the runtime; gdb goes on to the
+  // program's first instruction. `goes_on`: asked meanwhile; false ends the wait for gdb. REQUIRES:
+  // there is one.
+  void start_gdb(const std::vector<pid_t>& processes, bool from_begin,
+                 const std::function<bool()>& goes_on);
   bool has_gdb() const { return gdb_ != 0; }
   // Continues gdb if the terminal has stopped it (Ctrl-Z): the shell knows only the command.
   // Returns true if gdb ran, and has ended.

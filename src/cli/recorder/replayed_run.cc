@@ -214,12 +214,15 @@ int how_recorded(const recording::Recording& recording) {
 // The task has come to where it was to stand: says where that is, and starts gdb, or the replay
 // ends there.
 void look(Look& look, const ChannelMemory& memory, Child& child, const std::string& log,
-          bool with_gdb, const KeptFiles& kept) {
+          const ReplayOptions& options, const KeptFiles& kept) {
   const channel::Stop& stop = memory.header().stop;
-  say(log, fmt::format("task {} is at event {}", name_of(stop), stop.at));
-  for (const std::string& line : stack_lines(memory.header(), kept)) say(log, "  in " + line);
+  const bool goes_to_begin = options.gdb && options.stop.empty();
+  if (!goes_to_begin) {
+    say(log, fmt::format("task {} is at event {}", name_of(stop), stop.at));
+    for (const std::string& line : stack_lines(memory.header(), kept)) say(log, "  in " + line);
+  }
   memory.header().stack_frames = memory.header().stack_is_taken = 0;  // for one that differs later
-  if (!with_gdb) {
+  if (!options.gdb) {
     child.end_here(0);
     return;
   }
@@ -227,7 +230,8 @@ void look(Look& look, const ChannelMemory& memory, Child& child, const std::stri
   std::erase_if(processes, [&](pid_t pid) {
     return pid == memory.header().pid[stop.process] && pid != stop.pid;
   });  // its monitor
-  look.start_gdb(processes, [&] { return child.attend() && !child.is_interrupted(); });
+  look.start_gdb(processes, goes_to_begin,
+                 [&] { return child.attend() && !child.is_interrupted(); });
 }
 
 void hide_output() {
@@ -305,7 +309,7 @@ int replay_once(const ReplayOptions& options, const recording::Recording& record
     if (!child.attend()) break;
     if (stand && !looked && stand->is_there()) {
       progress.reset();
-      look(*stand, memory, child, log, options.gdb, kept);
+      look(*stand, memory, child, log, options, kept);
       looked = true;
     }
     if (stand && stand->is_over()) child.end_here(0);
