@@ -29,6 +29,8 @@ constexpr uint64_t kFirstPollNs = 300'000, kMaxPollNs = 20'000'000, kSlower = 64
 constexpr uint64_t kTakesFromReader = 50'000'000;
 constexpr uint32_t kSpinsAtLock = 1000;
 constexpr uint64_t kMaxWaitNs = 10'000'000'000;
+// Pages that no file has: their places say something of the whole file.
+constexpr uint64_t kTrackedFile = ~uint64_t{0}, kReadFile = kTrackedFile - 1;
 
 SharedPage& page_at(uint32_t entry) {
   return reinterpret_cast<SharedPage*>(channel::kChannel + channel::kSharedPagesAt)[entry];
@@ -186,15 +188,40 @@ uint32_t entry_of(uint64_t object, uint64_t page) {
   die(125);
 }
 
-bool is_held(uint64_t object, uint64_t page) {
+namespace {
+
+// Null: the table has no place for it.
+const SharedPage* known_page(uint64_t object, uint64_t page) {
   const uint64_t key = key_of(object, page);
   for (uint64_t i = 0; i < channel::kSharedPages; i++) {
     const SharedPage& p = page_at(static_cast<uint32_t>((key + i) % channel::kSharedPages));
     const uint64_t found = __atomic_load_n(&p.key, __ATOMIC_ACQUIRE);
-    if (found == key) return !is_nobody(__atomic_load_n(&p.holder, __ATOMIC_SEQ_CST));
-    if (!found) return false;
+    if (found == key) return &p;
+    if (!found) return nullptr;
   }
-  return false;
+  return nullptr;
+}
+
+}  // namespace
+
+bool is_held(uint64_t object, uint64_t page) {
+  const SharedPage* const known = known_page(object, page);
+  return known && !is_nobody(__atomic_load_n(&known->holder, __ATOMIC_SEQ_CST));
+}
+
+void note_tracked(uint64_t file) { entry_of(file, kTrackedFile); }
+bool is_tracked(uint64_t file) { return known_page(file, kTrackedFile) != nullptr; }
+
+void note_reader(uint64_t file) {
+  __atomic_store_n(&page_at(entry_of(file, kReadFile)).sum,
+                   static_cast<uint64_t>(sys::raw(SYS_getpid)), __ATOMIC_RELEASE);
+}
+
+bool has_other_reader(uint64_t file) {
+  const SharedPage* const known = known_page(file, kReadFile);
+  const auto reader = known ? static_cast<int>(__atomic_load_n(&known->sum, __ATOMIC_ACQUIRE)) : 0;
+  return reader != 0 && reader != static_cast<int>(sys::raw(SYS_getpid)) &&
+         !channel::has_no_memory(reader);
 }
 
 bool acquire(Task& task, uint32_t entry, uint32_t& previous_holder) {

@@ -13,6 +13,12 @@ namespace weir::shared_table {
 uint32_t entry_of(uint64_t object, uint64_t page);
 // Some task of the recording has the page. It may be another's, or nobody's, at once.
 bool is_held(uint64_t object, uint64_t page);
+// A file whose shared mappings are tracked, in whichever process of the recording.
+void note_tracked(uint64_t file);
+bool is_tracked(uint64_t file);
+// This process has the file mapped for reading only, untracked. Of several the last one is known.
+void note_reader(uint64_t file);
+bool has_other_reader(uint64_t file);  // another process that still lives
 // Returns when the task has the page: true if it had it before. Otherwise `giver` is the stream + 1
 // of the task that had it, or 0 if none did. Others may have taken the task's pages meanwhile: call
 // has_lost().

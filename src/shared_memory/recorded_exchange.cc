@@ -83,7 +83,13 @@ bool is_open_to_write(const struct stat& file) {
   return false;
 }
 
-// Whether it may be written while it is mapped: not a file that is only read.
+uint64_t number_of(const struct stat& file) {
+  return (mix(file.st_dev) ^ file.st_ino) * 0xBF58476D1CE4E5B9 | 1;
+}
+
+// Whether it may be written while it is mapped: not a file that is only read. One that another
+// process has mapped to write to it may. If that comes later, it is said that what they tell each
+// other is not recorded.
 bool may_be_written(const MapCall& call) {
   const long type = call.flags & MAP_TYPE;
   if ((type != MAP_SHARED && type != MAP_SHARED_VALIDATE) || (call.flags & MAP_HUGETLB))
@@ -96,7 +102,13 @@ bool may_be_written(const MapCall& call) {
   if (sys::raw(SYS_fstatfs, call.descriptor, reinterpret_cast<long>(&system)) != 0 ||
       system.f_type == HUGETLBFS_MAGIC)
     return false;
-  return (call.protection & PROT_WRITE) || system.f_type == TMPFS_MAGIC || is_open_to_write(status);
+  const uint64_t file = number_of(status);
+  const bool may_be = (call.protection & PROT_WRITE) || system.f_type == TMPFS_MAGIC ||
+                      shared_table::is_tracked(file) || is_open_to_write(status);
+  if (!may_be) return shared_table::note_reader(file), false;
+  shared_table::note_tracked(file);
+  if (shared_table::has_other_reader(file)) recording::note_untracked(call.descriptor);
+  return true;
 }
 
 uint64_t Recorded::object_at(uint64_t address) {
@@ -111,7 +123,7 @@ uint64_t Recorded::file_of(int descriptor) {
   struct stat status {};
   if (descriptor < 0 || sys::raw(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) != 0)
     return 0;
-  return (mix(status.st_dev) ^ status.st_ino) * 0xBF58476D1CE4E5B9 | 1;
+  return number_of(status);
 }
 
 bool Recorded::is_wanted(const MapCall& call) {

@@ -6,6 +6,7 @@
 #include "record/input.h"
 #include "record/shared_memory.h"
 #include "record/stream.h"
+#include "sys/descriptor.h"
 #include "sys/maps.h"
 
 namespace weir::recording {
@@ -41,6 +42,14 @@ void note_shared_memory() {
     if (is_file && string_length(line.name) < sizeof h.shared) append_text(h.shared, line.name);
     return;
   }
+}
+
+void note_untracked(int descriptor) {
+  channel::Header& h = header();
+  if (__atomic_exchange_n(&h.shares, 1u, __ATOMIC_ACQ_REL)) return;
+  char name[sizeof h.shared] = "";
+  const long length = sys::name_of_descriptor(descriptor, name, sizeof name - 1);
+  if (length > 0 && static_cast<size_t>(length) < sizeof name) append_text(h.shared, name);
 }
 
 void note_stranger(uint64_t address) {
