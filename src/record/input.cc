@@ -35,6 +35,9 @@
 #include "view/coherent/coherent.h"
 #include "view/view.h"
 
+// sys/program_call_x86_64.S
+extern "C" long weir_program_call(long number, long a, long b, long c, long d, long e, long f);
+
 namespace weir::input {
 
 namespace {
@@ -176,7 +179,7 @@ bool is_plain_futex(const effects::Request& request) {
 }
 
 long make(const effects::Request& r) {
-  return sys::raw(r.number, r.a[0], r.a[1], r.a[2], r.a[3], r.a[4], r.a[5]);
+  return weir_program_call(r.number, r.a[0], r.a[1], r.a[2], r.a[3], r.a[4], r.a[5]);
 }
 
 void refuse(const effects::Request& request) {

@@ -128,4 +128,8 @@ void keep_signal(Task& task, int signal, const void* info);
 // none. `info`: 128 bytes.
 int take_signal(Task& task, void* info);
 
+// What prctl and seccomp install for the program as its filter of system calls: with that of the
+// runtime's own before it. Other calls' third argument as it is (call_filter.cc).
+long with_own_calls(long number, long first, long second, long program_at);
+
 }  // namespace weir::input

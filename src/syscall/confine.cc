@@ -59,6 +59,12 @@ void keep_own_files() {
   if (!sys::failed(folder)) shared().program.proc_folder = static_cast<int>(folder);
 }
 
+// Likewise where it filters its system calls.
+long install_filter(Call& call) {
+  call.c = input::with_own_calls(call.number, call.a, call.b, call.c);
+  return call_kernel(call);
+}
+
 // The rest concerns one thread alone, or all of them, which the kernel cannot tell where threads
 // are processes. What concerns one is its process's from then on: no other task is to run there,
 // and it runs in no other.
@@ -106,7 +112,7 @@ long on_call_of_one_thread(Call& call) {
     default: break;
   }
   keep_to_own_process();
-  return call_kernel(call);
+  return install_filter(call);
 }
 
 // The kernel has one tracer for what is traced, and tells it alone. That would be one task's

@@ -310,7 +310,7 @@ long on_control(Call& call) {
   if (is_refused_control(call)) return -EINVAL;
   note_parent_death(call);
   note_control(call);
-  return call_kernel(call);
+  return install_filter(call);
 }
 
 long on_monitored_control(Call& call) {
@@ -368,7 +368,7 @@ long on_process_always(Call& call) {
     case SYS_prctl: return on_control(call);
     case SYS_ptrace: return on_trace(call);
     default:
-      if (is_of_one_thread(call.number)) return call_kernel(call);
+      if (is_of_one_thread(call.number)) return install_filter(call);
       if (effects::named_thread(call.number, call.a) >= 0) return on_named_thread(call);
       if (g_tasks_active && effects::changes_thread(call.number)) note_changed(0);
       return call_kernel(call);

@@ -120,7 +120,8 @@ long tell_attached(Call& call);
 // The program is about to restrict itself by the Landlock rules of descriptor `rules`: the runtime
 // goes on reading /proc.
 void allow_own_files(long rules);
-void keep_own_files();  // before chroot
+void keep_own_files();            // before chroot
+long install_filter(Call& call);  // other calls of prctl and seccomp are made as they are
 // Calls that concern one thread, or all (confine.cc). REQUIRES: tasks are processes.
 bool is_of_one_thread(long number);
 long on_call_of_one_thread(Call& call);
