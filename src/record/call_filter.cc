@@ -3,9 +3,9 @@
 // looks into /proc. A filter that knows the program's calls only would end it for those. So each
 // filter gets some instructions before its own, which allow what libweir.so calls for itself.
 //
-// The runtime makes the program's calls too, by two instructions: that of weir_program_call
-// (sys/program_call_x86_64.S) and that of weir_interruptible (signal/interruptible_x86_64.S). For
-// these the program's filter decides, as for all that is called outside libweir.so.
+// The runtime makes the program's calls too, by two instructions: those of weir_program_call and of
+// weir_interruptible (signal/interruptible_x86_64.S). For these the program's filter decides, as for
+// all that is called outside libweir.so.
 //
 // What is not the same: some of the program's calls are made as others, which do the same
 // (docs/internals/system-calls.md). Those are the runtime's. And where another program is executed,

@@ -35,7 +35,7 @@
 #include "view/coherent/coherent.h"
 #include "view/view.h"
 
-// sys/program_call_x86_64.S
+// signal/interruptible_x86_64.S
 extern "C" long weir_program_call(long number, long a, long b, long c, long d, long e, long f);
 
 namespace weir::input {
