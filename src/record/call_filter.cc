@@ -4,8 +4,8 @@
 // filter gets some instructions before its own, which allow what libweir.so calls for itself.
 //
 // The runtime makes the program's calls too, by two instructions: those of weir_program_call and of
-// weir_interruptible (signal/interruptible_x86_64.S). For these the program's filter decides, as for
-// all that is called outside libweir.so.
+// weir_interruptible (signal/interruptible_x86_64.S). For these the program's filter decides, as
+// for all that is called outside libweir.so.
 //
 // What is not the same: some of the program's calls are made as others, which do the same
 // (docs/internals/system-calls.md). Those are the runtime's. And where another program is executed,

@@ -36,8 +36,8 @@ weir_interrupted:
     ret
     .size weir_interruptible,.-weir_interruptible
 
-# long weir_program_call(number, a, b, c, d, e, f): a system call that the program makes, and that is
-# begun in any case. By its address, and that of the call above, it is told from those that the
+# long weir_program_call(number, a, b, c, d, e, f): a system call that the program makes, and that
+# is begun in any case. By its address, and that of the call above, it is told from those that the
 # runtime makes for itself (record/call_filter.cc): at weir_program_call_end it has been made.
 
     .globl weir_program_call
