@@ -1,6 +1,10 @@
 // poll, select, epoll: tried at once, in the turn; if nothing is ready the task waits outside, on
 // the runtime's memory, and then tries again in its turn.
 //
+// A call with a time limit and without a descriptor is a sleep by another name. Where turns follow
+// from what tasks did before, it ends in virtual time, as nanosleep does; but not if it brings a
+// mask along: signals that the kernel holds back until then are let through by the kernel's call.
+//
 // select works on copies of its sets. The kernel looks at no more of them than the process's table
 // of descriptors is long, and programs rely on that with counts that their sets are too short for;
 // here the table is long, because Weir's own descriptors lie high. So of what lies above FD_SETSIZE
@@ -19,6 +23,7 @@
 #include "memory/program_memory.h"
 #include "record/input.h"
 #include "signal/signals.h"
+#include "sync/event.h"
 #include "sys/futex.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/transfer.h"
@@ -295,8 +300,12 @@ long poll_in_turns(Call& call, Mask& mask) {
     constexpr long kSlice = 20;
     const bool sliced = plan().has_processes() && shared().signals.signalfd_mask &&
                         (wait_ms < 0 || wait_ms > kSlice);
-    if (sliced && count >= 0) {  // a signalfd's own wait queue is that of the process that made it:
-                                 // looked at now and then
+    const bool sleeps = count == 0 && left > 0 && !mask.given && plan().is_deterministic();
+    if (sleeps) {
+      const int how = block(0, 0, static_cast<uint64_t>(left), "sleep");
+      result = how == ETIMEDOUT ? 0 : -how;
+    } else if (sliced && count >= 0) {  // a signalfd's own wait queue is that of the process that
+                                        // made it: looked at now and then
       result = wait_ready(call, list, count, kSlice, "descriptors", mask.argument());
     } else if (count < 0) {  // too many to copy: asked every millisecond
       result = wait_ready(call, few, 0, wait_ms < 0 || wait_ms > 1 ? 1 : wait_ms, "descriptors",
@@ -308,7 +317,7 @@ long poll_in_turns(Call& call, Mask& mask) {
     if (result < 0) return result;
     if (left > 0) {
       const auto gone = static_cast<int64_t>(time_now() - begin);
-      left = gone >= total || (result == 0 && count >= 0 && !sliced) ? 0 : total - gone;
+      left = gone >= total || (result == 0 && count >= 0 && (sleeps || !sliced)) ? 0 : total - gone;
     }
   }
 }
