@@ -59,8 +59,12 @@ long clone_process(Call& call, const tasks::ForkRequest& request) {
   const bool borrows = flags & CLONE_VM;
   if ((flags & CLONE_SIGHAND) && !borrows) return -EINVAL;  // as the kernel
   if (stops_world(flags)) return make_stopping_child(call);
-  if (borrows && !(flags & CLONE_VFORK))
-    return refuse("CLONE_VM but neither CLONE_THREAD nor CLONE_VFORK", -ENOSYS);
+  // A C library that makes its threads so (dietlibc) does not look for an error: it takes -1 for
+  // the thread's id, and kill(-1, SIGKILL) at the end would be for all processes of the user.
+  if (borrows && !(flags & CLONE_VFORK)) {
+    refuse("CLONE_VM but neither CLONE_THREAD nor CLONE_VFORK", 0);
+    die(125);
+  }
   // The runtime has descriptors of its own in each process.
   if (!borrows && (flags & CLONE_FILES) && plan().has_processes())
     return refuse("CLONE_FILES but without CLONE_VM", -EINVAL);
