@@ -263,6 +263,35 @@ std::string search_path(const std::string& name) {
   return refused;
 }
 
+// What gcc's compiler for Go leaves: a section for packages that import this one, or the name of its
+// library, in a program that needs it and in the library itself. A program may have no sections, and
+// wrong ones do no harm when it is loaded: nothing is refused for that.
+bool is_from_gccgo(const File& file, const Elf64_Ehdr& header) {
+  constexpr size_t kLargest = 1 << 20;
+  const auto section = [&](unsigned index) {
+    Elf64_Shdr found{};
+    const std::string bytes =
+        file.read(sizeof found, static_cast<off_t>(header.e_shoff + index * sizeof found));
+    if (index < header.e_shnum && bytes.size() == sizeof found)
+      memcpy(&found, bytes.data(), sizeof found);
+    return found;
+  };
+  const auto names_in = [&](unsigned index) {
+    const Elf64_Shdr names = section(index);
+    if (names.sh_type != SHT_STRTAB) return std::string();
+    return file.read(std::min<size_t>(names.sh_size, kLargest),
+                     static_cast<off_t>(names.sh_offset));
+  };
+  using std::string_view_literals::operator""sv;
+  if (names_in(header.e_shstrndx).find("\0.go_export\0"sv) != std::string::npos) return true;
+  for (unsigned i = 0; i < header.e_shnum; i++) {
+    const Elf64_Shdr dynamic = section(i);
+    if (dynamic.sh_type == SHT_DYNAMIC)
+      return names_in(dynamic.sh_link).find("\0libgo.so."sv) != std::string::npos;
+  }
+  return false;
+}
+
 }  // namespace
 
 ProgramKind check_program(const std::string& path) { return check_file(path, 0); }
@@ -280,7 +309,7 @@ bool is_from_go(const std::string& path) {
                                         static_cast<off_t>(segment.p_offset));
     if (notes.find(std::string("\4\0\0\0Go\0\0", 8)) != std::string::npos) return true;
   }
-  return false;
+  return is_from_gccgo(file, header);
 }
 
 bool has_own_openmp(const std::string& path) {
