@@ -8,6 +8,7 @@
 #include <asm/prctl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/kcmp.h>
 #include <linux/keyctl.h>
 #include <linux/seccomp.h>
@@ -231,11 +232,27 @@ long tell_owner(const Call& call) {
   return trap::to_program(call.c, owner);
 }
 
+// capget and capset name a thread in their header, and leave there which version the kernel knows.
+long on_capabilities(const Call& call) {
+  __user_cap_header_struct header;
+  if (call.number == SYS_capset) self().identity.changed = 1;
+  if (trap::from_program(header, call.a) != 0 || header.pid <= 0) return call_kernel(call);
+  const uint32_t version = header.version;
+  header.pid = static_cast<int>(kernel_id(header.pid));
+  Call to_kernel = call;
+  to_kernel.a = reinterpret_cast<long>(&header);
+  const long result = call_kernel(to_kernel);
+  if (header.version == version) return result;
+  return trap::to_program(call.a, header.version) == 0 ? result : -EFAULT;
+}
+
 }  // namespace
 
 bool names_own(long number) {
   switch (number) {
     case SYS_kcmp:
+    case SYS_capget:
+    case SYS_capset:
     case SYS_migrate_pages:
     case SYS_move_pages:
     case SYS_add_key:
@@ -248,6 +265,8 @@ bool names_own(long number) {
 long on_own_name(Call& call) {
   switch (call.number) {
     case SYS_kcmp: return compare(call);
+    case SYS_capget:
+    case SYS_capset: return on_capabilities(call);
     case SYS_migrate_pages:
     case SYS_move_pages:
       if (is_own(static_cast<int>(call.a))) call.a = 0;  // the caller's own process

@@ -61,6 +61,7 @@ class RealIds {
   void use_path(long& argument);
   void use_word(long& argument);
   void use_structure(long& argument, uint64_t size, uint64_t offset);
+  void leave_version(const Call& call);
   long show_memory(const Call& call, long result);
   const long a_, b_, c_, d_;  // as the program gave them
   int word_ = 0;

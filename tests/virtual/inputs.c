@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
@@ -220,6 +221,15 @@ static void ids(void) {
   g_sender = 0;
   CHECK(sigqueue(own, SIGUSR1, (union sigval){1}) == 0 && g_sender == own);
   CHECK(kill(own, 0) == 0 && getpgid(own) == getpgrp() && getsid(own) == getsid(0));
+  // Capabilities name the thread in memory, and an unknown version is answered by a known one.
+  struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, gettid()};
+  struct __user_cap_data_struct rights[2], same[2];
+  CHECK(syscall(SYS_capget, &head, rights) == 0 && head.pid == gettid());
+  CHECK(syscall(SYS_capset, &head, rights) == 0);
+  head.pid = 0;
+  CHECK(syscall(SYS_capget, &head, same) == 0 && memcmp(rights, same, sizeof same) == 0);
+  head = (struct __user_cap_header_struct){1, gettid()};
+  CHECK(syscall(SYS_capget, &head, NULL) == 0 && head.version == _LINUX_CAPABILITY_VERSION_3);
   char path[64], target[64] = "";
   snprintf(path, sizeof path, "/proc/%d/comm", own);
   CHECK(access(path, R_OK) == 0);
