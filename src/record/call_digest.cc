@@ -75,7 +75,17 @@ int arguments_looked_at(long number) {
     case SYS_unshare:
     case SYS_setfsuid:
     case SYS_setfsgid:
-    case SYS_inotify_init1: return 1;
+    case SYS_inotify_init1:
+    case SYS_acct:
+    case SYS_adjtimex:
+    case SYS_iopl:
+    case SYS_io_destroy:
+    case SYS_mq_unlink:
+    case SYS_pkey_free:
+    case SYS_sched_getscheduler:
+    case SYS_shmdt:
+    case SYS_swapoff:
+    case SYS_userfaultfd: return 1;
     case SYS_stat:
     case SYS_fstat:
     case SYS_lstat:
@@ -123,7 +133,45 @@ int arguments_looked_at(long number) {
     case SYS_timerfd_gettime:
     case SYS_fcntl:
     case SYS_prctl:
-    case SYS_arch_prctl: return 2;
+    case SYS_arch_prctl:
+    case SYS_capget:
+    case SYS_capset:
+    case SYS_clock_adjtime:
+    case SYS_clock_settime:
+    case SYS_delete_module:
+    case SYS_fremovexattr:
+    case SYS_fsopen:
+    case SYS_getgroups:
+    case SYS_inotify_rm_watch:
+    case SYS_ioctl:  // some commands have no argument
+    case SYS_ioprio_get:
+    case SYS_io_setup:
+    case SYS_keyctl:  // likewise
+    case SYS_landlock_restrict_self:
+    case SYS_lremovexattr:
+    case SYS_membarrier:  // a third one only with a flag
+    case SYS_mlock:
+    case SYS_mq_notify:
+    case SYS_msgget:
+    case SYS_munlock:
+    case SYS_pidfd_open:
+    case SYS_pivot_root:
+    case SYS_pkey_alloc:
+    case SYS_removexattr:
+    case SYS_sched_getparam:
+    case SYS_sched_rr_get_interval:
+    case SYS_sched_setparam:
+    case SYS_setdomainname:
+    case SYS_setgroups:
+    case SYS_sethostname:
+    case SYS_setns:
+    case SYS_setregid:
+    case SYS_setreuid:
+    case SYS_settimeofday:
+    case SYS_swapon:
+    case SYS_umount2:
+    case SYS_ustat:
+    case SYS_utimes: return 2;
     default: return 3;
   }
 }
