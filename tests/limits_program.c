@@ -13,6 +13,8 @@
 //                              files and descriptors
 //   limits_program forbid S C  runs the command C where the system call of number S is answered
 //                              with EPERM
+//   limits_program shares      a process shares the memory, as C libraries without CLONE_THREAD have
+//                              their threads; what failed is not looked at
 //   limits_program work        works with four threads for ever: locks, memory, new threads, atomic
 //                              operations
 //   limits_program forks       the same, and forks: the children make threads and end by themselves
@@ -24,6 +26,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -241,6 +244,19 @@ static void* work(void* argument) {
   return argument;
 }
 
+static int add_one(void* sum_at) {
+  ++*(long*)sum_at;
+  return 0;
+}
+
+static int shares(void) {
+  static char stack[65536] __attribute__((aligned(16)));
+  const int child = clone(add_one, stack + sizeof stack, CLONE_VM | CLONE_FILES | SIGCHLD, &sum);
+  waitpid(child, NULL, 0);
+  printf("process %s, sum %ld\n", child > 0 ? "made" : "not made", sum);
+  return 0;
+}
+
 int main(int argc, char** argv) {
   arguments = argv;
   const char* what = argc > 1 ? argv[1] : "";
@@ -252,6 +268,7 @@ int main(int argc, char** argv) {
   if (!strcmp(what, "streams")) with_a_thread(say_streams, NULL);
   if (!strcmp(what, "vector")) with_a_thread(say_vector, NULL);
   if (!strcmp(what, "limited")) return limited(n);
+  if (!strcmp(what, "shares")) return shares();
   if (!strcmp(what, "forbid") && argc > 3) return forbid(n, argv + 3);
   if (!strcmp(what, "work") || !strcmp(what, "forks")) {
     pthread_t thread;

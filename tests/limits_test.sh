@@ -111,6 +111,7 @@ limits() {
   same chrt -b 0 -- "$program" many 8
   if chrt -f 1 true 2>/dev/null; then same chrt -f 1 -- "$program" many 8; fi
   says_all 125 'is a limit set' -- "$program" limited 20
+  says_all 125 'neither CLONE_THREAD nor CLONE_VFORK is not supported' -- "$program" shares
   limited_users
   limited_groups
   all_mappings

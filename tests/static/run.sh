@@ -160,6 +160,17 @@ END
     timeout 60 "$weir" check -- sh -c './noted; true' >out 2>&1
     [ $? = 125 ] && grep -q 'noted was not checked: it is a Go program' out && ! grep -q 'data race' out ||
       fail "check of a program that executes one of Go: $(cat out)"
+    # Those of gcc's compiler for Go have no such note, but a section, or its library.
+    cp noted.c of_gcc.c && sed -i '/^static const struct/,/"abc"};/d' of_gcc.c
+    gcc -shared -Wl,-soname,libgo.so.99 -o libgo.so.99 -x c /dev/null && gcc -g -pthread of_gcc.c -o plain &&
+      gcc -g -pthread of_gcc.c -Wl,--no-as-needed ./libgo.so.99 -Wl,-rpath,"$PWD" -o needs && printf x >export &&
+      objcopy --add-section .go_export=export plain exports || fail "cannot compile"
+    for name in needs exports; do
+      "$weir" check -- ./$name >out 2>&1
+      [ $? = 126 ] && grep -q 'is a Go program' out || fail "check of a Go program of gcc's ($name): $(cat out)"
+    done
+    "$weir" check -- ./plain >out 2>&1
+    [ $? = 66 ] || fail "check of its twin that is none of Go: $(cat out)"
     # What the linker notes of a build with -race, which itself takes a minute.
     printf 'const char info[] __attribute__((section(".go.buildinfo"))) = "\\nbuild\\t-race=true\\n";\nint main(void) { return 0; }\n' >raced.c
     gcc raced.c -o raced && strip raced || fail "cannot compile"
