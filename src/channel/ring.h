@@ -16,6 +16,8 @@
 //    `slots` bounds those in use. (checked in slot_of)
 #pragma once
 
+#include <pthread.h>
+
 #include "base/bytes.h"
 #include "channel/format.h"
 #include "channel/shared_page_table.h"
@@ -164,6 +166,9 @@ struct Header {
   char shared[252];    // the file, empty for anonymous memory
   uint32_t strangers;  // recording: shared memory was changed by a process that takes no part
   char strange[252];   // the file
+  // Held by the command while it lives. The kernel marks a robust mutex whose holder has died, and
+  // that is seen in each namespace of processes; `command` names nothing in another one.
+  pthread_mutex_t alive;
   uint32_t outsiders;  // recording: executions of programs that Weir cannot enter; the first ones
   Outsider outsider[kMaxOutsiders];
   OpenTurns turns[kMaxProcesses];  // by ordinal

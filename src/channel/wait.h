@@ -46,6 +46,8 @@ inline bool has_no_memory(int pid) {
 // The command was killed: it could not say so itself. That may be long before somebody waits for it
 // (its parent may read on until the program, too, has closed its output).
 inline bool is_dead(const Header& header) {
+  const int holder = __atomic_load_n(&header.alive.__data.__lock, __ATOMIC_ACQUIRE);
+  if (holder) return (holder & FUTEX_OWNER_DIED) != 0;
   return sys::raw(SYS_kill, header.command, 0) == -ESRCH || has_no_memory(header.command);
 }
 

@@ -1,5 +1,6 @@
 #include "cli/common/channel_memory.h"
 
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,7 +28,16 @@ ChannelMemory::ChannelMemory(channel::Mode mode)
   header().version = channel::kFormatVersion;
   header().mode = mode;
   header().command = getpid();
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&header().alive, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+  pthread_mutex_lock(&header().alive);
 }
+
+ChannelMemory::~ChannelMemory() { pthread_mutex_unlock(&header().alive); }
 
 void ChannelMemory::set_run(const std::string& directory, const std::string& log, bool fingerprint,
                             bool stat) {

@@ -14,6 +14,10 @@ class ChannelMemory {
  public:
   // Throws Failure where the machine or a limit does not allow it.
   explicit ChannelMemory(channel::Mode mode);
+  // REQUIRES: by the thread that has made it.
+  ~ChannelMemory();
+  ChannelMemory(const ChannelMemory&) = delete;
+  ChannelMemory& operator=(const ChannelMemory&) = delete;
 
   channel::Header& header() const { return *reinterpret_cast<channel::Header*>(memory_.base()); }
   channel::Ring ring(uint32_t slot) const { return channel::Ring::at(memory_.base(), slot); }
