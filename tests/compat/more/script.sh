@@ -216,6 +216,130 @@ case_parallelgc() {
   under java -XX:+UseParallelGC -XX:ParallelGCThreads=2 -Xmx64m -XX:TieredStopAtLevel=1 -cp . Garbage
 }
 
+compat gccgo needs=gccgo-12 orders="free token record"
+case_gccgo() {
+  cat >main.go <<'END'
+package main
+
+import (
+	"fmt"
+	"sync"
+)
+
+func main() {
+	var wg sync.WaitGroup
+	in, out := make(chan int), make(chan int, 4)
+	for w := 0; w < 4; w++ {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for v := range in {
+				out <- v * v
+			}
+		}()
+	}
+	go func() {
+		for i := 0; i < 500; i++ {
+			in <- i
+		}
+		close(in)
+		wg.Wait()
+		close(out)
+	}()
+	sum := 0
+	for v := range out {
+		sum += v
+	}
+	fmt.Println(sum)
+}
+END
+  gccgo-12 -O1 main.go -o main
+  under ./main
+}
+
+compat gdc needs=gdc
+case_gdc() {
+  cat >work.d <<'END'
+import core.atomic, core.sync.mutex, core.thread, std.concurrency, std.parallelism, std.stdio;
+__gshared int[int] table;
+shared int count;
+void adds(Tid owner) { int sum; for (int v; (v = receiveOnly!int) >= 0;) sum += v; send(owner, sum); }
+void main() {
+  auto lock = new Mutex;
+  Thread[] team;
+  foreach (i; 0 .. 4) team ~= new Thread({
+    foreach (k; 0 .. 100) { synchronized (lock) table[k] = table.get(k, 0) + k; atomicOp!"+="(count, 1); }
+  });
+  foreach (t; team) t.start();
+  foreach (t; team) t.join();
+  auto other = spawn(&adds, thisTid);
+  foreach (i; 0 .. 50) send(other, i);
+  send(other, -1);
+  long sum;
+  foreach (v; table) sum += v;
+  writeln(sum, " ", atomicLoad(count), " ", receiveOnly!int);
+}
+END
+  gdc -O1 work.d -o work
+  under ./work
+}
+
+compat crystal needs=crystal
+case_crystal() {
+  cat >work.cr <<'END'
+ch = Channel(Int32).new(4)
+4.times { |k| spawn { 100.times { |i| ch.send(i * k) } } }
+sum = 0
+400.times { sum += ch.receive }
+puts sum
+END
+  crystal build work.cr -o work
+  under ./work
+}
+
+compat vala needs=valac
+case_vala() {
+  cat >work.vala <<'END'
+int total; Mutex lock;
+class Job : Object {
+  public int id;
+  public Job(int id) { this.id = id; }
+  public int run() { for (int i = 0; i < 200; i++) { lock.lock(); total += i * id; lock.unlock(); } return id; }
+}
+int main() {
+  Thread<int>[] team = {};
+  for (int k = 1; k < 5; k++) { var job = new Job(k); team += new Thread<int>("t", job.run); }
+  int sum = 0;
+  foreach (var t in team) sum += t.join();
+  stdout.printf("%d %d\n", total, sum);
+  return 0;
+}
+END
+  valac work.vala -o work 2>words
+  under ./work
+}
+
+compat klibc needs=klcc
+case_klibc() {
+  cat >one.c <<'END'
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void) {
+  const pid_t child = fork();
+  if (!child) _exit(7);
+  int status;
+  waitpid(child, &status, 0);
+  printf("%d\n", WEXITSTATUS(status));
+  return 0;
+}
+END
+  klcc one.c -o shared
+  klcc -static one.c -o static
+  under ./shared
+  under ./static
+}
+
 java_garbage() {
   cat >Garbage.java <<'END'
 import java.util.*;
