@@ -13,7 +13,8 @@
 //                              files and descriptors
 //   limits_program forbid S C  runs the command C where the system call of number S is answered
 //                              with EPERM
-//   limits_program shares      a process shares the memory, as C libraries without CLONE_THREAD have
+//   limits_program shares      a process shares the memory, as C libraries without CLONE_THREAD
+//   have
 //                              their threads; what failed is not looked at
 //   limits_program work        works with four threads for ever: locks, memory, new threads, atomic
 //                              operations

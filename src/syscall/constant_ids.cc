@@ -215,8 +215,10 @@ RealIds::RealIds(Call& call) : a_(call.a), b_(call.b), c_(call.c), d_(call.d) {
       if (!g_tasks_active) use_structure(call.b, sizeof(sigevent), offsetof(sigevent, _sigev_un));
       return;
     case SYS_capget:
-    case SYS_capset: use_structure(call.a, sizeof(__user_cap_header_struct),
-                                     offsetof(__user_cap_header_struct, pid)); return;
+    case SYS_capset:
+      use_structure(call.a, sizeof(__user_cap_header_struct),
+                    offsetof(__user_cap_header_struct, pid));
+      return;
     case SYS_ioctl:
       if (b_ == TIOCSPGRP) use_word(call.c);
       return;

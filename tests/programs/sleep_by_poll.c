@@ -1,9 +1,10 @@
 // Sleeps by calls that look at no descriptor: poll, ppoll, select and pselect. They end in virtual
-// time, in an order that is the same in each run, as those of nanosleep do. A signal ends one early.
-#include "program.h"
+// time, in an order that is the same in each run, as those of nanosleep do. A signal ends one
+// early.
 #include <poll.h>
 #include <signal.h>
 #include <sys/select.h>
+#include "program.h"
 
 enum { kSleepers = 5, kSleeps = 8, kMillisecond = 1000000 };
 

@@ -263,9 +263,9 @@ std::string search_path(const std::string& name) {
   return refused;
 }
 
-// What gcc's compiler for Go leaves: a section for packages that import this one, or the name of its
-// library, in a program that needs it and in the library itself. A program may have no sections, and
-// wrong ones do no harm when it is loaded: nothing is refused for that.
+// What gcc's compiler for Go leaves: a section for packages that import this one, or the name of
+// its library, in a program that needs it and in the library itself. A program may have no
+// sections, and wrong ones do no harm when it is loaded: nothing is refused for that.
 bool is_from_gccgo(const File& file, const Elf64_Ehdr& header) {
   constexpr size_t kLargest = 1 << 20;
   const auto section = [&](unsigned index) {
