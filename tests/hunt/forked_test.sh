@@ -16,7 +16,32 @@ not_forked() { alike --runs 2 --refused "$2" ./refused "$1"; }
 if [ -n "$is_short" ]; then
   for what in ids mutexes output; do alike --runs 2 ./same $what; done
   not_forked pipe 'a pipe open'
-  echo "forked runs: $failed failures"
+  # --- what was found before an interrupt is told
+cat >often.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static volatile int n;
+static void* add(void* unused) {
+  for (int i = 0; i < 200; i++) n++;
+  return unused;
+}
+int main(void) {
+  pthread_t threads[3];
+  for (int i = 0; i < 3; i++) pthread_create(&threads[i], 0, add, 0);
+  for (int i = 0; i < 3; i++) pthread_join(threads[i], 0);
+  if (n != 600) abort();
+}
+END
+gcc -O1 -pthread often.c -o often
+timeout 60 "$weir" hunt --keep-going --runs 100000000 --time 50 -- ./often 2>stderr </dev/null &
+hunt=$!
+sleep 3
+kill -INT "$(pgrep -P $hunt -x weir)"
+wait $hunt
+grep -q '1 failure in .*: interrupted' stderr || fail "interrupted, with a failure: $(tail -3 stderr)"
+grep -q 'weir run --order serial .*--schedule' stderr || fail "interrupted, without a command: $(cat stderr)"
+
+echo "forked runs: $failed failures"
   exit "$((failed > 0))"
 fi
 
@@ -109,6 +134,31 @@ kill -INT "$command"
 wait $hunt
 sleep 0.5
 pgrep -x "left$$" && fail "SIGINT: processes are left"
+
+# --- what was found before an interrupt is told
+cat >often.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static volatile int n;
+static void* add(void* unused) {
+  for (int i = 0; i < 200; i++) n++;
+  return unused;
+}
+int main(void) {
+  pthread_t threads[3];
+  for (int i = 0; i < 3; i++) pthread_create(&threads[i], 0, add, 0);
+  for (int i = 0; i < 3; i++) pthread_join(threads[i], 0);
+  if (n != 600) abort();
+}
+END
+gcc -O1 -pthread often.c -o often
+timeout 60 "$weir" hunt --keep-going --runs 100000000 --time 50 -- ./often 2>stderr </dev/null &
+hunt=$!
+sleep 3
+kill -INT "$(pgrep -P $hunt -x weir)"
+wait $hunt
+grep -q '1 failure in .*: interrupted' stderr || fail "interrupted, with a failure: $(tail -3 stderr)"
+grep -q 'weir run --order serial .*--schedule' stderr || fail "interrupted, without a command: $(cat stderr)"
 
 echo "forked runs: $failed failures"
 [ "$failed" = 0 ]

@@ -52,6 +52,7 @@ class Pursuit {
       if (!options_.only.empty()) tell_only();
       else hunt();
     } catch (const Interrupted&) { report_.state.why = SearchState::Why::kInterrupted; }
+    if (report_.state.why == SearchState::Why::kInterrupted) tell_untold();
     progress_.clear();
     report_.way = runner_.way();
     report_.unseen = runner_.unseen();
@@ -149,11 +150,10 @@ class Pursuit {
       report_.strategies = strategies.arms();
       const bool is_interrupted = report_.state.why == SearchState::Why::kInterrupted;
       const bool forked = runner_.forks();
-      for (size_t i = 0; i < std::min(report_.state.found.size(), kMaxTold) && !is_interrupted; i++)
-        tell(report_.state.found[i]);
+      if (!is_interrupted) tell_all();
       // A failure of forked runs alone is none: the search goes on without them.
       is_over = !report_.failures.empty() || is_interrupted || runner_.forks() || !forked;
-      if (!is_over) report_.state.found.clear();
+      if (!is_over) forget_found();
     }
     if (!corpus) return;
     std::vector<Corpus::Failure> failures;
@@ -197,6 +197,33 @@ class Pursuit {
     }
     explain(failure);
     report_.failures.push_back(std::move(failure));
+  }
+
+  void tell_all() {
+    for (; told_ < std::min(report_.state.found.size(), kMaxTold); told_++)
+      tell(report_.state.found[told_]);
+  }
+
+  void forget_found() {
+    report_.state.found.clear();
+    told_ = 0;
+  }
+
+  // What was found is not lost with an interrupt: it is told without running it again.
+  void tell_untold() {
+    for (; told_ < std::min(report_.state.found.size(), kMaxTold); told_++) {
+      ReportedFailure failure;
+      failure.found = report_.state.found[told_];
+      failure.run = failure.found.run;
+      failure.schedule = failure.run.schedule;
+      failure.shrunk.refusal = "the hunt was interrupted";
+      Switches all;
+      if (!failure.run.log.list.empty()) all = parsed_schedule(failure.run.log.list).switches;
+      failure.story = told(failure.run, all, {});
+      failure.command = command_for(failure);
+      failure.unrecorded = failure.shrunk.refusal;
+      report_.failures.push_back(std::move(failure));
+    }
   }
 
   std::string outside(const std::string& schedule) {
@@ -368,6 +395,7 @@ class Pursuit {
   Judge judge_;
   Outcome first_, looked_at_;  // looked_at_: the same, with what conflicts in it
   Report report_;
+  size_t told_ = 0;  // of report_.state.found
 };
 
 }  // namespace
