@@ -193,7 +193,7 @@ struct ProgramState {
   uint32_t has_cpu_timer;   // the program has made one on its CPU time (syscall/timer.cc)
   uint32_t cpu_timer_told;  // and it has been said what it watches. Changed atomically
   // It has been said: of a trap flag, of SS_AUTODISARM, of keys. Changed atomically
-  uint32_t step_told, disarm_told, keys_told;
+  uint32_t step_told, disarm_told, keys_told, count_told;
   uint32_t forked_by_thread;  // another task than the first has forked this process, and it has not
                               // been said what that means (syscall/confine.cc). Changed atomically
   uint32_t forked_beside_tasks;  // the program that has forked this process had tasks

@@ -16,6 +16,7 @@
 #include "sync/turn.h"
 #include "sync/turn_rules.h"
 #include "sys/memory.h"
+#include "sys/report.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::trap {
@@ -51,6 +52,16 @@ void put_there(const WaitingLoop& loop, ucontext_t& context) {
   set_gregs(context.uc_mcontext.gregs, loop.place);
 }
 
+// Once: what the program has counted is not what it counts without Weir.
+void tell_count(const Task& task) {
+  if (input::is_on() || __atomic_exchange_n(&shared().program.count_told, 1u, __ATOMIC_RELAXED))
+    return;
+  report(
+      "task %u (tid %d) waits in a loop that counts how often it has looked: afterwards the count "
+      "has its largest value. `weir det --order serial` counts each look",
+      uint64_t{task.id}, int64_t{task.identity.tid});
+}
+
 }  // namespace
 
 bool wait_in_loop(Task& task, ucontext_t& context) {
@@ -71,6 +82,7 @@ bool wait_in_loop(Task& task, ucontext_t& context) {
     task.spin.read[i] = {loop.read[i].address, loop.read[i].size, 0, loop.read[i].value};
   task.spin.read_count = static_cast<uint32_t>(loop.read_count);
   task.spin.limit = kind == LoopKind::kCounts && loop.ends ? kCountedWait : 0;
+  if (kind == LoopKind::kCounts && !loop.ends) tell_count(task);
   put_there(loop, context);
   task.spin.spinning = 1;
   enter_where_it_stands(task, context);
