@@ -1,7 +1,7 @@
 // Nondeterministic input: what comes to the program from outside itself, such as results of system
 // calls, clocks, ids, signals. In a recording each is logged when it arrives, in the stream of the
 // task that it comes to. In a replay it comes from there, and the outside is not asked.
-// Implemented in input.cc, number_input.cc, signal_input.cc and call_digest.cc.
+// Implemented in input.cc, number_input.cc, signal_input.cc, call_digest.cc and call_filter.cc.
 //
 // Invariants
 // 1. All that the program can see, and all that decides in which order its tasks go, follows from
@@ -129,7 +129,7 @@ void keep_signal(Task& task, int signal, const void* info);
 int take_signal(Task& task, void* info);
 
 // What prctl and seccomp install for the program as its filter of system calls: with that of the
-// runtime's own before it. Other calls' third argument as it is (call_filter.cc).
+// runtime's own before it. Other calls' third argument as it is.
 long with_own_calls(long number, long first, long second, long program_at);
 
 }  // namespace weir::input
