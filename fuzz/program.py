@@ -7,9 +7,10 @@ import argparse
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
+
+import trial
 
 LIMIT = 60
 RUNS = {
@@ -22,32 +23,13 @@ LEFT_OUT = {'record-direct': ['-map_twice', '-share_with_child', '-open_library'
 WAYS = (*RUNS, *(f'record-{view}' for view in RECORDINGS))
 
 
-class Failed(Exception):
-    pass
-
-
 def run(command, folder):
-    """Standard output of a run that ended with 0; one that does not end in time is a failure, too."""
-    process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               errors='replace', start_new_session=True)
-    try:
-        out, err = process.communicate(timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        process.terminate()
-        try:
-            err = process.communicate(timeout=10)[1]
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            err = process.communicate()[1] + '\n(SIGTERM did not end it)'
-        raise Failed(f'not over after {LIMIT} s\n{err[-3000:]}') from None
-    if process.returncode:
-        raise Failed(f'status {process.returncode}\n{err[-3000:]}')
-    return out
+    return trial.run(command, LIMIT, folder)
 
 
 def expect(want, got, where):
     if got != want:
-        raise Failed(f'{where} printed\n{got}instead of\n{want}')
+        raise trial.Failed(f'{where} printed\n{got}instead of\n{want}')
 
 
 def try_way(weir, way, program, want, folder):
@@ -78,7 +60,7 @@ def main():
                 want = wants.get(tuple(program)) or wants.setdefault(tuple(program), run(program, folder))
                 try:
                     try_way(weir, way, program, want, folder)
-                except Failed as failed:
+                except trial.Failed as failed:
                     failures += 1
                     kept = f'kept in {shutil.copytree(folder, tempfile.mkdtemp(prefix="weir-failed-"), dirs_exist_ok=True)}'
                     print(f'{way}: {" ".join(program)}\n{failed}\n{kept if way.startswith("record") else ""}', flush=True)

@@ -6,9 +6,10 @@ A failure is printed with the command that shows it again; TELL=1 in the environ
 import argparse
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
+
+import trial
 
 LIMIT = 120
 ACTIONS = ('some_accesses', 'atomic_some', 'fill_some', 'in_locks', 'in_rwlock', 'in_spin_lock', 'try_lock', 'wait_condition', 'use_semaphore',
@@ -20,25 +21,8 @@ RUNS = {'det': ('det', '--virtual', 'time', '--fingerprint'), 'serial': ('det', 
 WAYS = (*RUNS, 'record-coherent', 'record-isolated')
 
 
-class Failed(Exception):
-    pass
-
-
 def run(command):
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace',
-                               start_new_session=True)
-    try:
-        out = process.communicate(timeout=LIMIT)[0]
-    except subprocess.TimeoutExpired:
-        process.terminate()
-        try:
-            out = process.communicate(timeout=10)[0]
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            out = process.communicate()[0] + '\n(SIGTERM did not end it)'
-        raise Failed(f'not over after {LIMIT} s\n{out[-3000:]}') from None
-    if process.returncode:
-        raise Failed(f'{" ".join(command)}: status {process.returncode}\n{out[-3000:]}')
+    out = trial.run(command, LIMIT, with_errors=True)
     return '\n'.join(line for line in out.splitlines() if not line.startswith('weir: recorded in '))
 
 
@@ -51,7 +35,7 @@ def try_way(weir, way, program, folder, times):
         runs += [run([weir, 'replay', recording]) for _ in range(times - 1)]
     for other in runs[1:]:
         if other != runs[0]:
-            raise Failed(f'printed first\n{runs[0]}\nand then\n{other}')
+            raise trial.Failed(f'printed first\n{runs[0]}\nand then\n{other}')
 
 
 def main():
@@ -73,7 +57,7 @@ def main():
             with tempfile.TemporaryDirectory(prefix='weir-racy-') as folder:
                 try:
                     try_way(weir, way, program, folder, options.times)
-                except Failed as failed:
+                except trial.Failed as failed:
                     failures += 1
                     kept = shutil.copytree(folder, tempfile.mkdtemp(prefix='weir-failed-'), dirs_exist_ok=True) if os.listdir(folder) else ''
                     print(f'{way}: {" ".join(program)}\n{failed}\n{f"kept in {kept}" if kept else ""}', flush=True)
