@@ -217,9 +217,7 @@ class Pursuit {
       failure.run = failure.found.run;
       failure.schedule = failure.run.schedule;
       failure.shrunk.refusal = "the hunt was interrupted";
-      Switches all;
-      if (!failure.run.log.list.empty()) all = parsed_schedule(failure.run.log.list).switches;
-      failure.story = told(failure.run, all, {});
+      failure.story = told(failure.run, switches_of(failure.run), {});
       failure.command = command_for(failure);
       failure.unrecorded = failure.shrunk.refusal;
       report_.failures.push_back(std::move(failure));
@@ -263,6 +261,11 @@ class Pursuit {
     return runs;
   }
 
+  // All that it made.
+  static Switches switches_of(const Outcome& run) {
+    return run.log.list.empty() ? Switches{} : parsed_schedule(run.log.list).switches;
+  }
+
   void explain(ReportedFailure& failure) {
     Switches chosen = failure.shrunk.switches;
     std::vector<Outcome> without;
@@ -278,8 +281,8 @@ class Pursuit {
         schedules.push_back(listed(rest, keys).text());
       }
       without = in_detail(schedules);
-    } else if (!failure.run.log.list.empty()) {
-      chosen = parsed_schedule(failure.run.log.list).switches;
+    } else {
+      chosen = switches_of(failure.run);
     }
     failure.story = told(detailed(failure), chosen, without);
     failure.command = command_for(failure);
