@@ -5,11 +5,8 @@
 
 #include "code/patch/frame_offsets.h"
 
-    .text
-    .globl weir_interruptible
-    .hidden weir_interruptible
-    .type weir_interruptible,@function
-weir_interruptible:
+# From where a function of seven arguments has them to where the kernel looks for them.
+.macro ARGUMENTS_TO_KERNEL
     mov %rdi,%rax
     mov %rsi,%rdi
     mov %rdx,%rsi
@@ -17,6 +14,14 @@ weir_interruptible:
     mov %r8,%r10
     mov %r9,%r8
     mov 8(%rsp),%r9
+.endm
+
+    .text
+    .globl weir_interruptible
+    .hidden weir_interruptible
+    .type weir_interruptible,@function
+weir_interruptible:
+    ARGUMENTS_TO_KERNEL
     .globl weir_interruptible_begin
     .hidden weir_interruptible_begin
 weir_interruptible_begin:
@@ -44,13 +49,7 @@ weir_interrupted:
     .hidden weir_program_call
     .type weir_program_call,@function
 weir_program_call:
-    mov %rdi,%rax
-    mov %rsi,%rdi
-    mov %rdx,%rsi
-    mov %rcx,%rdx
-    mov %r8,%r10
-    mov %r9,%r8
-    mov 8(%rsp),%r9
+    ARGUMENTS_TO_KERNEL
     syscall
     .globl weir_program_call_end
     .hidden weir_program_call_end
