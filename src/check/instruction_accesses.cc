@@ -185,7 +185,7 @@ void list_accesses_at(const Task& task, const Frame& frame, InstructionAccesses&
 
 void hold_signals(ucontext_t& context, uint64_t& mask, bool is_on) {
   if (!is_on) copy_bytes(&mask, &context.uc_sigmask, sizeof mask);
-  const uint64_t all = sys::kAllButFaults & ~sys::signal_bit(SIGTRAP);
+  const uint64_t all = sys::kAllButFaultsAndSteps;
   copy_bytes(&context.uc_sigmask, &all, sizeof all);
 }
 

@@ -192,7 +192,7 @@ struct ProgramState {
   int32_t constant_pid;  // the same where ids are constant (constant/), else 0
   uint32_t has_cpu_timer;   // the program has made one on its CPU time (syscall/timer.cc)
   uint32_t cpu_timer_told;  // and it has been said what it watches. Changed atomically
-  // It has been said: of a trap flag, of SS_AUTODISARM, of keys. Changed atomically
+  // It has been said: of a trap flag, of SS_AUTODISARM, of keys, of a count. Changed atomically
   uint32_t step_told, disarm_told, keys_told, count_told;
   uint32_t forked_by_thread;  // another task than the first has forked this process, and it has not
                               // been said what that means (syscall/confine.cc). Changed atomically

@@ -141,18 +141,17 @@ bool waits_for_event(Task& task, int signal, siginfo_t* info) {
 // for unused, and which parts these are depends on when it was last taken away. So all parts are
 // there, unused ones as they begin. `state`: the legacy area and what follows, `size` bytes.
 void fill_all_parts(uint8_t* state, uint64_t size) {
-  constexpr uint32_t kReserved = 464, kHeader = 512, kMagic = 0x46505853, kX87 = 32, kXmm = 160,
-                     kXmmLimit = 416;
+  constexpr uint32_t kX87 = 32, kXmm = 160, kXmmLimit = 416;
   // Those that a processor may have and a kernel saves in this layout.
   constexpr unsigned kParts = 10;
   static struct { uint32_t offset, size; } parts[kParts];
   static bool known = false;
   uint32_t magic;
   uint64_t all, used;
-  copy_bytes(&magic, state + kReserved, sizeof magic);
-  if (magic != kMagic || size < kHeader + 64) return;
-  copy_bytes(&all, state + kReserved + 8, sizeof all);
-  copy_bytes(&used, state + kHeader, sizeof used);
+  copy_bytes(&magic, state + sys::kStateSoftware, sizeof magic);
+  if (magic != sys::kStateMagic || size < sys::kStateHeader + 64) return;
+  copy_bytes(&all, state + sys::kStateSoftware + 8, sizeof all);
+  copy_bytes(&used, state + sys::kStateHeader, sizeof used);
   if (!known) {
     for (unsigned i = 2; i < kParts; i++) {
       const sys::Cpuid told = sys::cpuid(0xd, i);
@@ -173,7 +172,7 @@ void fill_all_parts(uint8_t* state, uint64_t size) {
   }
   constexpr uint64_t kProtectionKeys = uint64_t{1} << 9;  // zero is not how it begins
   used |= all & ~kProtectionKeys & ((uint64_t{1} << kParts) - 1);
-  copy_bytes(state + kHeader, &used, sizeof used);
+  copy_bytes(state + sys::kStateHeader, &used, sizeof used);
 }
 
 // Recorded and replayed.
@@ -198,10 +197,7 @@ class Logged : public SignalRules {
   // From here on no more come. Those of real-time numbers are raised here, as far as the kernel's
   // queue has room; the others are parked: not pending, and not kept yet. What is left below the
   // program's stack would differ in a replay.
-  void settle(Task& task) override {
-    raise_real_time(task, block_all_but_faults(task));
-    task.recorded.settling = 1;
-  }
+  void settle(Task& task) override { raise_real_time(task, block_all_but_faults(task)); }
   bool is_settled() override { return true; }
   uint64_t mask_after(const Task& task, uint64_t) override { return task.recorded.deliver_mask; }
   bool mark_raised(Task& task, PendingSignal& noted) override {
@@ -232,7 +228,6 @@ class Recorded final : public Logged {
     for (uint32_t i = 0; i < task.pending; i++)
       input::keep_signal(task, task.signals.pending_signals[i].signal,
                          task.signals.pending_signals[i].info);
-    task.recorded.settling = 1;
   }
   bool comes_back(const Task& task) override { return has_room_for_parked(task); }
 };

@@ -395,8 +395,6 @@ void go_on_as_recorded(Task& task, Frame& frame) {
 
 void seek_beyond(Task& task, Frame& frame) {
   constexpr uint64_t kCode = 9;  // weir_sigreturn's two instructions
-  // What the kernel reads of a ucontext_t; the rest is where it says.
-  constexpr uint64_t kContext = 304;
   if (translate::is_inside(frame.rip)) return;
   if (frame.rip >= reinterpret_cast<uint64_t>(weir_shown_sigreturn) &&
       frame.rip < reinterpret_cast<uint64_t>(weir_shown_sigreturn_end))
@@ -405,7 +403,7 @@ void seek_beyond(Task& task, Frame& frame) {
     if (input::replaying()) frame.rip = seek_point(task, frame.rip);
     return;
   }
-  uint64_t words[kContext / 8];
+  uint64_t words[sys::kContextSize / 8];  // the rest is where these say
   if (from_program(words, static_cast<long>(frame.rsp), sizeof words) != 0) return;
   auto& rip = reinterpret_cast<ucontext_t*>(words)->uc_mcontext.gregs[REG_RIP];
   const auto back = static_cast<uint64_t>(rip);

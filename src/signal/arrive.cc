@@ -119,11 +119,9 @@ void show_stack(const Task& task, ucontext_t& context) {
   }
   const uint64_t frame = reinterpret_cast<uint64_t>(context) - 8;
   const uint64_t state = reinterpret_cast<uint64_t>(context->uc_mcontext.fpregs);
-  // Software-reserved bytes of the fxsave area: magic, total size of the extended state.
-  const uint32_t* reserved = reinterpret_cast<const uint32_t*>(state + 464);
-  const uint64_t state_size = reserved[0] == 0x46505853 ? reserved[1] : 512;
+  const uint64_t state_size = sys::size_of_state(context->uc_mcontext.fpregs);
   const uint64_t info_at = reinterpret_cast<uint64_t>(info);
-  const uint64_t head = (info_at > frame ? info_at + 128 : frame + 8 + 304) - frame;
+  const uint64_t head = (info_at > frame ? info_at + 128 : frame + 8 + sys::kContextSize) - frame;
   uint64_t top = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RSP]) - 128;
   const uint64_t base = task.signals.altstack[0], size = task.signals.altstack[2];
   if ((action.flags & SA_ONSTACK) && size && !(task.signals.altstack[1] & SS_DISABLE) &&

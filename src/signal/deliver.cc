@@ -251,26 +251,23 @@ bool waits_behind(Task& task, int signal, siginfo_t* info, bool is_in_runtime) {
   return true;
 }
 
-// What the kernel reads of a ucontext_t.
-constexpr uint64_t kContextSize = 304;
-
 // Copies the processor's state that belongs to the frame behind `to`, up to `limit`.
 void copy_state(ucontext_t& to, uint64_t limit) {
-  constexpr uint32_t kMagic = 0x46505853, kReserved = 464, kLegacy = 512;
-  const auto from = reinterpret_cast<uint64_t>(to.uc_mcontext.fpregs);
+  const void* const from = to.uc_mcontext.fpregs;
   if (!from) return;
-  uint32_t reserved[2];
-  copy_bytes(reserved, reinterpret_cast<const void*>(from + kReserved), sizeof reserved);
-  const uint64_t size = reserved[0] == kMagic ? reserved[1] : kLegacy;
-  const uint64_t at = (reinterpret_cast<uint64_t>(&to) + kContextSize + 63) & ~uint64_t{63};
+  const uint64_t size = sys::size_of_state(from);
+  const uint64_t at = (reinterpret_cast<uint64_t>(&to) + sys::kContextSize + 63) & ~uint64_t{63};
   if (at + size > limit) return;
-  copy_bytes(reinterpret_cast<void*>(at), reinterpret_cast<const void*>(from), size);
+  copy_bytes(reinterpret_cast<void*>(at), from, size);
   to.uc_mcontext.fpregs = reinterpret_cast<fpregset_t>(at);
 }
 
 }  // namespace weir::trap
 
 extern "C" {
+
+extern __attribute__((visibility("hidden"))) const uint64_t weir_all_but_faults_and_steps;
+const uint64_t weir_all_but_faults_and_steps = weir::sys::kAllButFaultsAndSteps;
 
 // A handler returns, at a View that gives pages: its frame is copied to `to` on the runtime's
 // stack, SIGRETURN_COPY bytes. The kernel could not have a page that is away. Signals but those of
@@ -280,7 +277,7 @@ __attribute__((visibility("hidden"))) ucontext_t* weir_copy_for_sigreturn(const 
   using namespace weir;
   Task& task = self();
   task.in_runtime = 1;
-  copy_bytes(to, from, trap::kContextSize);
+  copy_bytes(to, from, sys::kContextSize);
   trap::copy_state(*to, reinterpret_cast<uint64_t>(to) + SIGRETURN_COPY);
   auto& rip = to->uc_mcontext.gregs[REG_RIP];
   const auto back = static_cast<uint64_t>(rip);
@@ -299,6 +296,7 @@ __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::F
   weir::turn_rules().before_handler(weir::self(), frame->rip);
   weir::release_turn(weir::self(), weir::ReleaseReason::kHandlerBegins);
   weir::trap::signal_rules().settle(weir::self());  // where the task's own mask is
+  weir::self().recorded.settling = weir::trap::signal_rules().is_settled();
   constexpr uint64_t kRedZone = 128;
   const uint64_t limit =
       weir::trap::delivery_limit(weir::self(), frame->rsp, frame->rsp - kRedZone);

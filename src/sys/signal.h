@@ -18,6 +18,17 @@ struct KernelSigaction {
 
 inline constexpr uint64_t kSaRestorer = 0x04000000;
 inline constexpr int kSignals = 64;
+// Bytes of a ucontext_t that the kernel writes and reads.
+inline constexpr uint64_t kContextSize = 304;
+// The processor's state that belongs to it: 512 bytes that every processor has, of which some are
+// the kernel's. These say whether more follows (then a header comes next), and how much it all is.
+inline constexpr uint64_t kStateSoftware = 464, kStateHeader = 512;
+inline constexpr uint32_t kStateMagic = 0x46505853;
+inline uint64_t size_of_state(const void* state) {
+  const auto* own =
+      reinterpret_cast<const uint32_t*>(static_cast<const char*>(state) + kStateSoftware);
+  return own[0] == kStateMagic ? own[1] : kStateHeader;
+}
 // That glibc leaves to programs. SIGRTMIN is a call of a function of libc's.
 inline constexpr int kFirstRealTime = 34;
 
@@ -43,6 +54,9 @@ constexpr bool is_ignored_by_default(int signal) {
   return signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH;
 }
 constexpr uint64_t kAllButFaults = ~(uint64_t{1} << (SIGSEGV - 1) | uint64_t{1} << (SIGBUS - 1));
+
+// The same without those of single steps: for code that may be stepped.
+constexpr uint64_t kAllButFaultsAndSteps = kAllButFaults & ~signal_bit(SIGTRAP);
 
 // Signals whose delivery Weir itself needs: no program mask may block them.
 inline constexpr int kNeverBlockedCount = 4;

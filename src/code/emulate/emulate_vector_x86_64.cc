@@ -22,15 +22,13 @@
 #include "base/types.h"
 #include "code/decode/registers.h"
 #include "control/control.h"
+#include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir::trap {
 
 namespace {
 
-constexpr uint64_t
-    kSoftware = 464,
-    kMagic = 0x46505853;  // the bytes of the state that the processor leaves to the kernel
 constexpr uint64_t kComponents = 0xe7;  // x87, SSE, AVX, masks, and the rest of AVX-512
 constexpr uint32_t kMasks = 0x1f80;     // of MXCSR
 constexpr uint8_t kDirect = 7;          // modrm: (%rdi)
@@ -112,10 +110,10 @@ bool emulate_vector(ucontext_t& context, const Shape& shape, const uint8_t* code
     return false;
   uint32_t magic, mxcsr;
   uint64_t components;
-  copy_bytes(&magic, state + kSoftware, sizeof magic);
-  copy_bytes(&components, state + kSoftware + 8, sizeof components);
+  copy_bytes(&magic, state + sys::kStateSoftware, sizeof magic);
+  copy_bytes(&components, state + sys::kStateSoftware + 8, sizeof components);
   copy_bytes(&mxcsr, state + 24, sizeof mxcsr);
-  if (magic != kMagic || (mxcsr & kMasks) != kMasks) return false;
+  if (magic != sys::kStateMagic || (mxcsr & kMasks) != kMasks) return false;
   if (wants_aligned(shape, size) && reinterpret_cast<uint64_t>(memory) % size) return false;
   uint8_t* const to = place();
   if (!to) return false;

@@ -9,14 +9,12 @@
 
 #include "base/hash.h"
 #include "sys/cpuid_x86_64.h"
+#include "sys/signal.h"
 
 namespace weir::trap {
 
 namespace {
 
-constexpr uint64_t kMagicAt = 464,
-                   kMagic = 0x46505853;  // in the bytes that the processor leaves to the kernel
-constexpr uint64_t kHeader = 512;
 constexpr uint64_t kStack87 = 32, kVectors = 160, kVectorsEnd = 416;
 
 uint64_t mix_bytes(uint64_t hash, const char* bytes, uint64_t size) {
@@ -32,9 +30,9 @@ uint64_t mix_bytes(uint64_t hash, const char* bytes, uint64_t size) {
 // Components that are not in their initial state, which is zero for registers.
 uint64_t present_in(const char* area) {
   uint32_t magic;
-  memcpy(&magic, area + kMagicAt, 4);
+  memcpy(&magic, area + sys::kStateSoftware, 4);
   uint64_t present = 3;
-  if (magic == kMagic) memcpy(&present, area + kHeader, 8);
+  if (magic == sys::kStateMagic) memcpy(&present, area + sys::kStateHeader, 8);
   return present;
 }
 
@@ -111,7 +109,7 @@ void save_state(char* area, uint64_t enabled) {
     const LowVectors low = low_vectors_now();
     memcpy(area + kVectors, &low, sizeof low);
   } else {
-    memset(area + kHeader, 0, 64);  // the instruction leaves parts of it as they were
+    memset(area + sys::kStateHeader, 0, 64);  // the instruction leaves parts of it as they were
     asm volatile("xsave64 (%0)" : : "r"(area), "a"(enabled), "d"(0) : "memory");
   }
 }

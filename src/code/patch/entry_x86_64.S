@@ -322,7 +322,7 @@ weir_shown_sigreturn:
     .hidden weir_copied_sigreturn
 weir_copied_sigreturn:
     mov $2,%edi                                 # SIG_SETMASK: until the kernel sets the frame's
-    lea all_but_faults_and_steps(%rip),%rsi
+    lea weir_all_but_faults_and_steps(%rip),%rsi
     xor %edx,%edx
     mov $8,%r10d
     mov $14,%eax                                # rt_sigprocmask
@@ -390,10 +390,5 @@ weir_run_handler:
     .globl weir_entry_end
     .hidden weir_entry_end
 weir_entry_end:
-
-    .section .rodata
-    .balign 8
-all_but_faults_and_steps:
-    .quad ~(1 << (5 - 1) | 1 << (7 - 1) | 1 << (11 - 1))  # SIGTRAP, SIGBUS, SIGSEGV
 
     .section .note.GNU-stack,"",@progbits
