@@ -17,7 +17,6 @@ looked_at='schedule [0-9a-f]*|memory [0-9a-f]*'
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-find_same_id
 
 # one WHAT WEIR-OPTION... -- PREFIX...
 first=
@@ -27,7 +26,7 @@ one() {
   while [ "$1" != -- ]; do options+=("$1"); shift; done
   shift
   rm -rf words place && mkdir place
-  (cd place && timeout -k 2 60 "${same_id[@]}" "$@" "$weir" det --fingerprint --log ../words "${options[@]}" -- "$build/tests/programs/$program" "${args[@]}") >/dev/null 2>err </dev/null
+  (cd place && timeout -k 2 60 "$@" "$weir" det --fingerprint --log ../words "${options[@]}" -- "$build/tests/programs/$program" "${args[@]}") >/dev/null 2>err </dev/null
   found=$(grep fingerprint words | grep -oE "$looked_at" | sort)
   if [ -z "$found" ]; then echo "$program: no fingerprint"; tail -n 5 words err; exit 1; fi
   [ -n "$first" ] || first=$found

@@ -99,8 +99,7 @@ RS
   if rustc -O map.rs 2>/dev/null; then same "Rust's HashMap" isolated $all memory "$work/map"; fi
 fi
 # One kind alone leaves the others as they are: --virtual time says nothing of ids.
-delay=()
-once now isolated time -- sh -c 'echo $$; date +%s'
+"$weir" det --virtual time -- sh -c 'echo $$; date +%s' >now 2>err
 [ "$(sed -n 1p now)" -lt 5000000 ] && [ "$(sed -n 2p now)" = 1767225600 ] || fail "time alone: $(cat now err)"
 # What cannot be: said by name.
 refused() {

@@ -161,8 +161,10 @@ void dump_only_present() {
 
 uint64_t fingerprint() {
   Shared& s = shared();
-  const long shown = s.program.constant_pid ? s.program.constant_pid : s.program.shown_pid;
-  const auto pid = static_cast<uint32_t>(shown ? shown : sys::raw(SYS_getpid));
+  // Where ids are constant, a word that equals the id counts like any other; elsewhere (Order free,
+  // recordings) it counts as the id, whatever it is.
+  const long shown = s.program.shown_pid ? s.program.shown_pid : sys::raw(SYS_getpid);
+  const uint32_t pid = s.program.constant_pid ? 0 : static_cast<uint32_t>(shown);
   uint64_t hash = 0;
   if (s.program.multi) {
     Range dead{};

@@ -11,6 +11,7 @@ namespace weir::syscalls {
 namespace {
 
 long with_ids(Call& call, long (*make)(Call&)) {
+  if (constant::shows_ids() && waits_for_owner(call)) return wait_for_owner(call, make);
   if (!constant::shows_ids() || !has_constant_ids(call.number)) {
     const long result = make(call);
     end_waited(call, result);
@@ -46,7 +47,7 @@ bool is_constant(long number) {
   }
   return (constant::has_random() && has_constant_random(number)) ||
          (constant::has_time() && has_constant_time(number)) ||
-         (constant::shows_ids() && has_constant_ids(number));
+         (constant::shows_ids() && (has_constant_ids(number) || number == SYS_futex));
 }
 
 long call_constant(Call& call, long (*make)(Call&)) {

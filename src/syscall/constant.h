@@ -1,5 +1,6 @@
 // System calls whose results are made constant (constant/constant.h).
-// Implemented in constant.cc, constant_ids.cc, constant_random.cc and constant_time.cc.
+// Implemented in constant.cc, constant_ids.cc, constant_random.cc, constant_robust.cc and
+// constant_time.cc.
 #pragma once
 
 #include <stdint.h>
@@ -26,6 +27,10 @@ void show_use_times(const Call& call);
 bool tells_times(long number);
 // The call, in the kernel's ids, may have told of a child's end.
 void end_waited(const Call& call, long result);
+// constant_robust.cc: the call waits for a robust mutex that processes share; and the call, which
+// ends as EAGAIN, with the word marked, when the owner's process has ended.
+bool waits_for_owner(const Call& call);
+long wait_for_owner(Call& call, long (*make)(Call&));
 
 // A time limit that the program gave as a moment, in words of the kernel's clock, while this lives.
 class RealLimit {

@@ -454,8 +454,12 @@ void launch(const Program& program, const RunOptions& options) {
   }
   // A schedule says all that a run does, so clocks and random bytes come from it, too.
   if (passed.order == "serial" && passed.constant.empty()) passed.constant = {"random", "time"};
+  const bool repeats = passed.order == "token" || passed.order == "serial";
+  // A memory's fingerprint is the same in each run only if the ids are that it holds.
+  if (passed.fingerprint && passed.order == "token" && passed.view == "isolated")
+    passed.constant.emplace_back("pid");
   const ConstantInputs inputs = constant_inputs(passed.constant);
-  if (inputs.kinds && passed.order != "token" && passed.order != "serial") {
+  if (inputs.kinds && !repeats) {
     throw Failure(kWeirFailed,
                   "--virtual goes with --order token (weir det) or serial: only there a program "
                   "does the same "
