@@ -24,9 +24,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <system_error>
 
 #include "cli/common/failure.h"
 #include "cli/launch/signal_state.h"
@@ -76,9 +78,11 @@ std::set<pid_t> children(pid_t of = getpid()) {
 
 }  // namespace
 
-std::string stat_of(pid_t pid) {
+std::string stat_of(pid_t pid, const std::string& thread) {
+  const std::string process = "/proc/" + std::to_string(pid);
   const std::string text =
-      recording::File::reading("/proc/" + std::to_string(pid) + "/stat").read(0, 4096);
+      recording::File::reading(process + (thread.empty() ? "" : "/task/" + thread) + "/stat")
+          .read(0, 4096);
   return text.substr(std::min(text.rfind(')') + 1, text.size()));
 }
 
@@ -206,7 +210,7 @@ std::vector<pid_t> Child::processes() const {
 
 uint64_t Child::processor_time() const {
   uint64_t sum = 0;
-  for (const pid_t pid : children()) {
+  for (const pid_t pid : processes()) {
     std::istringstream fields(stat_of(pid));
     std::string skipped;
     for (int i = 0; i < 11; i++) fields >> skipped;
@@ -215,6 +219,20 @@ uint64_t Child::processor_time() const {
     sum += user + system;
   }
   return sum;
+}
+
+bool Child::is_runnable() const {
+  for (const pid_t pid : processes()) {
+    const std::string threads = "/proc/" + std::to_string(pid) + "/task";
+    std::error_code gone;
+    std::filesystem::directory_iterator thread(threads, gone);
+    for (; !gone && thread != std::filesystem::directory_iterator(); thread.increment(gone)) {
+      const std::string fields = stat_of(pid, thread->path().filename());
+      const size_t state = fields.find_first_not_of(' ');
+      if (state != std::string::npos && (fields[state] == 'R' || fields[state] == 'D')) return true;
+    }
+  }
+  return false;
 }
 
 void Child::end_here(int how) {

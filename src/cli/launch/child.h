@@ -14,7 +14,7 @@ namespace weir::cli {
 
 // Returns what /proc/PID/stat has behind the process's name, which may hold anything: " S 1 ...".
 // Empty if there is none.
-std::string stat_of(pid_t pid);
+std::string stat_of(pid_t pid, const std::string& thread = "");
 
 class Child {
  public:
@@ -45,6 +45,8 @@ class Child {
 
   // Clock ticks of all its processes that there are.
   uint64_t processor_time() const;
+  // A thread of them computes, or would if it had a processor, or waits for a disk.
+  bool is_runnable() const;
 
   bool has_ended() const { return pid_ == 0; }  // the program itself: descendants may live
   bool was_killed() const;                      // by a signal

@@ -171,7 +171,7 @@ class Standing {
     if (!waits || now - since_ < kMaxWait) return State::kGoesOn;
     constexpr uint64_t kIdle = 30;  // ticks: looking whether there is anything to do
     const uint64_t time = child.processor_time();
-    if (time - time_ < kIdle)
+    if (time - time_ < kIdle && !child.is_runnable())
       return feeder.awaits_death(&stream, &signal) ? State::kLives : State::kStuck;
     time_ = time;  // somebody computes
     since_ = now;
