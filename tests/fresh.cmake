@@ -1,8 +1,8 @@
 # On machines that nobody has used (tests/fresh): ./demo works on each release from nothing, and a
 # missing package is noticed. What is tested is what is committed. Each runs alone: it installs and
-# compiles with all processors. ./check has the demo of both releases, and the packages on the later
-# one; `./check --all` has them on both, and a whole ./check and the compilers of each, and libweir-dsm
-# by the MPIs of the later one.
+# compiles with all processors. ./check has the demo of the earlier release, and the packages on the
+# later one; `./check --all` has them on both, and a whole ./check and the compilers of each, and
+# libweir-dsm by the MPIs of the later one.
 set(releases bookworm trixie)
 if(DEFINED ENV{WEIR_FRESH})
   message(NOTICE "-- fresh.* are left out: this is such a machine itself")
@@ -36,6 +36,7 @@ foreach(release IN LISTS releases)
   add_test(NAME fresh.package.${release} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/package_test.sh ${PROJECT_BINARY_DIR} ${release})
   set_tests_properties(fresh.package.${release} PROPERTIES TIMEOUT 900 LABELS fresh RUN_SERIAL ON FIXTURES_REQUIRED packages)
 endforeach()
+set_property(TEST fresh.demo.trixie APPEND PROPERTY LABELS rest)
 if(TEST fresh.package.bookworm)
   set_property(TEST fresh.package.bookworm APPEND PROPERTY LABELS rest)
 endif()
