@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A test program is recorded, must end as programs/MANIFEST says, and is replayed: the same output, end, memory and schedule, and
 nothing happens to files. A racy one (racey*, racy_*) is recorded five times, each time disturbed in another way.
-usage: program.py BUILD PROGRAM      LIMIT (environment): seconds that one run may take, default 25"""
+usage: program.py BUILD PROGRAM      LIMIT (environment): seconds that one run may take, default 50"""
 import os
 import pathlib
 import random
@@ -26,7 +26,7 @@ def expectation(name):
 def test(work, arguments):
     build, name = os.path.realpath(arguments[0]), arguments[1]
     words, want = expectation(name)
-    limit = float(os.environ.get('LIMIT', 25))
+    limit = float(os.environ.get('LIMIT', 50))
     is_racy = re.match('racey|racy_', name)
     outputs = set()
     for run in range(5 if is_racy else 1):
