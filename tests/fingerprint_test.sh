@@ -39,3 +39,11 @@ says ls --version
 says sh -c 'exec 2>own; echo own >&2'
 says sh -c 'exec 2>&-; exec 3>own; echo own >&3'
 [ "$(cat own)" = own ] || { echo "the program's own file: $(cat own)"; exit 1; }
+
+# Words that cannot be written change nothing: into a file that may not grow, and a pipe that nobody reads.
+for options in "det --fingerprint" "det --stat"; do
+  bash -c 'ulimit -S -f 0; exec timeout -k 2 60 "$0" "$@"' "$weir" $options --log full -- "$program" 2 | cmp - out.1 ||
+    { echo "weir $options with no room for its words: failed"; exit 1; }
+  { timeout -k 2 60 "$weir" $options -- "$program" 2 2>&3 >piped; echo $? >status; } 3> >(exec true)
+  [ "$(cat status)" = 0 ] || { echo "weir $options whose words nobody reads: status $(cat status)"; exit 1; }
+done

@@ -145,8 +145,7 @@ class File {
 
   void flush() {
     for (size_t done = 0; done < length_ && !error_;) {
-      const long written = sys::raw(SYS_write, descriptor_, reinterpret_cast<long>(bytes_ + done),
-                                    static_cast<long>(length_ - done));
+      const long written = write_unsignalled(descriptor_, bytes_ + done, length_ - done);
       if (written == -EINTR) continue;
       if (written <= 0) error_ = written ? written : -EIO;
       else done += static_cast<size_t>(written);

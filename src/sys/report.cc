@@ -1,8 +1,10 @@
 #include "sys/report.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
-#include <stddef.h>
 
+#include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
 
 namespace weir {
@@ -61,7 +63,30 @@ void report(const char* format, ...) {
   }
   va_end(arguments);
   line[at++] = '\n';
-  sys::raw(SYS_write, g_descriptor, reinterpret_cast<long>(line), static_cast<long>(at));
+  write_unsignalled(g_descriptor, line, at);
+}
+
+long write_unsignalled(int descriptor, const char* bytes, size_t size) {
+  constexpr uint64_t kSent = sys::signal_bit(SIGPIPE) | sys::signal_bit(SIGXFSZ);
+  uint64_t before = 0, pending = 0;
+  const auto change = [](int how, const uint64_t* to, uint64_t* was) {
+    sys::raw(SYS_rt_sigprocmask, how, reinterpret_cast<long>(to), reinterpret_cast<long>(was),
+             sizeof *to);
+  };
+  change(SIG_BLOCK, &kSent, &before);
+  sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&pending), sizeof pending);
+  const long result =
+      sys::raw(SYS_write, descriptor, reinterpret_cast<long>(bytes), static_cast<long>(size));
+  const uint64_t came = result == -EPIPE   ? sys::signal_bit(SIGPIPE)
+                        : result == -EFBIG ? sys::signal_bit(SIGXFSZ)
+                                           : 0;
+  if (came & ~pending) {
+    const int64_t at_once[2] = {0, 0};
+    sys::raw(SYS_rt_sigtimedwait, reinterpret_cast<long>(&came), 0, reinterpret_cast<long>(at_once),
+             sizeof came);
+  }
+  change(SIG_SETMASK, &before, nullptr);
+  return result;
 }
 
 void die(int status) {

@@ -2,6 +2,7 @@
 // end of the process where the impossible happened. Signal-safe: no libc, no allocation.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 namespace weir {
@@ -12,6 +13,9 @@ void report(const char* format, ...);
 
 // Sets the descriptor to which report() writes. The program does not reach it when it closes files.
 void set_report_descriptor(int descriptor);
+// write(), for words of Weir: a file that may not grow (RLIMIT_FSIZE) and a pipe that nobody reads
+// send the program no signal. Returns what the call does, -errno if it fails.
+long write_unsignalled(int descriptor, const char* bytes, size_t size);
 int report_descriptor();
 
 // Sets the word in which die() leaves a 1, for a process that would otherwise take the program's

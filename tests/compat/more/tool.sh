@@ -5,7 +5,8 @@ case_doxygen() {
   cp -r "$input/tree" src
   printf 'INPUT=src\nRECURSIVE=YES\nOUTPUT_DIRECTORY=out\nNUM_PROC_THREADS=2\nQUIET=YES\nWARNINGS=NO\nGENERATE_HTML=NO\nGENERATE_LATEX=NO\nGENERATE_XML=YES\nEXTRACT_ALL=YES\n' >Doxyfile
   under doxygen >words 2>&1
-  (cd out/xml && cat index.xml | same_bytes)
+  # The numbers of what has no name are given in the order in which its threads come.
+  grep -o '<name>[^<]*' out/xml/index.xml | sed 's/@[0-9]*/@/g' | sort | same_bytes
 }
 
 compat cppcheck needs=cppcheck limit=90
