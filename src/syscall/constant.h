@@ -1,6 +1,5 @@
 // System calls whose results are made constant (constant/constant.h).
-// Implemented in constant.cc, constant_ids.cc, constant_random.cc, constant_robust.cc and
-// constant_time.cc.
+// Implemented in syscall/inputs/.
 #pragma once
 
 #include <stdint.h>
@@ -16,8 +15,8 @@ bool is_constant(long number);
 long call_constant(Call& call, long (*make)(Call&));
 
 // Returns true if `result` is the call's result, and nothing else must be done.
-bool answer_random(Call& call, long& result);  // constant_random.cc
-bool answer_time(Call& call, long& result);    // constant_time.cc
+bool answer_random(Call& call, long& result);  // inputs/random.cc
+bool answer_time(Call& call, long& result);    // inputs/time.cc
 bool has_constant_random(long number);
 bool has_constant_time(long number);
 bool has_constant_ids(long number);
@@ -27,7 +26,7 @@ void show_use_times(const Call& call);
 bool tells_times(long number);
 // The call, in the kernel's ids, may have told of a child's end.
 void end_waited(const Call& call, long result);
-// constant_robust.cc: the call waits for a robust mutex that processes share; and the call, which
+// inputs/robust.cc: the call waits for a robust mutex that processes share; and the call, which
 // ends as EAGAIN, with the word marked, when the owner's process has ended.
 bool waits_for_owner(const Call& call);
 long wait_for_owner(Call& call, long (*make)(Call&));

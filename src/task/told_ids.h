@@ -1,6 +1,6 @@
 // Ids of processes that the kernel tells in memory or as an answer, and what becomes of them: those
 // of tasks' processes (told_ids.cc), and the constant ones of --virtual pid
-// (syscall/constant_ids.cc).
+// (syscall/inputs/ids.cc).
 #pragma once
 
 namespace weir::tasks {
