@@ -59,7 +59,8 @@ void raise_real_time(Task& task, uint64_t blocked) {
       continue;
     }
     const bool can_be_bare = is_first && !(blocked & sys::signal_bit(one.signal));
-    bool is_raised = !parked && raise_queued(task, one, can_be_bare);
+    // Behind one without its information nothing is raised: the kernel would forget that one.
+    bool is_raised = !parked && !task.signals.bare.signal && raise_queued(task, one, can_be_bare);
     // There was room when the task decided to come here, and a replay comes, too.
     constexpr uint32_t kMostPauses = 1000;
     for (uint32_t pauses = 0; is_first && !is_raised && pauses < kMostPauses; pauses++) {
@@ -229,7 +230,8 @@ class Recorded final : public Logged {
       input::keep_signal(task, task.signals.pending_signals[i].signal,
                          task.signals.pending_signals[i].info);
   }
-  bool comes_back(const Task& task) override { return has_room_for_parked(task); }
+  // Whether there is room it asks in the runtime: on the program's stack a replay asks nothing.
+  bool comes_back(const Task& task) override { return task.recorded.parked != 0; }
 };
 
 class Replayed final : public Logged {

@@ -14,7 +14,7 @@ constexpr uint32_t kMax = sizeof(TaskSignals::handlers) / sizeof(uint64_t);
 
 void note_handler(Task& task, uint64_t frame, int signal) {
   happens::acquire(happens::kSignals);
-  is_in_handler(task, frame);  // those that have returned go
+  is_in_handler(task, frame + 8);  // those that have returned go, also one that had this frame
   task.signals.mask_in_doubt = 1;
   if (task.signals.handler_count < kMax) task.signals.handlers[task.signals.handler_count] = frame;
   if (!task.signals.handler_count) task.signals.handler_signal = signal;
@@ -28,7 +28,10 @@ void note_handler(Task& task, uint64_t frame, int signal) {
 // back above.
 bool is_in_handler(Task& task, uint64_t rsp) {
   constexpr uint64_t kLargeStack = uint64_t{1} << 30;
-  if (task.signals.handler_count > kMax) return true;  // too many at once to know
+  if (task.signals.handler_count > kMax) {  // too many at once to know, until that one has returned
+    if (task.signals.handlers[kMax - 1] - rsp < kLargeStack) return true;
+    task.signals.handler_count = kMax;
+  }
   while (task.signals.handler_count &&
          task.signals.handlers[task.signals.handler_count - 1] - rsp >= kLargeStack)
     task.signals.handler_count--;
