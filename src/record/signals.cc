@@ -117,7 +117,7 @@ bool go_on_with_parked(Task& task) {
   task.recorded.has_raised = 0;
   const bool has_room = has_room_for_parked(task);
   // Else a replay would take them with those before.
-  const bool is_more = input::recording() && has_room;
+  const bool is_more = input::recording() && (has_room || task.pending);
   if (is_more) input::log_number(input::What::kMoreSignals, 1);
   if (has_room) unpark(task);
   else if (input::replaying() && input::next_is(input::What::kMoreSignals))
@@ -230,8 +230,9 @@ class Recorded final : public Logged {
       input::keep_signal(task, task.signals.pending_signals[i].signal,
                          task.signals.pending_signals[i].info);
   }
-  // Whether there is room it asks in the runtime: on the program's stack a replay asks nothing.
-  bool comes_back(const Task& task) override { return task.recorded.parked != 0; }
+  // Whether there is room it asks in the runtime: on the program's stack a replay asks nothing. What
+  // has come meanwhile, as a handler's return lets it through, is before what the program does next.
+  bool comes_back(const Task& task) override { return task.recorded.parked || task.pending; }
 };
 
 class Replayed final : public Logged {

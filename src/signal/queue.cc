@@ -3,6 +3,7 @@
 
 #include "signal/queue.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -32,30 +33,39 @@ void unlink(SignalList& list, uint32_t before, uint32_t number, PendingSignal& o
   s.signals.signals_queued--;
 }
 
-// REQUIRES: SignalState::lock.
-bool append(SignalList& list, int signal, const void* info, uint64_t most) {
+// REQUIRES: SignalState::lock. Returns the number of a fresh node, 0 if there is none.
+uint32_t make_node(int signal, const void* info) {
   Shared& s = shared();
-  if (s.signals.signals_queued >= most) return false;
   uint32_t number = s.signals.free_signal_node;
   if (number) {
     s.signals.free_signal_node = node(number).next;
   } else {
-    if (s.signals.signal_nodes_made + 1 >= kSignalNodeCount) return false;
+    if (s.signals.signal_nodes_made + 1 >= kSignalNodeCount) return 0;
     number = ++s.signals.signal_nodes_made;
   }
   SignalNode& fresh = node(number);
   fresh.next = 0;
   fresh.what.signal = signal;
   copy_bytes(fresh.what.info, info, sizeof fresh.what.info);
+  s.signals.signals_queued++;
+  return number;
+}
+
+// REQUIRES: SignalState::lock.
+bool append(SignalList& list, int signal, const void* info, uint64_t most) {
+  if (shared().signals.signals_queued >= most) return false;
+  const uint32_t number = make_node(signal, info);
+  if (!number) return false;
   (list.last ? node(list.last).next : list.first) = number;
   list.last = number;
-  s.signals.signals_queued++;
   return true;
 }
 
-// kill and its kin know no limit. A replay knows what was refused.
+// kill and its kin know no limit. A replay knows what was refused, and the monitor has what the
+// kernel has accepted.
 uint64_t most_for(const void* info) {
-  if (static_cast<const siginfo_t*>(info)->si_code != SI_QUEUE || input::replaying())
+  if (static_cast<const siginfo_t*>(info)->si_code != SI_QUEUE || input::replaying() ||
+      sys::raw(SYS_getpid) == shared().program.monitor)
     return ~uint64_t{0};
   rlimit limit{};
   sys::raw(SYS_prlimit64, 0, RLIMIT_SIGPENDING, 0, reinterpret_cast<long>(&limit));
@@ -135,6 +145,25 @@ int begin_raising(uint64_t set, void* info) {
   const int signal = take(set & ~s.signals.program_raising, info);
   if (signal) s.signals.program_raising |= sys::signal_bit(signal);
   return signal;
+}
+
+void keep_again(int signal, const void* info) {
+  SignalState& signals = shared().signals;
+  SpinGuard guard(signals.lock);
+  const uint32_t number = make_node(signal, info);
+  if (!number) return;
+  node(number).next = signals.program_signals.first;
+  signals.program_signals.first = number;
+  if (!signals.program_signals.last) signals.program_signals.last = number;
+  __atomic_fetch_or(&signals.program_pending, sys::signal_bit(signal), __ATOMIC_RELEASE);
+}
+
+bool hand_on(int tid, int signal, const void* info) {
+  const bool is_taken =
+      sys::raw(SYS_rt_sigqueueinfo, tid, signal, reinterpret_cast<long>(info)) != -EAGAIN;
+  if (!is_taken) keep_again(signal, info);
+  end_raising(signal);
+  return is_taken;
 }
 
 void end_raising(int signal) {

@@ -28,6 +28,11 @@ int take_program_signal(uint64_t set, void* info);
 // come in the order in which they were sent. 0 if another hands on what there is.
 int begin_raising(uint64_t set, void* info);
 void end_raising(int signal);
+// Keeps what begin_raising() has given in front of the others, as nobody could take it.
+void keep_again(int signal, const void* info);
+// Hands what begin_raising() has given to a task's process, and ends that. Returns false if the
+// kernel's queue has no room: it is kept again.
+bool hand_on(int tid, int signal, const void* info);
 // Keeps a signal behind those of its number that are handed on at the moment or, if `waits`, that
 // wait. Returns false if there are none.
 bool keep_behind(int signal, const void* info, bool waits);

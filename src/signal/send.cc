@@ -61,10 +61,8 @@ bool come_to_signalfd(long descriptor, bool is_epoll) {
   __atomic_store_n(&s.signals.signalfd_reader, task.id + 1, __ATOMIC_RELEASE);
   alignas(8) uint8_t info[128];
   const int tid = task.identity.tid;
-  while (const int signal = begin_raising(s.signals.signalfd_mask & task.signals.mask, info)) {
-    sys::raw(SYS_rt_sigqueueinfo, tid, signal, reinterpret_cast<long>(info));
-    end_raising(signal);
-  }
+  while (const int signal = begin_raising(s.signals.signalfd_mask & task.signals.mask, info))
+    if (!hand_on(tid, signal, info)) break;
   return true;
 }
 
@@ -79,10 +77,10 @@ void raise_program_signals(uint64_t open_set) {
   while (const int signal = begin_raising(open_set, info)) {
     if (has_monitor() && stops_program(signal)) {  // all its processes
       sys::raw(SYS_kill, shared().program.monitor, signal);
-    } else {
-      sys::raw(SYS_rt_sigqueueinfo, sys::raw(SYS_getpid), signal, reinterpret_cast<long>(info));
+      end_raising(signal);
+    } else if (!hand_on(static_cast<int>(sys::raw(SYS_getpid)), signal, info)) {
+      break;
     }
-    end_raising(signal);
   }
 }
 

@@ -239,6 +239,7 @@ long make_untold(Call& call) {
   } else {
     result = make_by_number(call);
   }
+  await_passed_on(call, result);
   note_private_file(call, result);
   if (served::g_watches) served::note({call.number, call.a, call.b, call.c, call.d, result});
   device.note(result);
@@ -304,6 +305,8 @@ void on_syscall(Frame& frame, const Site& site) {
     shared_memory::end_lending();
     shared_memory::end_call(task);
   }
+  if (runtime::g_is_in_place_process && __atomic_load_n(&task.in_place.wanted_back, __ATOMIC_ACQUIRE))
+    leave_in_place_process();
   if (g_tasks_active) self().spent.counters.syscalls++;
   if (call.again && is_cancel_site(site) && input::log_value(input::What::kFlags, is_cancelled)) {
     call.again = false;

@@ -84,6 +84,8 @@ bool is_signal_call(long number);
 // ends the program; after it was made for another task, returns when the signal has come.
 bool sends_signal(long number);
 void note_deadly(const Call& call);
+// A signal to another program: it has come before the sender goes on.
+void await_passed_on(const Call& call, long result);
 void await_signal(Task& target, int signal, uint32_t pending_before);
 bool is_signal_call_alone(
     long number);  // of these, the ones that matter while the program has one task

@@ -122,6 +122,30 @@ Task* who_takes(int signal) {
   return s.signals.signalfd_mask & sys::signal_bit(signal) ? trap::signalfd_reader() : nullptr;
 }
 
+// By its own mask a task takes the signal: what blocks it is the runtime, for a moment.
+bool is_about_to_take(int signal) {
+  const Shared& s = shared();
+  for (TaskId i = 0; i < s.order.high_task; i++) {
+    const Task& task = s.tasks[i];
+    if (task.order.state != TaskState::kFree && !task.signals.mask_in_doubt &&
+        !(task.signals.mask & sys::signal_bit(signal)))
+      return true;
+  }
+  return false;
+}
+
+// Who has sent it may tell the program so: it is a task's before that, if one can take it.
+Task* who_takes_soon(int signal) {
+  constexpr int kMostPauses = 100;
+  Task* target = who_takes(signal);
+  for (int i = 0; i < kMostPauses && !target && is_about_to_take(signal); i++) {
+    const sys::Timespec pause{0, 20'000};
+    sys::raw(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);
+    target = who_takes(signal);
+  }
+  return target;
+}
+
 // A task that has just been made has an id of the kernel's when its process has come so far, and 0
 // where it could not be made.
 int tid_soon(const Task& task) {
@@ -139,6 +163,9 @@ bool send_to(const Task& target, int signal, const void* info, bool to_task = fa
   const long result =
       to_task ? sys::raw(SYS_rt_tgsigqueueinfo, tid, tid, signal, reinterpret_cast<long>(info))
               : sys::raw(SYS_rt_sigqueueinfo, tid, signal, reinterpret_cast<long>(info));
+  // It takes the signal when it is in its own process again: after the call that it makes now.
+  if (__atomic_load_n(&target.in_place.mask_holds, __ATOMIC_SEQ_CST) != 0)
+    __atomic_store_n(&shared().tasks[target.id].in_place.wanted_back, 1u, __ATOMIC_RELEASE);
   return result == 0;
 }
 
@@ -178,7 +205,7 @@ void pass_on_kept(int signal) {
     passed.si_code = trap::original_code(passed.si_code);
     trap::note_passed_on(passed, tid_soon(*target));
     const bool is_sent = send_to(*target, signal, forwarded.bytes);
-    if (!is_sent) trap::keep_program_signal(signal, forwarded.bytes);  // the target has ended
+    if (!is_sent) trap::keep_again(signal, forwarded.bytes);  // no room, or the target has ended
     trap::end_raising(signal);
     if (!is_sent) return;
   }
@@ -238,12 +265,23 @@ void pass_on(int signal, const siginfo_t* info) {
   trap::note_passed_on(*info, 0);  // before a task can have it
   if (!target && trap::keep_behind(signal, forwarded.bytes, g_kept & bit)) {
     g_kept |= bit;
-  } else if (!target && !(target = who_takes(signal))) {
+  } else if (!target && !(target = who_takes_soon(signal))) {
     g_kept |= bit;  // waits until a task lets it through or waits for it
     trap::keep_program_signal(signal, forwarded.bytes);
   } else {
     trap::note_passed_on(*info, tid_soon(*target));
-    send_to(*target, signal, forwarded.bytes, is_for_task);
+    bool is_sent = send_to(*target, signal, forwarded.bytes, is_for_task);
+    if (!is_sent && !is_for_task) {  // the kernel's queue has no room
+      g_kept |= bit;
+      trap::keep_again(signal, forwarded.bytes);
+    }
+    // A timer has one signal at a time, and room for it natively.
+    constexpr int kMostPauses = 1000;
+    for (int i = 0; i < kMostPauses && !is_sent && is_for_task; i++) {
+      const sys::Timespec pause{0, 50'000};
+      sys::raw(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);
+      is_sent = send_to(*target, signal, forwarded.bytes, true);
+    }
   }
   if (signal == SIGCONT) continue_tasks(target);
 }

@@ -11,7 +11,8 @@ static sem_t ready[kReceivers], go[kReceivers];
 static pthread_t receiver[kReceivers];
 static volatile int come[kReceivers][kSenders][kNumbers], last[kReceivers][kSenders][kNumbers];
 static int accepted[kSenders][kReceivers][kNumbers];
-static volatile int from_child, last_of_child, ticks;
+static volatile int last_of_child, ticks;
+static int from_child;
 
 static void on_value(int number, siginfo_t* information, void* context) {
   (void)context;
@@ -31,7 +32,7 @@ static void on_child(int number, siginfo_t* information, void* context) {
   CHECK(information->si_pid != getpid());
   CHECK(last_of_child < information->si_value.sival_int);
   last_of_child = information->si_value.sival_int;
-  ++from_child;
+  __atomic_add_fetch(&from_child, 1, __ATOMIC_SEQ_CST);
 }
 
 static void on_tick(int number, siginfo_t* information, void* context) {
@@ -89,7 +90,8 @@ int main(void) {
   action.sa_sigaction = on_tick;
   CHECK_EQ(sigaction(SIGRTMIN + kNumbers + 1, &action, NULL), 0);
   CHECK_EQ(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
-  for (int i = 0; i < kReceivers; ++i) CHECK_EQ(sem_init(&ready[i], 0, 0) + sem_init(&go[i], 0, 0), 0);
+  for (int i = 0; i < kReceivers; ++i)
+    CHECK_EQ(sem_init(&ready[i], 0, 0) + sem_init(&go[i], 0, 0), 0);
   sigemptyset(&of_child);
   sigaddset(&of_child, SIGRTMIN + kNumbers);
   sigemptyset(&of_timer);
@@ -121,7 +123,7 @@ int main(void) {
     if (round == kRounds - 1) {
       for (long i = 1; i < kSenders; ++i) CHECK_EQ(pthread_join(sender[i], NULL), 0);
       while (read(told[0], &sent, sizeof sent) != sizeof sent) CHECK_EQ(errno, EINTR);
-      while (ticks < 2 || from_child < sent) sleep_ms(1);
+      while (ticks < 2 || __atomic_load_n(&from_child, __ATOMIC_SEQ_CST) < sent) sleep_ms(1);
       CHECK_EQ(timer_settime(timer, 0, &never, NULL), 0);
     }
     for (int i = 0; i < kReceivers; ++i) CHECK_EQ(sem_post(&go[i]), 0);

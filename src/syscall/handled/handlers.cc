@@ -16,6 +16,7 @@
 #include "control/served.h"
 #include "memory/backing.h"
 #include "record/input.h"
+#include "sys/descriptor.h"
 #include "sys/syscall_x86_64.h"
 #include "syscall/constant.h"
 #include "syscall/static_program.h"
@@ -42,8 +43,84 @@ bool may_drain_stores(long number) {
          number == SYS_execve || number == SYS_execveat;
 }
 
+namespace {
+
+// signal(7): of calls that may wait. Of others no program expects that they end so.
+bool may_end_by_signal(long number) {
+  switch (number) {
+    case SYS_read:
+    case SYS_readv:
+    case SYS_pread64:
+    case SYS_preadv:
+    case SYS_preadv2:
+    case SYS_writev:
+    case SYS_pwrite64:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+    case SYS_open:
+    case SYS_openat:
+    case SYS_openat2:
+    case SYS_creat:
+    case SYS_ioctl:
+    case SYS_fcntl:
+    case SYS_flock:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_connect:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
+    case SYS_sendfile:
+    case SYS_splice:
+    case SYS_tee:
+    case SYS_vmsplice:
+    case SYS_copy_file_range:
+    case SYS_fallocate:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_pause:
+    case SYS_rt_sigsuspend:
+    case SYS_rt_sigtimedwait:
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_semop:
+    case SYS_semtimedop:
+    case SYS_msgsnd:
+    case SYS_msgrcv:
+    case SYS_mq_timedsend:
+    case SYS_mq_timedreceive:
+    case SYS_io_getevents:
+    case SYS_io_pgetevents:
+    case SYS_getrandom: return true;
+    default: return is_futex(number);
+  }
+}
+
+bool works_on_first(long number) {
+  switch (number) {
+    case SYS_read:
+    case SYS_readv:
+    case SYS_pread64:
+    case SYS_preadv:
+    case SYS_preadv2:
+    case SYS_writev:
+    case SYS_pwrite64:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+    case SYS_fallocate: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
 long call_recorded(Call& call) {
-  if (call.number == SYS_write &&
+  const bool may_end = may_end_by_signal(call.number);
+  // A signal that came while the task computed is before the call, as it is natively.
+  if (!may_end && !is_poll(call.number) && !self().identity.in_vfork &&
       input::log_if(input::What::kSignalFirst, [] { return self().pending != 0; })) {
     call.again = true;
     return -EINTR;
@@ -54,9 +131,13 @@ long call_recorded(Call& call) {
     runtime::patch_pending_text();  // as in make_ordered()
   if (closes_descriptors(call.number) || (call.number == SYS_fcntl && call.b == F_SETFD))
     return call_beside_hidden(call);
+  if (!may_end && call.number != SYS_write) return call_kernel(call);
   const long result =
       input::sleeping_call(call.number, call.a, call.b, call.c, call.d, call.e, call.f);
-  if (result == -EINTR && begins_again(call)) call.again = true;
+  if (result != -EINTR) return result;
+  // No wait on a file ends so: the call had not begun.
+  const auto is_file = [&] { return works_on_first(call.number) && sys::is_regular(call.a); };
+  call.again = input::log_if(input::What::kSignalFirst, is_file) || begins_again(call);
   return result;
 }
 
