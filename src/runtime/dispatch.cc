@@ -207,7 +207,9 @@ static void come_in(weir::Frame* frame) {
   if (input::recording() && self().pending) trap::park_hopeless(self());
   if (input::replaying() && runtime::g_intercepting) trap::go_on_as_recorded(self(), *frame);
   if (!self().turn.depth) return;
+  const uint32_t recorded_here = self().pending;
   turn_rules().go_out(self(), *frame);
+  if (input::replaying()) self().pending = recorded_here;  // as in weir_prepare_delivery
   if (self().turn.depth)
     note_written();  // by program code, from here on: whatever the turn is kept for, and whatever
                      // ends it

@@ -294,7 +294,10 @@ __attribute__((visibility("hidden"))) ucontext_t* weir_copy_for_sigreturn(const 
 __attribute__((visibility("hidden"))) weir::Frame* weir_prepare_delivery(weir::Frame* frame) {
   weir::translate::leave(*frame);
   weir::turn_rules().before_handler(weir::self(), frame->rip);
+  const uint32_t recorded_here = weir::self().pending;
   weir::release_turn(weir::self(), weir::ReleaseReason::kHandlerBegins);
+  // Those that the inbox gives at the turn's end are among the recorded ones.
+  if (weir::input::replaying()) weir::self().pending = recorded_here;
   weir::trap::signal_rules().settle(weir::self());  // where the task's own mask is
   weir::self().recorded.settling = weir::trap::signal_rules().is_settled();
   constexpr uint64_t kRedZone = 128;
