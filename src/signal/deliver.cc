@@ -239,7 +239,8 @@ bool waits_behind(Task& task, int signal, siginfo_t* info, bool is_in_runtime) {
   const bool is_raised = is_raised_again(*info);
   if (is_raised && has_lost_information(*info)) return true;  // one has come in its place
   if (overtakes(task, signal, info)) {
-    if (sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal,
+    if (!is_noted(task, signal) &&  // else it would be before that one
+        sys::raw(SYS_rt_tgsigqueueinfo, sys::raw(SYS_getpid), sys::raw(SYS_gettid), signal,
                  reinterpret_cast<long>(info)) == 0)
       return true;
     if (is_in_runtime) return false;  // noted by who asks
