@@ -59,7 +59,7 @@ struct Holder {
   uint32_t told;   // that it computes for long while others wait
   uint64_t generation;
   uint32_t waits_for;  // the place of a page + 1
-  uint32_t unused;
+  uint32_t pid_space;  // in which `pid` is counted: a number of the kernel's
   uint64_t points;  // how often the task has come by a place where its pages may go; replaying, too
   PageRequest requests[kMaxRequests];
 };

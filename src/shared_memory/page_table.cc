@@ -5,6 +5,7 @@
 #include "shared_memory/page_table.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "base/hash.h"
 #include "channel/wait.h"
@@ -60,7 +61,21 @@ bool is_nobody(uint64_t holder) {
   return !holder || (holder & ~channel::kHanded) != word_of(stream_of(holder));
 }
 
-bool is_dead(const Holder& h) { return h.pid > 0 && channel::has_no_memory(h.pid); }
+// The pid namespace of this process. 0: not known, or in all of the recording none is.
+uint32_t own_pid_space() {
+  struct stat status {};
+  constexpr char kName[] = "/proc/self/ns/pid";
+  const long result =
+      sys::raw(SYS_stat, reinterpret_cast<long>(kName), reinterpret_cast<long>(&status));
+  return sys::failed(result) ? 0 : static_cast<uint32_t>(status.st_ino);
+}
+
+// Its id is another process's here, or nobody's.
+bool is_elsewhere(const Holder& h) { return h.pid > 0 && h.pid_space != own_pid_space(); }
+
+bool is_dead(const Holder& h) {
+  return h.pid > 0 && channel::has_no_memory(h.pid) && !is_elsewhere(h);
+}
 
 // Another process's lock, or this one's, for a few instructions.
 class HolderLock {
@@ -160,6 +175,16 @@ void look_after(uint32_t me, uint64_t holder, uint64_t waited) {
     return;
   }
   if (h.state != HolderState::kComputes || (holder & channel::kHanded)) return;
+  if (is_elsewhere(h)) {
+    if (waited > kMaxWaitNs && !__atomic_exchange_n(&h.told, 1u, __ATOMIC_ACQ_REL)) {
+      report(
+          "a process in another pid namespace has run %u s without an event, or has died, while "
+          "another process waits for memory that they share; which of it cannot be told from here. "
+          "Record it without that namespace",
+          kMaxWaitNs / 1'000'000'000);
+    }
+    return;
+  }
   sys::raw(SYS_tkill, h.pid, sys::g_probe_signal);
   if (waited > kMaxWaitNs && !__atomic_exchange_n(&h.told, 1u, __ATOMIC_ACQ_REL)) {
     report(
@@ -213,15 +238,18 @@ void note_tracked(uint64_t file) { entry_of(file, kTrackedFile); }
 bool is_tracked(uint64_t file) { return known_page(file, kTrackedFile) != nullptr; }
 
 void note_reader(uint64_t file) {
-  __atomic_store_n(&page_at(entry_of(file, kReadFile)).sum,
-                   static_cast<uint64_t>(sys::raw(SYS_getpid)), __ATOMIC_RELEASE);
+  const uint64_t me =
+      uint64_t{own_pid_space()} << 32 | static_cast<uint32_t>(sys::raw(SYS_getpid));
+  __atomic_store_n(&page_at(entry_of(file, kReadFile)).sum, me, __ATOMIC_RELEASE);
 }
 
 bool has_other_reader(uint64_t file) {
   const SharedPage* const known = known_page(file, kReadFile);
-  const auto reader = known ? static_cast<int>(__atomic_load_n(&known->sum, __ATOMIC_ACQUIRE)) : 0;
-  return reader != 0 && reader != static_cast<int>(sys::raw(SYS_getpid)) &&
-         !channel::has_no_memory(reader);
+  const uint64_t reader = known ? __atomic_load_n(&known->sum, __ATOMIC_ACQUIRE) : 0;
+  if (!reader) return false;
+  const auto pid = static_cast<int>(reader);
+  if (reader >> 32 != own_pid_space()) return true;
+  return pid != static_cast<int>(sys::raw(SYS_getpid)) && !channel::has_no_memory(pid);
 }
 
 bool acquire(Task& task, uint32_t entry, uint32_t& previous_holder) {
@@ -229,6 +257,7 @@ bool acquire(Task& task, uint32_t entry, uint32_t& previous_holder) {
   const uint32_t stream = recording::stream_number(task);
   Holder& h = holder_at(stream);
   h.pid = static_cast<int>(sys::raw(SYS_gettid));
+  h.pid_space = own_pid_space();
   const uint64_t me = word_of(stream);
   for (uint64_t since = 0, waited = 0;;) {
     const uint64_t holder = __atomic_load_n(&page.holder, __ATOMIC_SEQ_CST);

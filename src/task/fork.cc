@@ -201,7 +201,9 @@ uint64_t passed_on(const ForkRequest& request, bool multi) {
                                  CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
   constexpr uint64_t kShared = CLONE_FS | CLONE_IO | CLONE_SYSVSEM | CLONE_FILES | CLONE_PARENT;
   constexpr uint64_t kOther = CLONE_PIDFD | CLONE_VFORK | CLONE_PTRACE | CLONE_UNTRACED;
-  return (request.flags & (kOfItsOwn | kShared | kOther)) | request.exit_signal |
+  // A replay knows its processes by their ids, which are all of its own namespace.
+  const uint64_t kept = input::replaying() ? ~uint64_t{CLONE_NEWPID} : ~uint64_t{0};
+  return (request.flags & (kOfItsOwn | kShared | kOther) & kept) | request.exit_signal |
          (multi ? CLONE_PARENT : 0);
 }
 
