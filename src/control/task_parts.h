@@ -161,6 +161,7 @@ struct TaskOrder {
   uint64_t probe_interval;
   uint64_t overdue_since;  // when others first found it overdue, 0 if it was not
   uint32_t probes;         // signals of the probe since then
+  uint32_t place_wanted;  // it is to say where it stands: others wait for it for long
   const char* wait_what;   // for diagnosis: "mutex", "futex", ...
   uint64_t wait_address;
   uint32_t waits;          // how often it has begun to wait (block())

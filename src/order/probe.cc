@@ -95,6 +95,7 @@ uint64_t probe(const Task* waiter) {
     if (traits.is_exact && !is_debugged && now > overdue_since + kStallNs && !s.order.stall_told) {
       s.order.stall_told = 1;
       stalled = &task;
+      __atomic_store_n(&task.order.place_wanted, 1u, __ATOMIC_RELEASE);
     }
     sys::raw(SYS_tkill, task.in_place.away ? s.in_place_process.tid : task.identity.tid,
              sys::g_probe_signal);

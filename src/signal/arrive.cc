@@ -341,6 +341,7 @@ bool claim_probe(const Arrived& a) {
     return true;
   }
   if (!in_runtime(a.task, *a.context) && !on_signal_stack(a.task, *a.context)) {
+    if (a.task.order.place_wanted) tell_place(a.task, *a.context);
     on_probe(a.task, *a.context);
     return true;
   }

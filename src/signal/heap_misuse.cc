@@ -182,9 +182,12 @@ void look_at_heap_end() {
         "freed, and at the end",
         counts.guarded, counts.guarded + counts.marked);
   }
-  if (counts.unknown_freed)
+  if (counts.unknown_freed == 1) {
+    report("heap: 1 pointer was freed that nobody had allocated, it seems; it was let be");
+  } else if (counts.unknown_freed) {
     report("heap: %u pointers were freed that nobody had allocated, it seems; they were let be",
            counts.unknown_freed);
+  }
 }
 
 }  // namespace weir::trap

@@ -7,6 +7,7 @@
 #include "code/patch/patch.h"
 #include "control/control.h"
 #include "control/process.h"
+#include "heap/guard/call_stack.h"
 #include "memory/backing.h"
 #include "record/input.h"
 #include "record/shared_memory.h"
@@ -87,6 +88,26 @@ bool wait_in_loop(Task& task, ucontext_t& context) {
   task.spin.spinning = 1;
   enter_where_it_stands(task, context);
   return true;
+}
+
+void tell_place(Task& task, const ucontext_t& context) {
+  task.order.place_wanted = 0;
+  const auto at = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  const auto read = [](void* to, uint64_t from, uint64_t size) {
+    return sys::read_safely(to, from, size) == static_cast<long>(size);
+  };
+  const guard::Text* const text = guard::text_at(at, read);
+  if (!text) {
+    report("  task %u stands at 0x%x, in no file", uint64_t{task.id}, at);
+    return;
+  }
+  static char program[4096];
+  if (!text->name[0])
+    sys::raw(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"),
+             reinterpret_cast<long>(program), static_cast<long>(sizeof program - 1));
+  const char* const name = text->name[0] ? text->name : program;
+  report("  task %u stands in %s: addr2line -Cfie %s 0x%x says in which function and line",
+         uint64_t{task.id}, name, name, at - text->bias);
 }
 
 void stand_aside_if_asked(Task& task) {

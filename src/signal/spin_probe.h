@@ -16,6 +16,8 @@ namespace weir::trap {
 // come in here. A task that makes system calls without an event in a loop is never found in program
 // code.
 void stand_aside_if_asked(Task& task);
+// Says, once, where in the program's files a task stands that others have waited for for long.
+void tell_place(Task& task, const ucontext_t& context);
 
 // Site number of an involuntary event of a task in the in-place process, which goes on in its own
 // process.

@@ -21,6 +21,7 @@
 #include "stats/counts.h"
 #include "stats/exit_json.h"
 #include "sys/futex.h"
+#include "sys/maps.h"
 #include "sys/report.h"
 
 namespace weir::runtime {
@@ -349,6 +350,14 @@ void print_table() {
   print_left_out();
 }
 
+// What follows is not of the program's own process.
+void tell_process() {
+  char name[32];
+  const long length = sys::read_own_file("/proc/self/comm", name);
+  if (length > 0) name[length - 1] = 0;  // the line's end
+  report("of the forked process %d (%s):", sys::raw(SYS_getpid), length > 0 ? name : "?");
+}
+
 }  // namespace
 
 void prints_at_exit(int code) {
@@ -368,6 +377,7 @@ void prints_at_exit(int code) {
   };
   const uint64_t memory = wanted && stands() ? page::fingerprint() : 0;
   if (input::is_on()) recording::end_program(code, kept ? memory : 0);
+  if (s.program.is_forked && (options().fingerprint || options().stat)) tell_process();
   if (options().fingerprint)
     report("fingerprint: memory %x, schedule %x", memory, s.order.schedule_hash);
   if (!options().counts()) return;

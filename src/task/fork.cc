@@ -142,6 +142,7 @@ void fork_child(uint64_t argument) {
   become_single_after_fork();
   trap::forget_signals();
   runtime::start_counts();
+  shared().program.is_forked = 1;
   input::begin_process(ordinal);
   // Ids that no relative uses: a mutex may lie in memory that both share.
   shared().order.tid_base = (work->tid_base + 1) * 0x10000 % 0x08000000;

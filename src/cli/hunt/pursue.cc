@@ -358,9 +358,10 @@ class Pursuit {
     if (run.log.not_followed > 0) {
       const std::string first = departure(schedule.switches, run.log);
       warn(
-          fmt::format("{} of the {} switches of this schedule were not followed: it is of another "
+          fmt::format("{} of the {} switches of this schedule {} not followed: it is of another "
                       "program or version, or of another input{}",
                       run.log.not_followed, schedule.switches.size(),
+                      run.log.not_followed == 1 ? "was" : "were",
                       first.empty() ? "" : "; the first is " + first));
     }
     const std::optional<Finding> finding = judge_.judge(run);

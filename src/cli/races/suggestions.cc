@@ -465,7 +465,10 @@ std::string suggestions_text(const std::vector<Suggestion>& all, uint32_t lost) 
       text +=
           fmt::format("\n  {} {}:{}: {}", line.where, shown_path(line.file), line.line, line.text);
   }
-  if (lost) text += fmt::format("\n({} more places of 8 bytes were not kept)", lost);
+  if (lost) {
+    text += lost == 1 ? "\n(1 more place of 8 bytes was not kept)"
+                      : fmt::format("\n({} more places of 8 bytes were not kept)", lost);
+  }
   return text;
 }
 

@@ -116,7 +116,8 @@ class Report {
       text +=
           "and " + std::to_string(sorted.size() - kShown) + " more allocations, which cost less\n";
     if (dropped)
-      text += "(" + std::to_string(dropped) + " diffs were not looked at: there are too many)\n";
+      text += "(" + std::to_string(dropped) + (dropped == 1 ? " diff was" : " diffs were") +
+              " not looked at: there are too many)\n";
     return text;
   }
 

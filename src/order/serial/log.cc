@@ -270,9 +270,9 @@ void write_log(End how, int value) {
   if (!g_run.memory) return;
   if (const uint64_t missed = not_followed(); missed && !g_run.memory->log_path[0]) {
     report(
-        "%u of the schedule's switches were not followed: it is of another program or version, or "
+        "%u of the schedule's switches %s not followed: it is of another program or version, or "
         "of another input (weir hunt --schedule says where)",
-        missed);
+        missed, missed == 1 ? "was" : "were");
   }
   if (g_run.log < 0) return;
   // A shell that runs the program keeps silent about itself.
