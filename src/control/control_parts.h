@@ -203,6 +203,7 @@ struct ProgramState {
   int32_t proc_folder;    // sys::g_proc_folder
   uint32_t end_reported;  // somebody prints, or has printed, what the run spent
   uint32_t is_forked;     // the process is a forked child of another, of the same program
+  uint32_t sets_timers;   // tasks have set timers of real time
   uint64_t start_cycles;  // both when the library's constructor ran, or the process was forked
   uint64_t start_ns;
   uint64_t first_thread_cycles;  // when the program made its first thread, 0 if it has none

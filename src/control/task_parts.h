@@ -161,7 +161,7 @@ struct TaskOrder {
   uint64_t probe_interval;
   uint64_t overdue_since;  // when others first found it overdue, 0 if it was not
   uint32_t probes;         // signals of the probe since then
-  uint32_t place_wanted;  // it is to say where it stands: others wait for it for long
+  uint32_t place_wanted;   // it is to say where it stands: others wait for it for long
   const char* wait_what;   // for diagnosis: "mutex", "futex", ...
   uint64_t wait_address;
   uint32_t waits;          // how often it has begun to wait (block())
@@ -278,6 +278,7 @@ struct TaskSignals {
   int32_t handler_signal;          // of the outermost of them
   uint32_t interrupted;            // a signal arrived for a waiting task
   uint64_t wait_set;               // set that sigwait waits for, 0 if none
+  uint32_t wait_given;             // of these one is on its way: the next is another task's
   uint64_t altstack[3];            // the program's own sigaltstack (ss_sp, ss_flags, ss_size)
   uint64_t preempted_rip;          // where an involuntary event began
   PendingSignal* pending_signals;  // set by the first; in memory of the task's own, see kNotedSize

@@ -230,8 +230,9 @@ class Recorded final : public Logged {
       input::keep_signal(task, task.signals.pending_signals[i].signal,
                          task.signals.pending_signals[i].info);
   }
-  // Whether there is room it asks in the runtime: on the program's stack a replay asks nothing. What
-  // has come meanwhile, as a handler's return lets it through, is before what the program does next.
+  // Whether there is room it asks in the runtime: on the program's stack a replay asks nothing.
+  // What has come meanwhile, as a handler's return lets it through, is before what the program does
+  // next.
   bool comes_back(const Task& task) override { return task.recorded.parked || task.pending; }
 };
 

@@ -238,8 +238,7 @@ void note_tracked(uint64_t file) { entry_of(file, kTrackedFile); }
 bool is_tracked(uint64_t file) { return known_page(file, kTrackedFile) != nullptr; }
 
 void note_reader(uint64_t file) {
-  const uint64_t me =
-      uint64_t{own_pid_space()} << 32 | static_cast<uint32_t>(sys::raw(SYS_getpid));
+  const uint64_t me = uint64_t{own_pid_space()} << 32 | static_cast<uint32_t>(sys::raw(SYS_getpid));
   __atomic_store_n(&page_at(entry_of(file, kReadFile)).sum, me, __ATOMIC_RELEASE);
 }
 

@@ -167,12 +167,14 @@ long send_to_program(int signal, const void* info) {
     if (task.order.state == TaskState::kFree) continue;
     if (const long sent = is_in(task.signals.mask, signal) ? 0 : send(task, signal, info))
       return sent;
-    if (!waiting && is_in(task.signals.wait_set, signal)) waiting = &task;
+    const bool is_given = __atomic_load_n(&task.signals.wait_given, __ATOMIC_ACQUIRE);
+    if (!waiting && is_in(is_given ? 0 : task.signals.wait_set, signal)) waiting = &task;
   }
   if (!waiting && is_in(s.signals.signalfd_mask, signal)) waiting = signalfd_reader();
   // A handler's return will let it through: the kernel keeps it until then.
   if (!waiting && opens_by_return(self(), signal)) waiting = &self();
   if (!waiting) return is_refused([&] { return keep_program_signal(signal, info); }) ? -EAGAIN : 1;
+  __atomic_store_n(&waiting->signals.wait_given, 1u, __ATOMIC_RELEASE);
   const Forwarded forwarded(info);
   const auto queue = [&] {
     return sys::raw(SYS_rt_sigqueueinfo, waiting->identity.tid, signal,

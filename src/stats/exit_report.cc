@@ -354,8 +354,10 @@ void print_table() {
 void tell_process() {
   char name[32];
   const long length = sys::read_own_file("/proc/self/comm", name);
-  if (length > 0) name[length - 1] = 0;  // the line's end
-  report("of the forked process %d (%s):", sys::raw(SYS_getpid), length > 0 ? name : "?");
+  if (length > 0) name[length - 1] = 0;           // the line's end
+  const long shown = shared().program.shown_pid;  // a replay says what was recorded
+  report("of the forked process %d (%s):", int64_t{shown ? shown : sys::raw(SYS_getpid)},
+         length > 0 ? name : "?");
 }
 
 }  // namespace
@@ -380,6 +382,11 @@ void prints_at_exit(int code) {
   if (s.program.is_forked && (options().fingerprint || options().stat)) tell_process();
   if (options().fingerprint)
     report("fingerprint: memory %x, schedule %x", memory, s.order.schedule_hash);
+  if (options().fingerprint && s.program.sets_timers && !input::is_on()) {
+    report(
+        "the program has set timers (setitimer, alarm, timer_settime): when they go off is input, "
+        "and the schedule may be another in each run");
+  }
   if (!options().counts()) return;
   stop_clock();
   if (options().stat) print_table();

@@ -305,7 +305,8 @@ void on_syscall(Frame& frame, const Site& site) {
     shared_memory::end_lending();
     shared_memory::end_call(task);
   }
-  if (!input::is_on() && runtime::g_is_in_place_process && __atomic_load_n(&task.in_place.wanted_back, __ATOMIC_ACQUIRE))
+  if (!input::is_on() && runtime::g_is_in_place_process &&
+      __atomic_load_n(&task.in_place.wanted_back, __ATOMIC_ACQUIRE))
     leave_in_place_process();
   if (g_tasks_active) self().spent.counters.syscalls++;
   if (call.again && is_cancel_site(site) && input::log_value(input::What::kFlags, is_cancelled)) {

@@ -156,6 +156,8 @@ long on_signal_sleep(Call& call) {
     {
       SpinGuard guard(shared().signals.lock);
       task.signals.wait_set = mask;
+      __atomic_store_n(&task.signals.wait_given, pending_in_kernel() & mask ? 1u : 0u,
+                       __ATOMIC_RELEASE);
     }
     // Those to the task itself come first; they wait in the kernel.
     const auto take = [&]() -> long {
@@ -472,8 +474,8 @@ void await_passed_on(const Call& call, long result) {
     const uint64_t waiting = signals_in(text, "ShdPnd:\t") | signals_in(text, "SigPnd:\t");
     // Between the queue and its handler it neither waits nor is anything blocked.
     const char* const state = line_of(text, "State:\t");
-    const bool is_busy = (state && *state == 'R') ||
-                         (signals_in(text, "SigBlk:\t") | kNever) == ~uint64_t{0};
+    const bool is_busy =
+        (state && *state == 'R') || (signals_in(text, "SigBlk:\t") | kNever) == ~uint64_t{0};
     if (!is_busy && !(waiting & sys::signal_bit(static_cast<int>(call.b)))) return;
     const sys::Timespec pause{0, 20'000};
     sys::raw(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);

@@ -190,6 +190,8 @@ bool is_timer(long number) {
 }
 
 long on_timer(Call& call) {
+  if (call.number == SYS_setitimer || call.number == SYS_alarm || call.number == SYS_timer_settime)
+    __atomic_store_n(&shared().program.sets_timers, 1u, __ATOMIC_RELAXED);
   if (!plan().has_processes())
     return call.number == SYS_timer_create ? create_in_program(call) : call_kernel(call);
   // ITIMER_VIRTUAL and ITIMER_PROF count the time of the process that sets them.

@@ -116,8 +116,12 @@ Task* who_takes(int signal) {
   SpinGuard guard(s.signals.lock);
   for (TaskId i = 0; i < s.order.high_task; i++) {
     Task& task = s.tasks[i];
-    if (task.order.state != TaskState::kFree && (task.signals.wait_set & sys::signal_bit(signal)))
-      return &task;
+    if (task.order.state == TaskState::kFree ||
+        !(task.signals.wait_set & sys::signal_bit(signal)) ||
+        __atomic_load_n(&task.signals.wait_given, __ATOMIC_ACQUIRE))
+      continue;
+    __atomic_store_n(&task.signals.wait_given, 1u, __ATOMIC_RELEASE);
+    return &task;
   }
   return s.signals.signalfd_mask & sys::signal_bit(signal) ? trap::signalfd_reader() : nullptr;
 }

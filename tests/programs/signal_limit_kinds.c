@@ -73,7 +73,8 @@ int main(void) {
   struct sigaction action = {.sa_sigaction = on_value, .sa_flags = SA_SIGINFO};
   struct rlimit few = {kLimit, kLimit};
   struct itimerspec often = {{0, 3000000}, {0, 3000000}}, never = {{0, 0}, {0, 0}};
-  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN + kNumbers + 1,
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                           .sigev_signo = SIGRTMIN + kNumbers + 1,
                            .sigev_value = {.sival_int = 77}};
   pthread_t sender[kSenders];
   timer_t timer;
@@ -118,7 +119,8 @@ int main(void) {
   CHECK_EQ(timer_settime(timer, 0, &often, NULL), 0);
   CHECK_EQ(pthread_sigmask(SIG_UNBLOCK, &of_timer, NULL), 0);
   for (int round = 0; round < kRounds; ++round) {
-    for (int i = 0; i < kReceivers; ++i) while (sem_wait(&ready[i]) == -1) CHECK_EQ(errno, EINTR);
+    for (int i = 0; i < kReceivers; ++i)
+      while (sem_wait(&ready[i]) == -1) CHECK_EQ(errno, EINTR);
     send_some(0, round);
     if (round == kRounds - 1) {
       for (long i = 1; i < kSenders; ++i) CHECK_EQ(pthread_join(sender[i], NULL), 0);
