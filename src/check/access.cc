@@ -109,11 +109,13 @@ bool on_fault(Task& task, const AccessSite& site, uint64_t address, Access* acce
     for (uint64_t at = accesses[i].address; at < limit; at = page_down(at) + kPageSize) {
       if (!is_ours(at)) continue;
       Page& page = page_of(page_down(at));
-      if (page.mode == Mode::kDeclared)
+      if (page.mode == Mode::kDeclared) {
         has_all &= admit_declared(task, thread, site, piece_of(accesses[i], at), page,
                                   page_down(at) == page_down(address));
-      else if (!admit(task, thread, site, at,
-                      accesses[i].kind & (findings::kWrite | kUnknownWrite)))
+        continue;
+      }
+      look_first(thread, site, piece_of(accesses[i], at));
+      if (!admit(task, thread, site, at, accesses[i].kind & (findings::kWrite | kUnknownWrite)))
         has_all = false;
     }
   }
@@ -176,6 +178,7 @@ void check_range(Task& task, ThreadState& thread, const AccessSite& site, Access
       }
       const bool has = page.mode != Mode::kTrapped && page.mode != Mode::kReadBy &&
                        (page.holders & bit_of(thread));
+      if (!has) look_first(thread, site, piece_of(access, at));
       if (!has && !admit(task, thread, site, at, access.kind & findings::kWrite)) {
         if (!access.context) access.context = context_of(site);
         on_access(thread, site, piece_of(access, at));

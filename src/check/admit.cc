@@ -32,16 +32,23 @@ constexpr uint8_t kMaxTakenOver = 4;   // then it is everybody's
 constexpr uint32_t kMaxChecks = 8192;  // looks at a page that another task does not drop
 constexpr uint64_t kNearStack = 64 << 10;
 
+// Where a task's stack lies among other data of the program's (made by clone(), or of a coroutine),
+// only the pages that it uses at the time are known to be of it.
 bool near_own_stack(const Task& task, const ThreadState& thread, const AccessSite& site,
                     uint64_t address) {
   constexpr uint64_t kDeepest = 64 << 20;  // else it is another stack, of the program's own
   const uint64_t rsp = site.general[4];
-  const uint64_t top = thread.stack ? thread.stack : shared().program.stack_begin;
-  if (rsp <= top && top - rsp < kDeepest && address >= rsp - kNearStack &&
-      address < top + kPageSize)
-    return true;
+  if (task.id == 0) {
+    const uint64_t top = shared().program.stack_begin;
+    return rsp <= top && top - rsp < kDeepest && address >= rsp - kNearStack &&
+           address < top + kPageSize;
+  }
   const uint64_t descriptor = sys::fs_base_untouched();
-  return task.id != 0 && address >= descriptor - kPageSize && address < descriptor + kPageSize;
+  if (address >= descriptor - kPageSize && address < descriptor + kPageSize) return true;
+  const bool is_known = thread.stack_start && thread.stack_start + kPageSize < thread.stack;
+  if (is_known && rsp >= thread.stack_start && rsp < thread.stack)
+    return address >= rsp - kNearStack && address >= thread.stack_start && address < thread.stack;
+  return address >= rsp - kPageSize && address < page_up(rsp);
 }
 
 // The task is the only one that has it, and maps it next. While it only reads, others who do need
@@ -117,7 +124,7 @@ void take_around(uint64_t at, Mode mode, const Task& task, ThreadState& thread) 
     bool is_taken = false;
     if (next != at && next < first + kAround && page::backing_bytes_at(next)) {
       Page& page = page_of(next);
-      if (page.mode == mode && !(page.holders & bit_of(thread))) {
+      if (page.mode == mode && !(page.holders & bit_of(thread)) && !is_worth_a_look(page)) {
         const SpinGuard guard(page.lock);
         is_taken = page.mode == mode &&
                    take_untrapped(next, page, task, thread, writes, false) != Got::kNothing;
@@ -216,8 +223,17 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
       break;
     }
     case Mode::kSharedUntrapped:
-      if (is_trusted(at)) hold(at, page, thread, true);
-      else share(at, page, thread);
+      if (is_trusted(at)) {
+        hold(at, page, thread, true);
+        return Got::kWriting;
+      }
+      if (thread.first_looks && !is_ignored(site.rip) && !(page.holders & bit_of(thread)) &&
+          is_worth_a_look(page)) {
+        thread.first_looks--;
+        meet_holders(page, thread);
+        return Got::kNothing;
+      }
+      share(at, page, thread);
       return Got::kWriting;
     case Mode::kTrapped:
       if (!is_owner(page, task)) page.toucher_count = 2;
@@ -278,6 +294,22 @@ bool admit(Task& task, ThreadState& thread, const AccessSite& site, uint64_t add
     take_around(at, mode, task, thread);
   else take_more(at, task, thread, writes, alone, got);
   return true;
+}
+
+void look_first(ThreadState& thread, const AccessSite& site, Access access) {
+  Page& page = page_of(page_down(access.address));
+  const Mode mode = load_enum<__ATOMIC_RELAXED>(page.mode);
+  const bool writes = access.kind & findings::kWrite;
+  if (!(mode == Mode::kSharedUntrapped || (mode == Mode::kReadBy && !writes)) ||
+      !(access.kind & (findings::kRead | findings::kWrite)) || is_ignored(site.rip) ||
+      is_trusted(access.address) || is_cxx_state(access.address))
+    return;
+  const SpinGuard guard(page.lock);
+  if (page.mode != mode || !page.shadow || (page.holders & bit_of(thread))) return;
+  count_checked(page);
+  if (releases(access.kind)) page.released |= bit_of(thread);
+  check_pending(thread, access, site);
+  check_access(page.shadow, thread, access, site);
 }
 
 void on_access(ThreadState& thread, const AccessSite& site, Access access) {

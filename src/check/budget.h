@@ -25,6 +25,13 @@ inline Place known_place(const Page& page) {
   return place == Place::kUnknown ? Place::kStatic : place;
 }
 
+// Of a page that tasks share untrapped: whether there is enough left to look at what a task does
+// there first.
+inline bool is_worth_a_look(const Page& page) {
+  const Place place = known_place(page);
+  return page.shadow && tokens(place) > most_tokens(place) / 4;
+}
+
 // How many accesses to a page are checked while one task makes them, or several.
 uint32_t private_checks(Place place);
 uint32_t common_checks(Place place);

@@ -78,6 +78,8 @@ void begin(ThreadState& thread, const Task& task) {
   thread.openmp = {};
   thread.in_program = 1;
   thread.pending_access.is_there = thread.spin.repeats = 0;
+  thread.slept_at = thread.next_open = 0;
+  thread.first_looks = kFirstLooks;
   for (uint64_t& seen : thread.ended_seen) seen = 0;
   Past& past = state().past[thread.slot];
   const SpinGuard guard(past.lock);  // of a task that ended: what it knew is in State::ended
@@ -337,7 +339,7 @@ void create(Task& creator, Task& task) {
   step(to);
   to.joined_at = to.now.clock[to.slot];
   step(from);
-  to.stack = to.stack_known = 0;
+  to.stack = to.stack_known = to.stack_start = 0;
   to.creator = creator.id;
   to.creator_creation = creator.identity.creation;
   to.number = note_task(task, &from);
@@ -347,10 +349,14 @@ void create(Task& creator, Task& task) {
   to.library_orders = !g_makes_thread && creator.frame && is_ignored(creator.frame->shown);
 }
 
-void begin_stack(uint64_t start, uint64_t limit, uint64_t descriptor) {
+void begin_stack(const Task& task, uint64_t start, uint64_t limit, uint64_t descriptor) {
   constexpr uint64_t kMax = 1 << 30, kDescriptor = 4096;
   if (!g_checked || limit - start > kMax) return;
-  if (descriptor >= limit && descriptor - limit < kMax) limit = descriptor + kDescriptor;
+  const bool is_below_own_data = descriptor >= limit && descriptor - limit < kMax;
+  ThreadState& thread = thread_of(task);
+  thread.stack = is_below_own_data ? page_up(descriptor + 1) : page_up(limit);
+  thread.stack_start = start < limit ? start : 0;  // else nobody has said how deep it is
+  if (is_below_own_data) limit = descriptor + kDescriptor;
   renew(start, limit - start);
   if (!g_serial) renew_pages(start, limit - start);
   if (found().hazards) hazards::forget(start, limit - start);

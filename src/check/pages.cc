@@ -174,9 +174,13 @@ void open_to(uint64_t at, Page& page, ThreadState& thread) {
 
 void share(uint64_t at, Page& page, ThreadState& thread) {
   const uint64_t others = page.holders & ~bit_of(thread);
-  const bool is_racy = page.mode == Mode::kDeclared;
   hold(at, page, thread, true);
-  if (!others) return;
+  if (others) meet_holders(page, thread);
+}
+
+void meet_holders(const Page& page, ThreadState& thread) {
+  const uint64_t others = page.holders & ~bit_of(thread);
+  const bool is_racy = page.mode == Mode::kDeclared;
   const uint8_t tag = is_racy ? kForEver : page.open_tag;
   __atomic_fetch_or(&thread.shared_pages_with[tag], others, __ATOMIC_RELEASE);
   each_holder(others, thread, [&](Task&, ThreadState& other) {
@@ -258,6 +262,32 @@ void drop_lost(const Task& task, ThreadState& thread) {
   losses.count = 0;
   if (!task.signals.handler_count)
     __atomic_store_n(&thread.lost_pages_with, 0, __ATOMIC_RELEASE);  // else some pages stay
+}
+
+// It has waited: what it does next is seldom what it has done all the time. So it gives up some of
+// the pages that it shares, and its first access to each is looked at (look_first); after a longer
+// wait some more.
+void drop_after_sleep(const Task& task, ThreadState& thread) {
+  constexpr uint64_t kShort = 300'000, kLong = 1'500'000;  // cycles
+  constexpr uint32_t kMost = 8, kMostShort = 2, kLooks = 64;
+  const uint64_t slept = sys::cycles() - thread.slept_at;
+  thread.slept_at = 0;
+  if (slept < kShort || task.signals.handler_count) return;
+  const uint32_t most = slept < kLong ? kMostShort : kMost;
+  State& s = state();
+  uint64_t pages[kMost];
+  uint32_t count = 0;
+  {
+    const SpinGuard guard(s.open_lock);
+    uint32_t left = s.open_count < kLooks ? s.open_count : kLooks;
+    for (; left && count < most; left--) {
+      const uint64_t at = s.open[thread.next_open++ % s.open_count];
+      const Page* page = find_page(at);
+      if (page && (page->holders & bit_of(thread)) && is_worth_a_look(*page)) pages[count++] = at;
+    }
+  }
+  for (uint32_t i = 0; i < count; i++) drop_page(pages[i], thread);
+  if (count && slept >= kLong) thread.first_looks = kFirstLooks;
 }
 
 bool has_lost(const Task& task) {
@@ -379,6 +409,7 @@ void settle(Task& task, ThreadState& thread) {
   join_holders(thread);
   if (thread.borrowed_count) drop_lent(task, thread);
   drop_lost(task, thread);
+  if (thread.slept_at) drop_after_sleep(task, thread);
   if (thread.closed_seen == closings || task.signals.handler_count) return;
   __atomic_store_n(&thread.shared_pages_with[(closings - 1) & 1], 0, __ATOMIC_RELEASE);
   if (closings - thread.closed_seen > 1)
@@ -408,6 +439,7 @@ void pin(Task& task, uint64_t frame) {
 
 void begin_wait(Task& task) {
   ThreadState& thread = thread_of(task);
+  if (!thread.slept_at) thread.slept_at = sys::cycles();
   const SpinGuard guard(losses_of(task.id).lock);
   thread.in_program = 0;
 }

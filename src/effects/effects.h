@@ -67,6 +67,10 @@ using Visit = void (*)(void* context, uint64_t address, uint64_t size);
 void written_memory(const Request& request, const Before& before, long result, Visit visit,
                     void* context);
 
+// Visits the structures that say where the rest is: arrays of iovecs, headers of messages. The
+// kernel reads them; neither of the others visits them.
+void leading_memory(const Request& request, Visit visit, void* context);
+
 // Visits what the kernel has read for the call, as far as it leaves the program or decides what
 // happens. Of data that is written to a file or sent, it visits as much as `result` says was taken.
 // It skips what written_memory visits, so it makes no difference whether it is called before or

@@ -158,6 +158,38 @@ TEST(EffectsTest, ReadIntoAHole) {
   munmap(pages, 4096);
 }
 
+std::vector<Span> leading(const Request& request) {
+  std::vector<Span> spans;
+  leading_memory(
+      request,
+      [](void* to, uint64_t at, uint64_t size) {
+        static_cast<std::vector<Span>*>(to)->push_back({at, size});
+      },
+      &spans);
+  return spans;
+}
+
+TEST(EffectsTest, StructuresThatLeadToTheRest) {
+  char text[8];
+  iovec parts[2] = {{text, 4}, {text + 4, 4}};
+  msghdr header{};
+  header.msg_iov = parts;
+  header.msg_iovlen = 2;
+  mmsghdr headers[2] = {{header, 0}, {header, 0}};
+  const Span array{static_cast<uint64_t>(address(parts)), sizeof parts};
+  EXPECT_EQ(leading({SYS_writev, {1, address(parts), 2}}), std::vector<Span>{array});
+  EXPECT_EQ(leading({SYS_preadv, {0, address(parts), 2}}), std::vector<Span>{array});
+  EXPECT_EQ(leading({SYS_recvmsg, {0, address(&header)}}),
+            (std::vector<Span>{{static_cast<uint64_t>(address(&header)), sizeof header}, array}));
+  EXPECT_EQ(leading({SYS_sendmmsg, {0, address(headers), 2}}),
+            (std::vector<Span>{{static_cast<uint64_t>(address(&headers[0])), sizeof header},
+                               array,
+                               {static_cast<uint64_t>(address(&headers[1])), sizeof header},
+                               array}));
+  EXPECT_TRUE(leading({SYS_writev, {1, address(parts), 5000}}).empty());
+  EXPECT_TRUE(leading({SYS_write, {1, address(text), 8}}).empty());
+}
+
 TEST(EffectsTest, StructuresThatAreNotThere) {
   set_fetch(fetch_nothing);
   for (long number = 0; number <= 470; number++) {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 namespace weir::effects {
 
@@ -48,6 +49,14 @@ uint64_t filled(long result, uint64_t room) {
   if (is_error(result)) return 0;
   const auto count = static_cast<uint64_t>(result);
   return count < room ? count : room;
+}
+
+void visit_leading_parts(const Row& row, const Request& request, const Visitor& visitor) {
+  for (const Part& part : row.parts) {
+    if (part.shape != Shape::kVector) continue;
+    const uint64_t count = argument(request, part.count);
+    if (count <= kMaxVectors) visitor(address_of(request, part.at), count * sizeof(iovec));
+  }
 }
 
 void visit_parts(const Row& row, const Request& request, long result, bool written,

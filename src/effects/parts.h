@@ -14,6 +14,8 @@ bool is_partial(long result);
 // after a partial one.
 uint64_t filled(long result, uint64_t room);
 
+// The arrays of iovecs among them.
+void visit_leading_parts(const Row& row, const Request& request, const Visitor& visitor);
 void visit_parts(const Row& row, const Request& request, long result, bool written,
                  const Visitor& visitor);
 

@@ -10,6 +10,7 @@
 #include <linux/seccomp.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 
 #include "base/types.h"
 #include "effects/commands.h"
@@ -209,7 +210,31 @@ void visit_special(const Request& request, long result, const Visitor& visitor) 
   }
 }
 
+// A header of a message, with the array that it leads to.
+void header(const Visitor& visitor, uint64_t at) {
+  const auto read = fetch_or(at, msghdr{});
+  visitor(at, sizeof read);
+  if (read.msg_iovlen <= kMaxVectors)
+    visitor(reinterpret_cast<uint64_t>(read.msg_iov), read.msg_iovlen * sizeof(iovec));
+}
+
 }  // namespace
+
+void leading_memory(const Request& request, Visit visit, void* context) {
+  const Visitor visitor{visit, context};
+  const uint64_t second = address_of(request, 1);
+  switch (request.number) {
+    case SYS_sendmsg:
+    case SYS_recvmsg: return header(visitor, second);
+    case SYS_sendmmsg:
+    case SYS_recvmmsg:
+      for (uint64_t i = 0; i < low_half(request, 2) && i < Before::kMaxMessages; i++)
+        header(visitor, second + i * sizeof(mmsghdr));
+      return;
+    default: break;
+  }
+  if (const Row* row = row_of(request.number)) visit_leading_parts(*row, request, visitor);
+}
 
 void read_memory(const Request& request, const Before& before, long result, Visit visit,
                  void* context) {

@@ -225,16 +225,40 @@ WEIR_EXPORT void GOMP_ordered_end() {
   X(name, (long start, long end, long step, long chunk, long* from, long* to), \
     (start, end, step, chunk, from, to))
 #define WEIR_ORDERED_NEXT(X, name) X(name, (long* from, long* to), (from, to))
-#define WEIR_OPENMP_ORDERED_LOOPS(X)                                                          \
-  WEIR_ORDERED_START(X, GOMP_loop_ordered_static_start)                                       \
-  WEIR_ORDERED_START(X, GOMP_loop_ordered_dynamic_start)                                      \
-  WEIR_ORDERED_START(X, GOMP_loop_ordered_guided_start)                                       \
-  X(GOMP_loop_ordered_runtime_start, (long start, long end, long step, long* from, long* to), \
-    (start, end, step, from, to))                                                             \
-  WEIR_ORDERED_NEXT(X, GOMP_loop_ordered_static_next)                                         \
-  WEIR_ORDERED_NEXT(X, GOMP_loop_ordered_dynamic_next)                                        \
-  WEIR_ORDERED_NEXT(X, GOMP_loop_ordered_guided_next)                                         \
-  WEIR_ORDERED_NEXT(X, GOMP_loop_ordered_runtime_next)
+#define WEIR_LONG_ORDERED_START(X, name)                                                \
+  X(name, (bool up, Long start, Long end, Long step, Long chunk, Long* from, Long* to), \
+    (up, start, end, step, chunk, from, to))
+#define WEIR_LONG_ORDERED_NEXT(X, name) X(name, (Long * from, Long * to), (from, to))
+#define WEIR_OPENMP_ORDERED_LOOPS(X)                                                            \
+  WEIR_ORDERED_START(X, GOMP_loop_ordered_static_start)                                         \
+  WEIR_ORDERED_START(X, GOMP_loop_ordered_dynamic_start)                                        \
+  WEIR_ORDERED_START(X, GOMP_loop_ordered_guided_start)                                         \
+  X(GOMP_loop_ordered_runtime_start, (long start, long end, long step, long* from, long* to),   \
+    (start, end, step, from, to))                                                               \
+  X(GOMP_loop_ordered_start,                                                                    \
+    (long start, long end, long step, long schedule, long chunk, long* from, long* to,          \
+     uintptr_t* reductions, void** memory),                                                     \
+    (start, end, step, schedule, chunk, from, to, reductions, memory))                          \
+  WEIR_ORDERED_NEXT(X, GOMP_loop_ordered_static_next)                                           \
+  WEIR_ORDERED_NEXT(X, GOMP_loop_ordered_dynamic_next)                                          \
+  WEIR_ORDERED_NEXT(X, GOMP_loop_ordered_guided_next)                                           \
+  WEIR_ORDERED_NEXT(X, GOMP_loop_ordered_runtime_next)                                          \
+  WEIR_LONG_ORDERED_START(X, GOMP_loop_ull_ordered_static_start)                                \
+  WEIR_LONG_ORDERED_START(X, GOMP_loop_ull_ordered_dynamic_start)                               \
+  WEIR_LONG_ORDERED_START(X, GOMP_loop_ull_ordered_guided_start)                                \
+  X(GOMP_loop_ull_ordered_runtime_start,                                                        \
+    (bool up, Long start, Long end, Long step, Long* from, Long* to),                           \
+    (up, start, end, step, from, to))                                                           \
+  X(GOMP_loop_ull_ordered_start,                                                                \
+    (bool up, Long start, Long end, Long step, long schedule, Long chunk, Long* from, Long* to, \
+     uintptr_t* reductions, void** memory),                                                     \
+    (up, start, end, step, schedule, chunk, from, to, reductions, memory))                      \
+  WEIR_LONG_ORDERED_NEXT(X, GOMP_loop_ull_ordered_static_next)                                  \
+  WEIR_LONG_ORDERED_NEXT(X, GOMP_loop_ull_ordered_dynamic_next)                                 \
+  WEIR_LONG_ORDERED_NEXT(X, GOMP_loop_ull_ordered_guided_next)                                  \
+  WEIR_LONG_ORDERED_NEXT(X, GOMP_loop_ull_ordered_runtime_next)
+
+using Long = unsigned long long;  // where a loop's index may be as large
 
 #define WEIR_DEFINE_ORDERED_LOOP(name, parameters, arguments) \
   WEIR_EXPORT bool name parameters {                          \

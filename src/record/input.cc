@@ -332,6 +332,7 @@ void visit_reads(const effects::Request& request, const effects::Before& before,
                  effects::Visit visit) {
   constexpr long kAll = 0x7fffffff, kMaxMessages = 1024;
   if (request.number == SYS_sendmmsg) {  // of which the table says what has been sent
+    effects::leading_memory(request, visit, nullptr);
     for (long i = 0; i < request.a[2] && i < kMaxMessages; i++) {
       const effects::Request one{
           SYS_sendmsg,
@@ -340,6 +341,7 @@ void visit_reads(const effects::Request& request, const effects::Before& before,
     }
     return;
   }
+  effects::leading_memory(request, visit, nullptr);
   effects::read_memory(request, before, kAll, visit, nullptr);
   effects::read_memory(request, before, 0, visit, nullptr);
 }

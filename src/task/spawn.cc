@@ -338,7 +338,7 @@ long spawn(const Frame& frame, const CloneRequest& request) {
         const_cast<Frame*>(&frame);  // its first task: where it is made is to be told, too
   happens::create(creator, task);
   creator.frame = entered;
-  happens::begin_stack(request.stack - request.stack_size, request.stack,
+  happens::begin_stack(task, request.stack - request.stack_size, request.stack,
                        request.flags & CLONE_SETTLS ? request.tls : 0);
   // Without a turn the new task gets the creator's unpublished writes by hand.
   if (is_creating(creator) && !view::current().hand_over(creator, task)) need_turn();

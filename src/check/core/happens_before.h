@@ -143,7 +143,7 @@ void create(Task& creator, Task& task);
 void await_creator(const Task& task);
 // [start, limit) is the stack of a new task. The new thread's own data lie between `limit` and just
 // behind `thread`. Earlier accesses to this memory were to something else.
-void begin_stack(uint64_t start, uint64_t limit, uint64_t descriptor);
+void begin_stack(const Task& task, uint64_t start, uint64_t limit, uint64_t descriptor);
 // The task ends. `thread`: the handle by which other tasks wait for its end.
 void end(Task& task, uint64_t handle);
 

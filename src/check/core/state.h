@@ -8,6 +8,7 @@
 #include "check/core/descriptors.h"
 #include "check/core/hazard_state.h"
 #include "check/core/objects.h"
+#include "check/core/whereabouts.h"
 #include "check/findings/findings.h"
 #include "control/control.h"
 #include "memory/backing.h"
@@ -31,6 +32,7 @@ inline constexpr uint32_t kMaxCachedBlocks = 64;
 inline constexpr uint32_t kStreamBuffers = 64;
 inline constexpr uint32_t kSiteCounts = 1 << 14;
 inline constexpr uint32_t kMaxKeyBorrowed = 8;
+inline constexpr uint32_t kFirstLooks = 16;
 inline constexpr uint32_t kMaxOpened = 64;  // objects that a task has open by their locks
 
 // Where memory lies: what is spent on checking is counted by it. Blocks of the heap are small or
@@ -77,31 +79,6 @@ struct Opened {
   uint64_t since;  // cycles: when its access was checked
 };
 
-// The read that a task makes again and again, while it waits for another.
-struct Spin {
-  uint64_t rip, address;
-  uint64_t general[16];
-  uint32_t repeats;   // 0: it does not wait
-  uint32_t unmarked;  // without an instruction that says that it waits
-};
-
-// Where a thread is in the tasks of OpenMP (interpose/openmp_tasks.cc).
-struct OpenMpPlace {
-  static constexpr uint32_t kGroups = 8;
-  uint64_t team;         // 0: in none that is known
-  uint64_t task, group;  // group: 0: none
-  uint32_t barriers;     // of the team, that it has passed
-  uint32_t inside;       // GNU's runtime does its own affairs, which order nothing
-  uint32_t depth;        // taskgroups that the task has begun, the last of them `group`
-  uint64_t outer[kGroups];
-};
-
-// Where a task touches new pages one after the other.
-struct FreshRun {
-  uint64_t next;    // page that is expected
-  uint32_t length;  // pages so far
-};
-
 struct KeyFound {  // of a name, by protection keys
   uint64_t name;
   uint64_t found;  // the hash's generation * 256 + the key
@@ -121,17 +98,6 @@ struct PendingAccess {
   PriorAccess prior;
 };
 
-// A place where a task was lately: the words of its stack that looked like return addresses. If
-// these words are equal and lie in the same places, the chain of callers is the same.
-struct RecentContext {
-  static constexpr uint32_t kWords = 12;  // more are not kept
-  uint64_t rip, rsp;
-  uint32_t context, count;
-  uint64_t word[kWords];
-  uint8_t at[kWords];  // in words from rsp
-  bool is_call;        // as AccessSite::is_call
-};
-
 struct ThreadState {  // of a task, by its id
   Clock now;
   Clock calls;  // what it knows by calls; its own entry is not kept (order_by_calls.cc)
@@ -141,6 +107,7 @@ struct ThreadState {  // of a task, by its id
   uint64_t creator_creation;  // of the one that has made it
   uint32_t creator;           // its id
   uint64_t stack;             // where its stack begins, 0: the first task's
+  uint64_t stack_start;       // the lowest address that it has for that; `stack` or 0: not known
   uint64_t stack_known;       // by protection keys: from here to there it can be read
   uint32_t held_count;        // more than kMaxHeld are not listed
   uint32_t lockset;           // index + 1, of what is held now; 0: to be looked up
@@ -153,11 +120,14 @@ struct ThreadState {  // of a task, by its id
   uint64_t closed_seen;      // State::closings, when it dropped its pages last
   uint32_t in_program;  // it may touch what it has mapped; else it drops what it has lost before it
                         // can. Guarded by: the lock of its losses
-  uint32_t is_joined;   // another has joined `now` without a release: the epoch is to end
-  uint64_t joined_at;   // the epoch that began when it learnt something last: since then only its
-                        // own entry of `now` has changed
-  uint64_t is_over;     // the task has ended
-  uint32_t has_begun;   // Begun (beginnings.h)
+  uint64_t slept_at;    // cycles: when it began to wait; 0: it does not
+  uint32_t next_open;   // in State::open: of which pages it gives up some after a wait
+  uint32_t first_looks;  // at its accesses to open pages that it has not, before it gets them
+  uint32_t is_joined;    // another has joined `now` without a release: the epoch is to end
+  uint64_t joined_at;    // the epoch that began when it learnt something last: since then only its
+                         // own entry of `now` has changed
+  uint64_t is_over;      // the task has ended
+  uint32_t has_begun;    // Begun (beginnings.h)
   uint32_t borrowed_count;
   uint32_t library_orders;
   uint64_t checked_count;  // in a replay: how many accesses of its were checked
@@ -360,6 +330,8 @@ void acquire_untrapped(Page& page, ThreadState& thread);
 // Makes the page open to all tasks: each task that has it joins the clocks of all others that have
 // it, at any time. After share() and open_page() the caller maps the page.
 void share(uint64_t at, Page& page, ThreadState& thread);
+// The task touches the page while others have it untrapped: each may learn from the other.
+void meet_holders(const Page& page, ThreadState& thread);
 void open_page(uint64_t at, Page& page, ThreadState& thread);
 void become_open(uint64_t at, Page& page, ThreadState& thread);
 // There is no other task, by happens-before: it has made none, or joined all.
@@ -367,6 +339,9 @@ bool is_alone(const ThreadState& thread);
 // A task has come to a page that its process has not mapped, or not for such an access. Returns
 // true if the task has the page now, and false if the page is trapped.
 bool admit(Task& task, ThreadState& thread, const AccessSite& site, uint64_t address, bool writes);
+// The task is about to get a page that others have untrapped. What it does there first is known: it
+// is checked, and noted, before the task may learn anything there.
+void look_first(ThreadState& thread, const AccessSite& site, Access access);
 // An access, where its pages are trapped.
 void on_access(ThreadState& thread, const AccessSite& site, Access access);
 // The task has stored these bytes, and was checked: memory of its own to which they lead is

@@ -85,7 +85,9 @@ constexpr CallRule rule_of(const char* name) {
   if (is_one_of(name, "setbuffer")) return {CallKind::kBuffer, 0, 1, 2};
   if (is_one_of(name, "setbuf")) return {CallKind::kBuffer, 0, 1, kNone};
   if (is_one_of(name, "strtok")) return {CallKind::kText, 0, 1, kNone, findings::kCall_strtok + 1};
-  if (begins(name, "wcs")) return {CallKind::kWide, 0, 1, kNone};
+  if (is_one_of(name, "regexec", "iconv")) return {CallKind::kText, 1, kNone, kNone};
+  if (is_one_of(name, "mbstowcs")) return {CallKind::kText, 1, kNone, kNone};
+  if (begins(name, "wcs") || begins(name, "wcp")) return {CallKind::kWide, 0, 1, kNone};
   if (is_one_of(name, "vsscanf", "__isoc99_vsscanf")) return {CallKind::kText, 0, 1, kNone};
   if (is_one_of(name, "vsprintf", "vasprintf", "vfprintf", "vdprintf"))
     return {CallKind::kText, 1, kNone, kNone};
@@ -187,6 +189,13 @@ bool Call::notify() {
       reinterpret_cast<long>(this), 0, 0);
   count_ = 0;
   return true;
+}
+
+void tell_stored(const void* at, size_t size, const Caller& caller) {
+  if (!at || !happens::calls_are<Calls::kReplaced>()) return;
+  Call call(caller);
+  call.writes(at, size);
+  call.notify();
 }
 
 void Call::uses_stream() const {

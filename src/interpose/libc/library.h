@@ -7,6 +7,11 @@
 // each access of the C library would fault.
 #pragma once
 
+#include <arpa/inet.h>
+#include <iconv.h>
+#include <pthread.h>
+#include <regex.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -90,6 +95,20 @@ using CompareWith = int (*)(const void*, const void*, void*);
   X(int, wcsncmp, (const wchar_t* a, const wchar_t* b, size_t most), (a, b, most))              \
   X(wchar_t*, wcschr, (const wchar_t* text, wchar_t value), (text, value))                      \
   X(wchar_t*, wmemchr, (const wchar_t* at, wchar_t value, size_t count), (at, value, count))    \
+  X(wchar_t*, wcsncat, (wchar_t * to, const wchar_t* from, size_t most), (to, from, most))      \
+  X(wchar_t*, wcpcpy, (wchar_t * to, const wchar_t* from), (to, from))                          \
+  X(wchar_t*, wcpncpy, (wchar_t * to, const wchar_t* from, size_t count), (to, from, count))    \
+  X(wchar_t*, wmempcpy, (wchar_t * to, const wchar_t* from, size_t count), (to, from, count))   \
+  X(size_t, wcsnlen, (const wchar_t* text, size_t most), (text, most))                          \
+  X(wchar_t*, wcsrchr, (const wchar_t* text, wchar_t value), (text, value))                     \
+  X(wchar_t*, wcsstr, (const wchar_t* text, const wchar_t* wanted), (text, wanted))             \
+  X(wchar_t*, wcstok, (wchar_t * text, const wchar_t* between, wchar_t** place),                \
+    (text, between, place))                                                                     \
+  X(long, wcstol, (const wchar_t* text, wchar_t** end, int base), (text, end, base))            \
+  X(long long, wcstoll, (const wchar_t* text, wchar_t** end, int base), (text, end, base))      \
+  X(unsigned long, wcstoul, (const wchar_t* text, wchar_t** end, int base), (text, end, base))  \
+  X(unsigned long long, wcstoull, (const wchar_t* text, wchar_t** end, int base),               \
+    (text, end, base))                                                                          \
   X(wchar_t*, __wcscpy_chk, (wchar_t * to, const wchar_t* from, size_t room), (to, from, room)) \
   X(wchar_t*, __wcsncpy_chk, (wchar_t * to, const wchar_t* from, size_t count, size_t room),    \
     (to, from, count, room))                                                                    \
@@ -197,6 +216,53 @@ using CompareWith = int (*)(const void*, const void*, void*);
     (stream, format, args))                                                                   \
   X(int, __isoc99_vscanf, (const char* format, va_list args), (format, args))
 
+// Between characters and wide characters, and between other forms.
+#define WEIR_CONVERT_CALLS(X)                                                                    \
+  X(size_t, wcstombs, (char* to, const wchar_t* from, size_t size), (to, from, size))            \
+  X(size_t, mbstowcs, (wchar_t * to, const char* from, size_t count), (to, from, count))         \
+  X(size_t, wcsrtombs, (char* to, const wchar_t** from, size_t size, mbstate_t* state),          \
+    (to, from, size, state))                                                                     \
+  X(size_t, mbsrtowcs, (wchar_t * to, const char** from, size_t count, mbstate_t* state),        \
+    (to, from, count, state))                                                                    \
+  X(size_t, mbrtowc, (wchar_t * to, const char* from, size_t size, mbstate_t* state),            \
+    (to, from, size, state))                                                                     \
+  X(size_t, wcrtomb, (char* to, wchar_t value, mbstate_t* state), (to, value, state))            \
+  X(int, mbtowc, (wchar_t * to, const char* from, size_t size), (to, from, size))                \
+  X(int, wctomb, (char* to, wchar_t value), (to, value))                                         \
+  X(size_t, strxfrm, (char* to, const char* from, size_t size), (to, from, size))                \
+  X(size_t, iconv, (iconv_t how, char** from, size_t* left, char** to, size_t* room),            \
+    (how, from, left, to, room))                                                                 \
+  X(int, inet_pton, (int family, const char* text, void* to), (family, text, to))                \
+  X(const char*, inet_ntop, (int family, const void* from, char* to, uint32_t size),             \
+    (family, from, to, size))                                                                    \
+  X(int, inet_aton, (const char* text, in_addr* to), (text, to))                                 \
+  X(void, swab, (const void* from, void* to, ssize_t size), (from, to, size))                    \
+  X(int, regexec,                                                                                \
+    (const regex_t* expression, const char* text, size_t count, regmatch_t* matches, int flags), \
+    (expression, text, count, matches, flags))
+
+// What the C library tells in memory of its caller's.
+#define WEIR_TOLD_CALLS(X)                                                                  \
+  X(int, sigemptyset, (sigset_t * set), (set))                                              \
+  X(int, sigfillset, (sigset_t * set), (set))                                               \
+  X(int, sigaddset, (sigset_t * set, int signal), (set, signal))                            \
+  X(int, sigdelset, (sigset_t * set, int signal), (set, signal))                            \
+  X(int, sigismember, (const sigset_t* set, int signal), (set, signal))                     \
+  X(int, pthread_sigmask, (int how, const sigset_t* set, sigset_t* old), (how, set, old))   \
+  X(int, sigprocmask, (int how, const sigset_t* set, sigset_t* old), (how, set, old))       \
+  X(int, sigaction, (int signal, const struct sigaction* action, struct sigaction* old),    \
+    (signal, action, old))                                                                  \
+  X(int, pthread_getname_np, (pthread_t thread, char* to, size_t size), (thread, to, size)) \
+  X(int, gethostname, (char* to, size_t size), (to, size))                                  \
+  X(char*, realpath, (const char* path, char* to), (path, to))                              \
+  X(char*, strerror_r, (int error, char* to, size_t size), (error, to, size))               \
+  X(int, __xpg_strerror_r, (int error, char* to, size_t size), (error, to, size))           \
+  X(int, mkstemp, (char* name), (name))                                                     \
+  X(int, mkstemp64, (char* name), (name))                                                   \
+  X(int, mkostemp, (char* name, int flags), (name, flags))                                  \
+  X(int, mkostemp64, (char* name, int flags), (name, flags))                                \
+  X(char*, mkdtemp, (char* name), (name))
+
 // Seeds and states of random numbers, roots of trees.
 #define WEIR_STATE_CALLS(X)                                                                \
   X(int, rand_r, (unsigned* seed), (seed))                                                 \
@@ -232,7 +298,10 @@ using CompareWith = int (*)(const void*, const void*, void*);
   WEIR_WIDE_CALLS(X)           \
   WEIR_SEARCH_CALLS(X)         \
   WEIR_STREAM_CALLS(X)         \
-  WEIR_TIME_CALLS(X) WEIR_STATE_CALLS(X) WEIR_BEHIND_CALLS(X) WEIR_SCAN_CALLS(X)
+  WEIR_TIME_CALLS(X)           \
+  WEIR_CONVERT_CALLS(X)        \
+  WEIR_TOLD_CALLS(X)           \
+  WEIR_STATE_CALLS(X) WEIR_BEHIND_CALLS(X) WEIR_SCAN_CALLS(X)
 #define WEIR_LIBRARY_CALLS(X) WEIR_TOUCHING_CALLS(X) WEIR_BUFFER_CALLS(X)
 
 struct Real {
@@ -300,6 +369,10 @@ class Call {
   uint32_t count_ = 0;
   Part parts_[kMax];
 };
+
+// The runtime stores for its caller what a function of the C library's would have stored. Told
+// where a program is checked while it runs; in a replay the store itself is seen.
+void tell_stored(const void* at, size_t size, const Caller& caller);
 
 // In a replay, by a function that has a stack frame: it is called, and reads `text`. It is to level
 // registers then, in any run.

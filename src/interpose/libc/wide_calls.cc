@@ -95,6 +95,66 @@ wchar_t* __wcscat_chk(wchar_t* to, const wchar_t* from, size_t room) {
   return append(call, to, from,
                 [=](wchar_t* seen, const wchar_t* f) { g_library.__wcscat_chk(seen, f, room); });
 }
+// As far as `most` characters of `from`.
+wchar_t* wcsncat(wchar_t* to, const wchar_t* from, size_t most) {
+  Call call(WEIR_CALLER);
+  const size_t before = length_read(call, to), read = length_read(call, from, most);
+  const size_t copied = read && !call.seen(from)[read - 1] ? read - 1 : read;
+  reads(call, to, before);
+  reads(call, from, read);
+  writes(call, to + before - 1, copied + 1);
+  call.notify();
+  g_library.wcsncat(call.seen(to, (before + copied) * sizeof *to),
+                    call.seen(from, read * sizeof *from), most);
+  return to;
+}
+wchar_t* wcpcpy(wchar_t* to, const wchar_t* from) {
+  Call call(WEIR_CALLER);
+  const size_t read = length_read(call, from);
+  return copy(call, to, from, read, read,
+              [](wchar_t* seen, const wchar_t* f) { g_library.wcscpy(seen, f); }) +
+         read - 1;
+}
+wchar_t* wcpncpy(wchar_t* to, const wchar_t* from, size_t count) {
+  Call call(WEIR_CALLER);
+  const size_t read = length_read(call, from, count);
+  const size_t copied = read && !call.seen(from)[read - 1] ? read - 1 : read;
+  return copy(call, to, from, read, count,
+              [=](wchar_t* seen, const wchar_t* f) { g_library.wcsncpy(seen, f, count); }) +
+         copied;
+}
+wchar_t* wmempcpy(wchar_t* to, const wchar_t* from, size_t count) {
+  Call call(WEIR_CALLER);
+  return copy(call, to, from, count, count,
+              [=](wchar_t* seen, const wchar_t* f) { g_library.wmemcpy(seen, f, count); }) +
+         count;
+}
+size_t wcsnlen(const wchar_t* text, size_t most) {
+  Call call(WEIR_CALLER);
+  const size_t read = length_read(call, text, most);
+  const bool has_end = read && !call.seen(text)[read - 1];
+  reads(call, text, read);
+  call.notify();
+  return has_end ? read - 1 : read;
+}
+wchar_t* wcsrchr(const wchar_t* text, wchar_t value) {
+  Call call(WEIR_CALLER);
+  const size_t read = length_read(call, text);
+  reads(call, text, read);
+  call.notify();
+  const wchar_t* const seen = call.seen(text, read * sizeof *text);
+  return back(g_library.wcsrchr(seen, value), seen, text);
+}
+wchar_t* wcsstr(const wchar_t* text, const wchar_t* wanted) {
+  Call call(WEIR_CALLER);
+  const size_t most = length_read(call, text), length = length_read(call, wanted);
+  const wchar_t* const seen = call.seen(text, most * sizeof *text);
+  const wchar_t* const found = g_library.wcsstr(seen, call.seen(wanted, length * sizeof *wanted));
+  reads(call, wanted, length);
+  reads(call, text, found ? static_cast<size_t>(found - seen) + length - 1 : most);
+  call.notify();
+  return back(found, seen, text);
+}
 wchar_t* wcsdup(const wchar_t* text) {
   Call call(WEIR_CALLER);
   const size_t count = length_read(call, text);
@@ -141,6 +201,72 @@ wchar_t* __wmemset_chk(wchar_t* at, wchar_t value, size_t count, size_t room) {
   call.notify();
   g_library.__wmemset_chk(call.seen(at, less(count, room) * sizeof *at), value, count, room);
   return at;
+}
+
+// The next word of `text`, or of what `place` leads to; `between` ends one.
+wchar_t* wcstok(wchar_t* text, const wchar_t* between, wchar_t** place) {
+  Call call(WEIR_CALLER);
+  wchar_t** const seen_place = call.seen(place, sizeof *place);
+  if (!text) {
+    call.reads(place, sizeof *place);
+    text = *seen_place;
+  }
+  reads(call, between, length_read(call, between));
+  if (!text) {
+    call.notify();
+    return nullptr;
+  }
+  wchar_t* const seen = call.seen(text);
+  const wchar_t* const set = call.seen(between);
+  const auto is_between = [=](wchar_t value) {
+    const wchar_t* at = set;
+    while (*at && *at != value) at++;
+    return *at != 0;
+  };
+  size_t begin = 0;
+  while (seen[begin] && is_between(seen[begin])) begin++;
+  size_t end = begin;
+  while (seen[end] && !is_between(seen[end])) end++;
+  const bool is_last = !seen[end];
+  reads(call, text, end + 1);
+  if (!is_last && end != begin) writes(call, text + end, 1);
+  call.writes(place, sizeof *place);
+  call.notify();
+  if (!is_last && end != begin) seen[end] = 0;
+  *seen_place = end == begin ? nullptr : is_last ? nullptr : text + end + 1;
+  return end == begin ? nullptr : text + begin;
+}
+
+namespace {
+
+template <typename Read>
+auto read_wide_number(Call&& call, const wchar_t* text, wchar_t** end, Read real) {
+  const size_t length = length_read(call, text);
+  const wchar_t* const seen = call.seen(text, length * sizeof *text);
+  wchar_t* stop;
+  const auto result = real(seen, &stop);
+  const auto used = static_cast<size_t>(stop - seen);
+  reads(call, text, used < length ? used + 1 : used);
+  if (end) {
+    call.writes(end, sizeof *end);
+    *call.seen(end, sizeof *end) = const_cast<wchar_t*>(text) + used;
+  }
+  call.notify();
+  return result;
+}
+
+}  // namespace
+
+#define WEIR_WIDE_NUMBER(name)                                                                     \
+  return read_wide_number(Call(WEIR_CALLER), text, end, [=](const wchar_t* seen, wchar_t** stop) { \
+    return g_library.name(seen, stop, base);                                                       \
+  })
+
+long wcstol(const wchar_t* text, wchar_t** end, int base) { WEIR_WIDE_NUMBER(wcstol); }
+long long wcstoll(const wchar_t* text, wchar_t** end, int base) { WEIR_WIDE_NUMBER(wcstoll); }
+unsigned long wcstoul(const wchar_t* text, wchar_t** end, int base) { WEIR_WIDE_NUMBER(wcstoul); }
+unsigned long long wcstoull(const wchar_t* text, wchar_t** end, int base) {
+  WEIR_WIDE_NUMBER(wcstoull);
 }
 
 }  // namespace weir::interpose::library::checked

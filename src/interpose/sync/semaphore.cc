@@ -7,6 +7,7 @@
 
 #include "check/core/happens_before.h"
 #include "interpose/event_call.h"
+#include "interpose/libc/library.h"
 #include "interpose/real.h"
 #include "interpose/sync/lock_balance.h"
 
@@ -211,6 +212,7 @@ WEIR_EXPORT int sem_post(sem_t* semaphore) noexcept {
 }
 
 WEIR_EXPORT int sem_getvalue(sem_t* semaphore, int* value) noexcept {
+  library::tell_stored(value, sizeof *value, WEIR_CALLER);
   if (!is_event() || !is_ours(semaphore))
     return by_library([&] { return real().sem_getvalue(semaphore, value); });
   *value =

@@ -10,6 +10,7 @@
 #include "constant/constant.h"
 #include "control/control.h"
 #include "control/process.h"
+#include "interpose/libc/library.h"
 #include "interpose/real.h"
 #include "record/input.h"
 #include "sys/futex.h"
@@ -159,6 +160,7 @@ extern "C" __attribute__((visibility("default"))) int getrusage(__rusage_who_t w
                                                                 rusage* usage) noexcept {
   if (constant::has_time() && runtime::g_intercepting)
     return static_cast<int>(syscall(SYS_getrusage, who, usage));
+  interpose::library::tell_stored(usage, sizeof *usage, WEIR_CALLER);
   return answer(runtime::g_intercepting ? kept<rusage, usage_of>(who, usage)
                                         : usage_of(who, usage));
 }
@@ -167,6 +169,7 @@ extern "C" __attribute__((visibility("default"))) clock_t times(tms* buffer) noe
   if (!buffer || !has_monitor() || constant::has_time()) return syscall(SYS_times, buffer);
   tms times;
   const long result = kept<tms, times_of>(0, &times);
+  interpose::library::tell_stored(buffer, sizeof *buffer, WEIR_CALLER);
   *buffer = times;
   return result;
 }
@@ -178,6 +181,7 @@ extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t cl
   if (!is_task() || (clock >= 0 && !of_task && !of_all))
     return interpose::real().clock_gettime(clock, time);
   if (clock >= 0 && !plan().has_processes()) return interpose::real().clock_gettime(clock, time);
+  interpose::library::tell_stored(time, sizeof *time, WEIR_CALLER);
   return answer(kept<timespec, time_of>(clock, time));
 }
 
