@@ -227,9 +227,9 @@ Got enter_page(Task& task, ThreadState& thread, const AccessSite& site, uint64_t
         hold(at, page, thread, true);
         return Got::kWriting;
       }
-      if (thread.first_looks && !is_ignored(site.rip) && !(page.holders & bit_of(thread)) &&
-          is_worth_a_look(page)) {
-        thread.first_looks--;
+      if ((thread.first_looks || thread.is_suspect) && !is_ignored(site.rip) &&
+          !(page.holders & bit_of(thread)) && is_worth_a_look(page)) {
+        if (thread.first_looks) thread.first_looks--;
         meet_holders(page, thread);
         return Got::kNothing;
       }
@@ -297,6 +297,7 @@ bool admit(Task& task, ThreadState& thread, const AccessSite& site, uint64_t add
 }
 
 void look_first(ThreadState& thread, const AccessSite& site, Access access) {
+  thread.is_suspect = 0;
   Page& page = page_of(page_down(access.address));
   const Mode mode = load_enum<__ATOMIC_RELAXED>(page.mode);
   const bool writes = access.kind & findings::kWrite;

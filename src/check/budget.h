@@ -29,7 +29,7 @@ inline Place known_place(const Page& page) {
 // there first.
 inline bool is_worth_a_look(const Page& page) {
   const Place place = known_place(page);
-  return page.shadow && tokens(place) > most_tokens(place) / 4;
+  return page.shadow && tokens(place) > most_tokens(place) / 16;
 }
 
 // How many accesses to a page are checked while one task makes them, or several.

@@ -52,12 +52,14 @@ bool is_chosen(uint64_t rip) {
   return (now & (now - 1)) == 0;
 }
 
-bool is_common(const Access& access) {
+bool is_common(const ThreadState& thread, const Access& access) {
   if (!(access.kind & (findings::kRead | findings::kWrite)) || (access.kind & findings::kAtomic) ||
       !is_ours(access.address))
     return false;
   const Page& page = page_of(page_down(access.address));
-  if (load_enum<__ATOMIC_RELAXED>(page.mode) != Mode::kTrapped) return false;
+  const Mode mode = load_enum<__ATOMIC_RELAXED>(page.mode);
+  if (mode == Mode::kSharedUntrapped) return thread.is_suspect;
+  if (mode != Mode::kTrapped) return false;
   // A task that has just begun may be about to come here.
   constexpr uint64_t kLately = 6'000'000;  // cycles
   return __atomic_load_n(&page.toucher_count, __ATOMIC_RELAXED) > 1 || page.taken_over ||
@@ -116,15 +118,27 @@ bool delay_spin(Task& task, ThreadState& thread, const AccessSite& site, const A
   return true;
 }
 
+namespace {
+
+// Who has the page untrapped drops it, and comes by a fault.
+void take_if_open(uint64_t at, ThreadState& thread) {
+  Page& page = page_of(at);
+  const SpinGuard guard(page.lock);
+  if (page.mode == Mode::kSharedUntrapped)
+    lose(at, page, page.holders & ~bit_of(thread), thread, true);
+}
+
+}  // namespace
+
 void delay_access(Task& task, const AccessSite& site, const Access* accesses, uint32_t count) {
   State& s = state();
   if (is_ignored(site.rip) || shared().order.live < 2) return;
+  ThreadState& thread = thread_of(task);
   const Access* chosen = nullptr;
   for (uint32_t i = 0; i < count && !chosen; i++) {
-    if (is_common(accesses[i])) chosen = &accesses[i];
+    if (is_common(thread, accesses[i])) chosen = &accesses[i];
   }
   if (!chosen || !is_chosen(site.rip) || !is_affordable()) return;
-  ThreadState& thread = thread_of(task);
   PendingAccess& pending_access = thread.pending_access;
   WEIR_CHECK(!pending_access.is_there);  // invariant 1 of collisions.cc
   const uint64_t since = sys::cycles();
@@ -137,6 +151,7 @@ void delay_access(Task& task, const AccessSite& site, const Access* accesses, ui
     __atomic_store_n(&pending_access.is_there, 1u, __ATOMIC_RELEASE);
   }
   __atomic_add_fetch(&s.pending_accesses, 1, __ATOMIC_RELEASE);
+  take_if_open(page_down(chosen->address), thread);
   sys::futex_wait(&pending_access.has_collided, 0, kNanoseconds);
   {
     const SpinGuard guard(pending_access.lock);  // whoever is just looking at it

@@ -178,6 +178,19 @@ void acquire_writers_of(uint32_t shadow, const Cell& cell, ThreadState& thread, 
   }
 }
 
+// `one` and `other`: locksets that tasks had.
+bool share_lock(uint32_t one, uint32_t other) {
+  if (!one || !other || one == other) return one && other;
+  const Lockset &a = state().locksets[one - 1], &b = state().locksets[other - 1];
+  constexpr uint32_t kMost = findings::kMaxLocks;
+  for (uint32_t i = 0; i < a.count && i < kMost; i++) {
+    for (uint32_t k = 0; k < b.count && k < kMost; k++) {
+      if ((a.locks[i] & ~uint64_t{1}) == (b.locks[k] & ~uint64_t{1})) return true;
+    }
+  }
+  return false;
+}
+
 // Under Order serial the memory is private (task/control_layout.cc), of which the kernel gives no
 // part back by MADV_REMOVE.
 void empty(uint32_t shadow) {
@@ -219,6 +232,7 @@ void check_access(uint32_t shadow, ThreadState& thread, Access& access, const Ac
       const Epoch epoch{entry.clock, entry.slot};
       const bool is_conflict = is_others || conflicts(entry, thread, bytes, access.kind);
       const bool is_known = is_conflict && !is_others && thread.now.knows(epoch);
+      if (is_known && !share_lock(entry.lockset, lockset_of(thread))) thread.is_suspect = 1;
       if (is_conflict && (!is_known || is_known_by_memory(thread, epoch))) {
         const uint64_t cell_start = page_down(access.address) + at - first;
         uint64_t from = static_cast<uint64_t>(__builtin_ctz(entry.bytes)),

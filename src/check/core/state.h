@@ -123,6 +123,7 @@ struct ThreadState {  // of a task, by its id
   uint64_t slept_at;    // cycles: when it began to wait; 0: it does not
   uint32_t next_open;   // in State::open: of which pages it gives up some after a wait
   uint32_t first_looks;  // at its accesses to open pages that it has not, before it gets them
+  uint32_t is_suspect;   // the access that is looked at is ordered, but no lock orders it
   uint32_t is_joined;    // another has joined `now` without a release: the epoch is to end
   uint64_t joined_at;    // the epoch that began when it learnt something last: since then only its
                          // own entry of `now` has changed
