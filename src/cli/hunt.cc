@@ -115,9 +115,7 @@ class Hunting {
   int run() {
     for (const std::string& path : options_.suppressions) known_.add_file(path);
     if (!options_.pursuit.only.empty()) hunt::parsed_schedule(options_.pursuit.only);
-    if (options_.pursuit.strategies.strategy == "delay" &&
-        options_.pursuit.strategies.memory != "tso")
-      throw Failure(kWeirFailed, "--strategy delay goes with --memory tso");
+    require_fitting();
     const Program program = locate_program(words_);
     library_path();
     if (options_.opens_gdb) {
@@ -161,6 +159,26 @@ class Hunting {
   }
 
  private:
+  // What can be said before the first run.
+  void require_fitting() const {
+    const hunt::StrategyOptions& chosen = options_.pursuit.strategies;
+    const auto goes_with = [&](const char* option, std::initializer_list<const char*> strategies) {
+      const auto is_chosen = [&](const char* one) { return chosen.strategy == one; };
+      if (std::ranges::none_of(strategies, is_chosen))
+        throw Failure(kWeirFailed,
+                      fmt::format("{} goes with --strategy {}", option, *strategies.begin()));
+    };
+    if (chosen.depth) goes_with("--depth", {"pct", "directed", "auto"});
+    if (chosen.bound) goes_with("--bound", {"pb", "auto"});
+    if (chosen.strategy == "delay" && chosen.memory != "tso")
+      throw Failure(kWeirFailed, "--strategy delay goes with --memory tso");
+    struct stat there;
+    if (options_.records && !options_.recording.empty() &&
+        stat(options_.recording.c_str(), &there) == 0)
+      throw Failure(kWeirFailed,
+                    fmt::format("--recording {}: there is something already", options_.recording));
+  }
+
   Report hunted(const Program& program, const Words& words, const std::string& test,
                 int& interrupt) {
     options_.process.is_known = [this](const hunt::FoundRace& race) {

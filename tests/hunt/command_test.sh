@@ -88,6 +88,12 @@ END
 compile words order_of_words.c
 ends 66 'other output than most runs have' "$weir" hunt --compare-output --runs 500 --shrink-time 1 -- ./words
 ends 0 'no failure' "$weir" hunt --runs 20 -- ./words
+said "runs standard output was not the default schedule's: --compare-output takes that"
+# Three threads, so that no output is that of most runs.
+sed 's/a, b;/a, b, c;/; s/  pthread_join(a, NULL);/  pthread_create(\&c, NULL, say, "c");\n  pthread_join(a, NULL);\n  pthread_join(c, NULL);/' \
+  order_of_words.c >order_of_three.c
+compile three order_of_three.c
+ends 66 'other output than ' "$weir" hunt --compare-output --runs 500 --shrink-time 1 --no-recording -- ./three
 
 # --- known findings, and what was learned
 echo '# we know
@@ -163,6 +169,42 @@ END
 compile outside outside.c
 ends 0 'run twice, is not the same run' "$weir" hunt --runs 3 --no-fork-server -- ./outside
 said 'read() by the main thread gave'
+# A timer's signal is a cause, and what the program asks for its own number is none.
+cat >timer.c <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static volatile sig_atomic_t is_over;
+static void over(int signal) { is_over = signal; }
+static void* turns(void* unused) {
+  while (!is_over) {
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+  return unused;
+}
+int main(void) {
+  if (getpid() == 1) return 1;
+  signal(SIGALRM, over);
+  pthread_t thread;
+  pthread_create(&thread, NULL, turns, NULL);
+  const struct itimerval once = {{0, 0}, {0, 30000}};
+  setitimer(ITIMER_REAL, &once, NULL);
+  pthread_join(thread, NULL);
+  return 0;
+}
+END
+compile timer timer.c
+ends 0 'run twice, is not the same run' "$weir" hunt --runs 3 -- ./timer
+said 'SIGALRM came to '
+unsaid 'getpid() by'
+unsaid 'libweir.so+'
+ends 125 'there is something already' "$weir" hunt --recording . -- ./wakes
+ends 125 '--depth goes with --strategy pct' "$weir" hunt --strategy random --depth 3 -- ./wakes
+ends 125 '--bound goes with --strategy pb' "$weir" hunt --strategy pct --bound 3 -- ./wakes
 ends 127 'not found' "$weir" hunt -- no-such-program-anywhere
 ends 125 'lists no tests' "$weir" hunt --gtest -- true
 ends 125 'needs a test that ends it' "$weir" hunt --timeout 1 -- sleep 30

@@ -3,13 +3,15 @@ import os
 import pathlib
 import subprocess
 
+# What weir hunt has to be told for programs of a class.
+OPTIONS = {"store buffer": ["--memory", "tso"], "output": ["--compare-output"]}
 HERE = pathlib.Path(__file__).resolve().parent
 
 
 class Program:
     def __init__(self, name, kind, depth):
         self.name, self.kind, self.depth = name, kind, int(depth)
-        self.options = ["--memory", "tso"] if kind == "store buffer" else []
+        self.options = OPTIONS.get(kind, [])
         found = [HERE / "programs" / (name + suffix) for suffix in (".c", ".cc")]
         self.source = next(path for path in found if path.exists())
 

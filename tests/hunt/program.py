@@ -47,7 +47,7 @@ def main():
     # As a user pastes it, without the pipe that hides the status.
     command = failure["command"].removesuffix(" | cat").replace("weir ", weir + " ", 1)
     again = subprocess.run(command, shell=True, capture_output=True, text=True)
-    expected = {"exit": (1,), "deadlock": (66,), "livelock": (66,), "heap": (66,), "signal": range(-64, 0)}
+    expected = {"exit": (1,), "deadlock": (66,), "livelock": (66,), "heap": (66,), "output": (0,), "signal": range(-64, 0)}
     expected["signal"] = [*expected["signal"], *range(129, 193)]
     if again.returncode not in expected[failure["kind"]]:
         sys.exit(f"{program.name}: the command ends with {again.returncode}: {command}\n{again.stderr}")

@@ -139,7 +139,7 @@ ends 125 'recorded with order serial' "$weir" replay --check given
 # --- none is wanted, or none can be kept
 ends 66 '' "$weir" hunt --runs 500 --no-recording -- ./lost_update
 ! grep -q recording stderr || fail "--no-recording: $(cat stderr)"
-ends 66 'no recording is kept' "$weir" hunt --runs 500 --recording given -- ./lost_update
+ends 66 'no recording is kept' "$weir" hunt --runs 500 --recording /proc/given -- ./lost_update
 ends 125 '--gdb needs the recording' "$weir" hunt --gdb --no-recording -- ./lost_update
 printf '%s\n' continue quit | timeout 100 "$weir" hunt --runs 500 --gdb -- ./asserts >out 2>&1
 says 'SIGABRT'

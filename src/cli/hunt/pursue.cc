@@ -23,6 +23,8 @@ constexpr size_t kOthers = 20;  // schedules that a program is tried with that f
 // Steps of the default schedule in which conflicts are looked for.
 constexpr const char* kLookingSchedule = WEIR_SCHEDULE_VERSION ":default:look=50000";
 constexpr size_t kMaxTold = 20;  // failures
+// Why a run has no detail.
+constexpr const char* kOtherwise = "the run that was to tell them came out otherwise";
 
 std::string first_line(const std::string& text) {
   std::string line = text.substr(0, text.find('\n'));
@@ -118,6 +120,8 @@ class Pursuit {
       }
     }
     if (!differs.empty()) {
+      const std::vector<Outcome> two = in_detail({kDefaultSchedule, kDefaultSchedule});
+      if (const std::string told = difference(two[0], two[1]); !told.empty()) differs = told;
       const std::string what = outside(kDefaultSchedule);
       warn(
           fmt::format("the default schedule, run twice, is not the same run: {}. Something from "
@@ -125,6 +129,8 @@ class Pursuit {
                       differs, what.empty() ? "time, files, other processes" : what));
     }
     looked_at_ = std::move(again);
+    if (!options_.judge.compares_output && options_.judge.oracle.empty())
+      report_.state.default_output = first_.out;
     return true;
   }
 
@@ -188,7 +194,7 @@ class Pursuit {
       if (fails_forked_only(found, failure.repeated)) return;
       if (failure.repeated.alike > 0) {
         failure.shrunk = shrink(
-            runner_, judge_, found.finding.signature, found.run, options_.shrink,
+            runner_, judge_, found.finding.signature, found.run, options_.shrink, others(),
             [&](size_t switches, uint64_t runs) { progress_.show_shrinking(switches, runs); });
         confirm(failure);
       } else {
@@ -217,12 +223,14 @@ class Pursuit {
       failure.run = failure.found.run;
       failure.schedule = failure.run.schedule;
       failure.shrunk.refusal = "the hunt was interrupted";
-      failure.story = told(failure.run, switches_of(failure.run), {});
+      failure.story = told(failure.run, switches_of(failure.run), {}, failure.shrunk.refusal);
       failure.command = command_for(failure);
       failure.unrecorded = failure.shrunk.refusal;
       report_.failures.push_back(std::move(failure));
     }
   }
+
+  Others others() const { return {options_.strategies, &looked_at_}; }
 
   std::string outside(const std::string& schedule) {
     return options_.outside ? options_.outside(schedule) : "";
@@ -284,7 +292,9 @@ class Pursuit {
     } else {
       chosen = switches_of(failure.run);
     }
-    failure.story = told(detailed(failure), chosen, without);
+    const bool is_timeout = failure.found.finding.kind == Finding::Kind::kTimeout;
+    failure.story =
+        told(detailed(failure), chosen, without, is_timeout ? failure.shrunk.refusal : kOtherwise);
     failure.command = command_for(failure);
   }
 
@@ -343,7 +353,7 @@ class Pursuit {
                              "does not under {}",
                              path_, failing, kOthers, passing));
     }
-    failure.story = told(detailed(failure), {}, {});
+    failure.story = told(detailed(failure), {}, {}, kOtherwise);
     failure.command = command_for(failure);
     report_.failures.push_back(std::move(failure));
   }
@@ -383,7 +393,8 @@ class Pursuit {
       failure.shrunk.before = schedule.switches.size();
       failure.shrunk.run = run;
     } else {
-      failure.shrunk = shrink(runner_, judge_, finding->signature, run, options_.shrink);
+      looked_at_ = runner_.one(kLookingSchedule);
+      failure.shrunk = shrink(runner_, judge_, finding->signature, run, options_.shrink, others());
     }
     explain(failure);
     report_.failures.push_back(std::move(failure));

@@ -128,6 +128,27 @@ std::string without_arguments(std::string name) {
   return name;
 }
 
+// "std::thread& std::vector<std::thread, ...>::emplace_back<void (&)()>": without what it returns
+// and what its templates are made with: "std::vector<...>::emplace_back".
+std::string without_templates(const std::string& name) {
+  std::string text;
+  int depth = 0;
+  for (size_t i = 0; i < name.size(); i++) {
+    const char c = name[i];
+    const bool is_operator = text.ends_with("operator") || text.ends_with("operator<") ||
+                             text.ends_with("operator>") || text.ends_with("operator-");
+    if (c == '<' && !is_operator && depth++ == 0) text += "<...";
+    if (c == '>' && !is_operator && depth > 0) depth--;
+    else if (c == ' ' && depth == 0 && !text.ends_with("operator") && !text.ends_with(",")) {
+      text.clear();
+      continue;
+    }
+    if (depth == 0) text += c;
+  }
+  if (text.ends_with("<...>")) text.resize(text.size() - 5);
+  return text.empty() ? name : text;
+}
+
 // By its demangled name, which may begin with what it returns: "void std::__invoke_impl<...>(...)".
 bool is_of_library(const std::string& function) {
   const std::string start = function.substr(0, function.find_first_of("<("));
@@ -206,7 +227,8 @@ void Places::choose(ToldPlace& told, const std::vector<uint64_t>& addresses) {
   const auto caller = std::ranges::find_if(told.frames.begin(), own + 1, [&](const Frame& frame) {
     return frame.module == told.shown.module;
   });
-  if (inner.module == told.shown.module) told.through = without_arguments(inner.function);
+  if (inner.module == told.shown.module)
+    told.through = without_templates(without_arguments(inner.function));
   if (caller == told.frames.begin()) return;  // a header's code, in the program's own file
   const auto index = static_cast<size_t>(caller - told.frames.begin());
   const Callee callee = calls_.called_before(addresses[index] + 1);
@@ -256,9 +278,12 @@ ToldPlace Places::at_switch(size_t index) {
   if (told.is_own || !told.has_callers) return told;
   const LoggedSwitch& stop = log_.switches[index];
   told.is_new = stop.at.task != 0 && stop.at.events == 0;
-  told.is_over = std::ranges::any_of(log_.switches, [&](const LoggedSwitch& other) {
-    return other.reason == "end" && other.place.address == stop.place.address;
-  });
+  // Such a thread stands in the runtime's function that calls its own, behind that call.
+  const bool is_runtimes = base_name(told.shown.module) == "libweir.so";
+  told.is_over = (stop.at.task != 0 && !told.is_new && is_runtimes) ||
+                 std::ranges::any_of(log_.switches, [&](const LoggedSwitch& other) {
+                   return other.reason == "end" && other.place.address == stop.place.address;
+                 });
   return told;
 }
 

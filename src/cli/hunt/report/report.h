@@ -59,7 +59,8 @@ std::string failure_text(const ReportedFailure& failure, bool has_colours);
 // The last line of a search: "no failure in 2000 schedules (12 s, 161 a second)".
 std::string summary_text(const Report& report);
 
-// For HTML and XML alike; control characters, which XML cannot hold, become spaces.
+// For HTML and XML alike; control characters, which XML cannot hold, become spaces, and what is no
+// UTF-8 becomes U+FFFD.
 std::string escaped(const std::string& text);
 
 std::string json_text(const std::vector<Report>& reports);

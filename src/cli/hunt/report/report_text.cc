@@ -89,19 +89,44 @@ std::string heap_coverage(const Report& report) {
       report.guarded, report.guarded + report.marked);
 }
 
+// Nobody has said what the output is to be.
+std::string outputs_words(const Report& report) {
+  const uint64_t others = report.state.other_outputs;
+  if (others == 0 || !report.failures.empty()) return "";
+  return fmt::format(
+      "\n  in {} runs standard output was not the default schedule's: --compare-output takes "
+      "that for a failure, --oracle lets a command judge",
+      others);
+}
+
+// "T1, T3 to T20"; by rising number.
+std::string names_of(const std::vector<uint32_t>& threads) {
+  constexpr size_t kLeast = 3;  // that are worth a "to"
+  std::string text;
+  for (size_t i = 0, end; i < threads.size(); i = end) {
+    for (end = i + 1; end < threads.size() && threads[end] == threads[end - 1] + 1;) end++;
+    const bool is_range = end - i >= kLeast;
+    if (!is_range) end = i + 1;
+    text += fmt::format("{}T{}", text.empty() ? "" : ", ", threads[i]);
+    if (is_range) text += fmt::format(" to T{}", threads[end - 1]);
+  }
+  return text;
+}
+
 // Which was made where, those of one kind together; the main thread needs no word.
 std::string tasks_text(const Story& story) {
-  std::vector<std::pair<std::string, std::string>> kinds;  // threads, and what is said of them
+  // Threads by number, and what is said of them.
+  std::vector<std::pair<std::vector<uint32_t>, std::string>> kinds;
   for (const ToldTask& one : story.tasks) {
     if (!one.has_maker) continue;
     const std::string said =
         fmt::format("{}, {}", one.name.empty() ? "" : " (" + one.name + ")", maker_words(one));
-    const auto known = std::ranges::find(kinds, said, &std::pair<std::string, std::string>::second);
-    if (known == kinds.end()) kinds.emplace_back(fmt::format("T{}", one.number), said);
-    else known->first += fmt::format(", T{}", one.number);
+    const auto known = std::ranges::find_if(kinds, [&](auto& kind) { return kind.second == said; });
+    if (known == kinds.end()) kinds.emplace_back(std::vector{one.number}, said);
+    else known->first.push_back(one.number);
   }
   std::string text;
-  for (const auto& [threads, said] : kinds) text += "\n    " + threads + said;
+  for (const auto& [threads, said] : kinds) text += "\n    " + names_of(threads) + said;
   return text.empty() ? "" : "\n  threads:" + text;
 }
 
@@ -250,7 +275,8 @@ std::string summary_text(const Report& report) {
                                        "have ended otherwise: --timeout gives more time",
                                        state.given_up, state.given_up == 1 ? "was" : "were")
                          : "") +
-         heap_coverage(report) + report.unseen + (report.way.empty() ? "" : "\n  " + report.way);
+         outputs_words(report) + heap_coverage(report) + report.unseen +
+         (report.way.empty() ? "" : "\n  " + report.way);
 }
 
 }  // namespace weir::cli::hunt

@@ -42,9 +42,42 @@ TEST(FailureText, SaysWhereTheRecordingIsOrWhyThereIsNone) {
   EXPECT_EQ(text.find("disk"), std::string::npos);
 }
 
+TEST(FailureText, ThreadsInARowAreToldByTheFirstAndTheLast) {
+  ReportedFailure one = failure(1, 2);
+  for (const uint32_t number : {1, 2, 5, 6, 7, 8, 10}) {
+    ToldTask task;
+    task.number = number;
+    task.name = "work";
+    task.has_maker = true;
+    task.maker = "the main thread";
+    one.story.tasks.push_back(task);
+  }
+  EXPECT_NE(failure_text(one, false).find("T1, T2, T5 to T8, T10 (work), made by the main thread"),
+            std::string::npos);
+}
+
 TEST(Quoted, AShellReadsTheWordsBack) {
   EXPECT_EQ(quoted({"./a", "--x=1", "two words", "it's", ""}),
             "./a --x=1 'two words' 'it'\\''s' ''");
+}
+
+TEST(Escaped, HasOnlyWhatXmlCanHold) {
+  EXPECT_EQ(escaped("a<b> & \"c\"\x1b\n"), "a&lt;b&gt; &amp; &quot;c&quot; \n");
+  EXPECT_EQ(escaped("\u00fc \u20ac \U0001f600"), "\u00fc \u20ac \U0001f600");
+  EXPECT_EQ(escaped("\xff|\xc0\x80|\xe2\x82|\xed\xa0\x80"),
+            "\ufffd|\ufffd\ufffd|\ufffd\ufffd|\ufffd\ufffd\ufffd");
+  EXPECT_EQ(escaped("\xe2\x82"), "\ufffd\ufffd");
+}
+
+TEST(SummaryText, SaysThatOutputsDifferedIfNothingWasFound) {
+  Report report;
+  report.state.runs = 30;
+  EXPECT_EQ(summary_text(report).find("--compare-output"), std::string::npos);
+  report.state.other_outputs = 7;
+  EXPECT_NE(summary_text(report).find("in 7 runs standard output was not the default schedule's"),
+            std::string::npos);
+  report.failures.push_back(failure(1, 2));
+  EXPECT_EQ(summary_text(report).find("--compare-output"), std::string::npos);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "cli/hunt/report/conflicts.h"
 #include "cli/hunt/run/heap_words.h"
@@ -51,12 +52,14 @@ std::vector<Place> calls_of(const HeapMisuse& heap) {
 
 class Telling {
  public:
-  Telling(const Outcome& failing, const Switches& list, const std::vector<Outcome>& without)
+  Telling(const Outcome& failing, const Switches& list, const std::vector<Outcome>& without,
+          const std::string& why_no_detail)
       : log_(failing.log),
         heap_(heap_misuse_in(failing.words)),
         places_(failing.log, calls_of(heap_)),
         list_(list),
-        without_(without) {}
+        without_(without),
+        why_no_detail_(why_no_detail) {}
 
   Story tell() {
     tell_switches();
@@ -184,10 +187,20 @@ class Telling {
     }
   }
 
+  // "freed by thread T2" becomes "freed by thread T2 (worker)".
+  std::string with_name(std::string title) {
+    constexpr std::string_view kThread = "thread T";
+    const size_t at = title.rfind(kThread);
+    if (at == std::string::npos) return title;
+    const std::string number = title.substr(at + kThread.size());
+    if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) return title;
+    return title.substr(0, at) + name(static_cast<uint32_t>(std::stoul(number)));
+  }
+
   void tell_heap() {
     for (const HeapMisuse::Stack& stack : heap_.stacks) {
       ToldStack told;
-      told.title = stack.title;
+      told.title = with_name(stack.title);
       for (const Place& call : stack.calls)
         for (const Frame& frame : places_.at(call, nullptr).frames) told.calls.push_back(frame);
       Frames& calls = told.calls;
@@ -214,9 +227,7 @@ class Telling {
   void note_what_lacks() {
     if (story_.switches.empty() && story_.waits.empty()) return;
     if (!log_.has_detail())
-      story_.notes.push_back(
-          "callers and accesses are not known: the run that was to tell them "
-          "came out otherwise");
+      story_.notes.push_back("callers and accesses are not known: " + why_no_detail_);
     else if (!log_.has_all_touches)
       story_.notes.push_back("accesses are known of the first part of the run only");
     if (log_.has_detail() && !places_.has_lines())
@@ -228,6 +239,7 @@ class Telling {
   Places places_;
   const Switches& list_;
   const std::vector<Outcome>& without_;
+  const std::string why_no_detail_;
   std::set<uint32_t> numbers_;
   Story story_;
 };
@@ -254,8 +266,9 @@ std::vector<const ToldSwitch*> Story::chosen() const {
   return all;
 }
 
-Story told(const Outcome& failing, const Switches& list, const std::vector<Outcome>& without) {
-  return Telling(failing, list, without).tell();
+Story told(const Outcome& failing, const Switches& list, const std::vector<Outcome>& without,
+           const std::string& why_no_detail) {
+  return Telling(failing, list, without, why_no_detail).tell();
 }
 
 }  // namespace weir::cli::hunt

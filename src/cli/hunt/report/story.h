@@ -75,8 +75,9 @@ struct Story {
 };
 
 // `failing`: a run under a list. `without[i]`: the run without its chosen switch number i, in the
-// order of the list, as far as there are any.
-Story told(const Outcome& failing, const Switches& list, const std::vector<Outcome>& without);
+// order of the list, as far as there are any. `why_no_detail`: why its log may have no detail.
+Story told(const Outcome& failing, const Switches& list, const std::vector<Outcome>& without,
+           const std::string& why_no_detail);
 
 // The innermost in a source of the program's; else the innermost.
 Frame shown_of(const Frames& frames);

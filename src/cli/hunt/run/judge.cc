@@ -210,15 +210,18 @@ std::optional<Finding> Judge::failure(const Outcome& run) const {
   return race_of(run);
 }
 
-const std::string* Judge::usual() const {
-  for (const auto& [output, count] : outputs_) {
-    if (counted_ >= kRunsToCompare && count * 2 > counted_) return &output;
-  }
-  return nullptr;
+const std::string* Judge::usual(bool& is_most) const {
+  is_most = true;
+  if (!options_.compares_output || counted_ < kRunsToCompare) return nullptr;
+  for (const auto& [output, count] : outputs_)
+    if (count * 2 > counted_) return &output;
+  is_most = false;
+  return &*first_;
 }
 
 std::optional<Finding> Judge::other_output_now(const Outcome& run) const {
-  const std::string* const most = options_.compares_output ? usual() : nullptr;
+  bool is_most = true;
+  const std::string* const most = usual(is_most);
   if (!most || *most == run.out) return std::nullopt;
   size_t line = 1, at = 0;
   while (at < most->size() && at < run.out.size() && (*most)[at] == run.out[at])
@@ -226,13 +229,15 @@ std::optional<Finding> Judge::other_output_now(const Outcome& run) const {
   const size_t start = at == 0 ? 0 : run.out.rfind('\n', at - 1) + 1;
   std::string said = run.out.substr(start, run.out.find('\n', start) - start);
   return finding(Kind::kOutput,
-                 fmt::format("other output than most runs have, from line {} on", line), said,
-                 "differs");
+                 fmt::format("other output than {}, from line {} on",
+                             is_most ? "most runs have" : "the default schedule has", line),
+                 said, "differs");
 }
 
 std::optional<Finding> Judge::other_output(const Outcome& run) {
   if (!options_.compares_output) return std::nullopt;
   std::optional<Finding> found = other_output_now(run);
+  if (!first_) first_ = run.out;
   outputs_[run.out]++;
   counted_++;
   return found;

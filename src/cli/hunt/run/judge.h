@@ -44,7 +44,7 @@ class Judge {
   // Whether this run failed by itself: by its end, what it said, or the oracle.
   std::optional<Finding> failure(const Outcome& run) const;
   // --compare-output: counts what a run that did not fail wrote. Returns a finding if most of the
-  // earlier runs wrote something else.
+  // earlier runs wrote something else; or the first run, if no output is that of most.
   std::optional<Finding> other_output(const Outcome& run);
   // The same without counting: for a run that is repeated.
   std::optional<Finding> other_output_now(const Outcome& run) const;
@@ -55,10 +55,12 @@ class Judge {
   bool fails_so(const Outcome& run, const std::string& signature) const;
 
  private:
-  const std::string* usual() const;  // null: not known yet
+  // What a run is to write; null: not known yet. `is_most`: most runs did; else the first one.
+  const std::string* usual(bool& is_most) const;
 
   const JudgeOptions options_;
   std::map<std::string, uint64_t> outputs_;
+  std::optional<std::string> first_;  // output
   uint64_t counted_ = 0;
 };
 

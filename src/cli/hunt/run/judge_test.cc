@@ -91,6 +91,23 @@ TEST(Judge, OutputThatMostRunsDoNotHave) {
   EXPECT_FALSE(judge.judge_again(usual));
 }
 
+TEST(Judge, IfNoOutputIsThatOfMostRunsItIsTheFirstOnes) {
+  JudgeOptions options;
+  options.compares_output = true;
+  Judge judge(options);
+  Outcome first = exits(0), other = exits(0), third = exits(0);
+  first.out = "1\n";
+  other.out = "2\n";
+  third.out = "3\n";
+  for (int i = 0; i < 4; i++) {
+    for (const Outcome* run : {&first, &other, &third}) EXPECT_FALSE(judge.judge(*run));
+  }
+  EXPECT_FALSE(judge.judge_again(first));
+  const auto found = judge.judge(other);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->what, "other output than the default schedule has, from line 1 on");
+}
+
 TEST(Judge, AnOracleReadsTheOutputAndDecides) {
   JudgeOptions options;
   options.oracle = "test \"$(cat)\" = right && test \"$WEIR_HUNT_STATUS\" = 4";

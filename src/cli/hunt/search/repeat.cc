@@ -4,13 +4,22 @@
 
 #include <algorithm>
 
+#include "cli/hunt/report/places.h"
+#include "cli/hunt/report/story.h"
+
 namespace weir::cli::hunt {
 namespace {
 
-std::string place_of(const LoggedSwitch& one) {
-  const std::string where = one.place.module.empty()
-                                ? fmt::format("{:#x}", one.place.address)
-                                : fmt::format("{}+{:#x}", one.place.module, one.place.offset);
+// By the program's source line, as far as it is known; of the runtime's code without its caller
+// there is nothing to be told.
+std::string place_of(const Outcome& run, size_t index) {
+  const LoggedSwitch& one = run.log.switches[index];
+  const ToldPlace told = Places(run.log).at_switch(index);
+  std::string where;
+  if (told.is_own) where = place_words(told);
+  else if (one.place.module.ends_with("/libweir.so")) where = "in a call";
+  else if (one.place.module.empty()) where = fmt::format("{:#x}", one.place.address);
+  else where = fmt::format("{}+{:#x}", one.place.module, one.place.offset);
   return fmt::format("{} ({}, {})", one.at.text(), one.reason, where);
 }
 
@@ -27,8 +36,8 @@ std::string difference(const Outcome& a, const Outcome& b) {
     const LoggedSwitch &one = a.log.switches[i], &other = b.log.switches[i];
     if (one.at != other.at || one.reason != other.reason ||
         one.place.offset != other.place.offset || one.place.module != other.place.module) {
-      return fmt::format("switch {}: {} the first time, {} now", i + 1, place_of(one),
-                         place_of(other));
+      return fmt::format("switch {}: {} the first time, {} now", i + 1, place_of(a, i),
+                         place_of(b, i));
     }
   }
   if (a.log.switches.size() != b.log.switches.size()) {

@@ -35,6 +35,7 @@ void Search::take(SearchState& state, const Strategies::Proposal& proposal, Outc
   std::optional<Finding> finding = judge_.judge(run);
   if (!strategy.empty()) strategies_.learn(proposal, run, fresh, finding.has_value());
   if (!finding) {
+    state.other_outputs += state.default_output && *state.default_output != run.out;
     state.passing = std::move(run);
     state.has_passing = true;
     return;

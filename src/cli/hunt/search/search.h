@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,10 @@ struct SearchState {
   uint64_t runs = 0, failing = 0, behaviours = 0;
   uint64_t given_up = 0;  // of these runs: they were still computing when their time was over
   double seconds = 0;
+  // If standard output decides nothing: the default schedule's, and how many runs that did not fail
+  // wrote something else.
+  std::optional<std::string> default_output;
+  uint64_t other_outputs = 0;
   std::vector<Found> found;  // one for each signature
   // Where most of the runs failed: the failure is no matter of schedule.
   Outcome passing;  // the last run that did not fail

@@ -15,8 +15,14 @@ using Clock = std::chrono::steady_clock;
 class Shrinking {
  public:
   Shrinking(Runner& runner, const Judge& judge, const std::string& signature,
-            const ShrinkOptions& options, const std::function<void(size_t, uint64_t)>& watch)
-      : runner_(runner), judge_(judge), signature_(signature), options_(options), watch_(watch) {}
+            const ShrinkOptions& options, const Others& others,
+            const std::function<void(size_t, uint64_t)>& watch)
+      : runner_(runner),
+        judge_(judge),
+        signature_(signature),
+        options_(options),
+        others_(others),
+        watch_(watch) {}
 
   Shrunk of(const Outcome& failing) {
     if (failing.log.list.empty()) {
@@ -30,7 +36,11 @@ class Shrinking {
       shrunk_.refusal = "its switches, listed, do not make it fail alike";
       return std::move(shrunk_);
     }
-    drop();
+    drop(kCoarse);
+    replace_by_others("directed", kFew, 6);
+    replace_by_others("sweep", kFew, 6);
+    drop(SIZE_MAX);
+    replace_by_others("directed", 1, 10);
     if (shrunk_.switches.size() > 1) replace_by_one();
     for (size_t i = 0; i < shrunk_.switches.size() && !is_spent(); i++) move_later(i);
     drop_each();  // a switch that has moved may make another needless
@@ -39,9 +49,23 @@ class Shrinking {
   }
 
  private:
-  bool is_spent() const {
-    return shrunk_.runs >= options_.runs ||
-           std::chrono::duration<double>(Clock::now() - start_).count() > options_.seconds;
+  static constexpr size_t kCoarse = 8;  // parts of a list, before other schedules are tried
+  static constexpr size_t kFew = 4;     // switches
+
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  bool is_spent() const { return shrunk_.runs >= options_.runs || seconds() > options_.seconds; }
+
+  // Switches that were not made do not matter.
+  void take(Switches switches, Outcome run) {
+    if (run.log.not_followed > 0 && !run.log.list.empty()) {
+      Switches made = parsed_schedule(run.log.list).switches;
+      if (made.size() < switches.size()) {
+        switches = std::move(made);
+        run.schedule = listed(switches, keys_).text();
+      }
+    }
+    shrunk_.switches = std::move(switches);
+    shrunk_.run = std::move(run);
   }
 
   // Which of the candidates fails alike, the first of them; its run is the result from now on. As
@@ -58,8 +82,7 @@ class Shrinking {
       for (size_t i = 0; i < runs.size(); i++) {
         if (!judge_.fails_so(runs[i], signature_)) continue;
         if (must_follow && runs[i].log.not_followed > 0) continue;
-        shrunk_.switches = candidates[start + i];
-        shrunk_.run = std::move(runs[i]);
+        take(candidates[start + i], std::move(runs[i]));
         if (watch_) watch_(shrunk_.switches.size(), shrunk_.runs);
         return start + i;
       }
@@ -68,11 +91,51 @@ class Shrinking {
     return std::nullopt;
   }
 
-  // ddmin: parts alone, then the rest without a part; smaller parts where neither fails.
-  void drop() {
+  // Schedules of a strategy that makes few switches, for that part of the budget, until no more
+  // than `enough` are left.
+  void replace_by_others(const char* strategy, size_t enough, unsigned part) {
+    if (!others_.first || shrunk_.switches.size() <= enough) return;
+    StrategyOptions chosen = others_.strategies;
+    chosen.strategy = strategy;
+    Strategies few(chosen, *others_.first);
+    if (few.arms().empty()) return;
+    const uint64_t most_runs = shrunk_.runs + options_.runs / part;
+    const double most_seconds = seconds() + options_.seconds / part;
+    while (shrunk_.switches.size() > enough && shrunk_.runs < most_runs &&
+           seconds() < most_seconds && !is_spent()) {
+      std::vector<Strategies::Proposal> proposals;
+      std::vector<std::string> texts;
+      while (texts.size() < runner_.slots() && !few.is_exhausted()) {
+        proposals.push_back(few.next());
+        texts.push_back(proposals.back().schedule);
+      }
+      if (texts.empty()) return;
+      std::vector<Outcome> runs = runner_.all(texts);
+      shrunk_.runs += runs.size();
+      for (size_t i = 0; i < runs.size(); i++) {
+        const bool fails = judge_.fails_so(runs[i], signature_);
+        few.learn(proposals[i], runs[i], 0, fails);
+        if (fails) take_if_fewer(runs[i]);
+      }
+      if (watch_) watch_(shrunk_.switches.size(), shrunk_.runs);
+    }
+  }
+
+  // The run's own list has to fail, too: what is handed over is that list.
+  void take_if_fewer(const Outcome& run) {
+    if (run.log.list.empty()) return;
+    const Schedule made = parsed_schedule(run.log.list);
+    if (made.switches.size() >= shrunk_.switches.size()) return;
+    const Schedule before = std::exchange(keys_, made);
+    if (!first_failing({made.switches}, true)) keys_ = before;
+  }
+
+  // ddmin: parts alone, then the rest without a part; smaller parts where neither fails, up to so
+  // many of them.
+  void drop(size_t most_parts) {
     if (!shrunk_.switches.empty() && first_failing({Switches{}})) return;
     size_t parts = 2;
-    while (shrunk_.switches.size() >= 2 && !is_spent()) {
+    while (shrunk_.switches.size() >= 2 && parts <= most_parts && !is_spent()) {
       const Switches now = shrunk_.switches;
       parts = std::min(parts, now.size());
       std::vector<Switches> alone, without;
@@ -156,6 +219,7 @@ class Shrinking {
   const Judge& judge_;
   const std::string signature_;
   const ShrinkOptions options_;
+  const Others others_;
   const std::function<void(size_t, uint64_t)> watch_;
   const Clock::time_point start_ = Clock::now();
   Schedule keys_;
@@ -165,9 +229,9 @@ class Shrinking {
 }  // namespace
 
 Shrunk shrink(Runner& runner, const Judge& judge, const std::string& signature,
-              const Outcome& failing, const ShrinkOptions& options,
+              const Outcome& failing, const ShrinkOptions& options, const Others& others,
               const std::function<void(size_t switches, uint64_t runs)>& watch) {
-  return Shrinking(runner, judge, signature, options, watch).of(failing);
+  return Shrinking(runner, judge, signature, options, others, watch).of(failing);
 }
 
 }  // namespace weir::cli::hunt

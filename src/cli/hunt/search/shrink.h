@@ -2,6 +2,10 @@
 // Hildebrandt, TSE 2002), over the switches that are not the default schedule's. Then each switch
 // moves as late as it may, since a task is best shown right before what it should have done in
 // time.
+//
+// A random walk's switches often only make up for each other's effects: each is needed, and none
+// matters. If many are left, other schedules are tried that have few to begin with: those of the
+// strategies directed and sweep. One that fails alike takes the place of the list.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +14,7 @@
 
 #include "cli/hunt/run/judge.h"
 #include "cli/hunt/run/runner.h"
+#include "cli/hunt/search/strategies.h"
 
 namespace weir::cli::hunt {
 
@@ -27,9 +32,15 @@ struct Shrunk {
   std::string refusal;   // why there is nothing to be shrunk; empty: there was
 };
 
+// What other schedules are made from.
+struct Others {
+  StrategyOptions strategies;
+  const Outcome* first = nullptr;  // as for Strategies; null: no others are tried
+};
+
 // `failing`: a run that fails by `signature`.
 Shrunk shrink(Runner& runner, const Judge& judge, const std::string& signature,
-              const Outcome& failing, const ShrinkOptions& options,
+              const Outcome& failing, const ShrinkOptions& options, const Others& others = {},
               const std::function<void(size_t switches, uint64_t runs)>& watch = {});
 
 }  // namespace weir::cli::hunt
