@@ -31,6 +31,8 @@ struct Track {
   bool is_at_step = false;       // it stands before an instruction, not in an event
   uint64_t in_row = 0;           // steps since another task had the turn, or should have
   uint64_t forced = 0;           // times that it should have
+  uint64_t row_event = 0;        // the event behind which these steps began
+  uint32_t doublings = 0;        // of what it may make in a row, since it only computes
   SpinWatch spin;
 };
 
@@ -62,6 +64,36 @@ struct Run {
   Track tracks[kMaxTasks];
 };
 extern Run g_run;
+
+// Fairness: how many steps a task may make in a row while others could go on.
+inline void begin_row(Track& track) {
+  track.in_row = 0;
+  track.row_event = track.event;
+}
+
+// Few events in many steps in a row: it is no loop that asks for something under a lock.
+inline bool only_computes(const Track& track) {
+  constexpr uint64_t kMostEvents = 16;
+  return track.event - track.row_event <= kMostEvents;
+}
+
+// To go to another task costs as much as thousands of steps, so who only computes makes more and
+// more of them. Each time at another place of a loop, lest the task always holds the lock that
+// others wait for.
+inline uint64_t fair_limit(const Track& track) {
+  constexpr uint64_t kStride = 7, kPlaces = 64;
+  const uint64_t steps = g_run.schedule.fair << (only_computes(track) ? track.doublings : 0);
+  return steps + track.forced * kStride % kPlaces;
+}
+
+// Another should have had the turn.
+inline void note_forced(Track& track) {
+  constexpr uint32_t kMostDoublings = 5;
+  if (!only_computes(track)) track.doublings = 0;
+  else if (track.doublings < kMostDoublings) track.doublings++;
+  begin_row(track);
+  track.forced++;
+}
 
 // What the step limit counts: an event takes as long as many steps, and one with a change of the
 // turn as thousands.

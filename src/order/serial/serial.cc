@@ -49,12 +49,6 @@ constexpr uint64_t kLook = 500'000'000;
 
 Track& track_of(const Task& task) { return g_run.tracks[task.id]; }
 
-// Each time at another place of a loop, lest the task always holds the lock that others wait for.
-uint64_t fair_limit(const Track& track) {
-  constexpr uint64_t kStride = 7, kPlaces = 64;
-  return g_run.schedule.fair + track.forced * kStride % kPlaces;
-}
-
 Position position_of(const Task& task) {
   const Track& track = track_of(task);
   return {track.number, track.event, track.step};
@@ -105,7 +99,7 @@ TaskId choose(Shared& s, const Task& from, TaskId current, Reason reason, uint64
   if (chosen != current) {
     g_run.switches++;
     // Who has only slept for a moment, and is the next again, has starved the others meanwhile.
-    if (chosen != from.id) track_of(s.tasks[chosen]).in_row = 0;
+    if (chosen != from.id) begin_row(track_of(s.tasks[chosen]));
     track_of(s.tasks[chosen]).spin.restart();
   }
   // A strategy's stop at which nobody else is chosen leaves nothing behind: a list has it not.
@@ -226,6 +220,7 @@ void Serial::pass_turn(Task& task, TaskState next) {
   SpinGuard guard(s.order.lock);
   count_event(task);
   track_of(task).is_asked = track_of(task).is_at_step = false;
+  track_of(task).doublings = 0;
   if (next == TaskState::kFree) serial::stores::forget(task);
   task.order.state = next == TaskState::kServed ? TaskState::kArrived : next;
   s.order.turn = kNoTask;
@@ -361,11 +356,11 @@ void pass_point(Task& task, Reason reason, uint64_t rip) {
   const uint32_t postponed = track.spin.postponed();
   if (track.in_row >= fair_limit(track) && reason != Reason::kYields) {
     reason = Reason::kForced;
-    track.in_row = 0;
-    track.forced++;
+    note_forced(track);
     track.spin.hope();
     track.spin.restart();
   }
+  if (reason == Reason::kSpins || reason == Reason::kYields) track.doublings = 0;
   if (reason == Reason::kSpins && g_run.memory->step_limit) end_standstill();
   {
     SpinGuard guard(s.order.lock);

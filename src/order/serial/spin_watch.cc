@@ -69,6 +69,39 @@ uint64_t indirect_target(const Instruction& instruction, const Shape& shape, con
   return 0;
 }
 
+// What was decoded last, by address: a loop's few instructions are looked at again and again.
+class Decoded {
+ public:
+  // Null: no instruction.
+  const Decoded* at(uint64_t address) {
+    const auto* const code = reinterpret_cast<const uint8_t*>(address);
+    if (instruction.address == address && instruction.length > 0 &&
+        __builtin_memcmp(code, bytes_, instruction.length) == 0)
+      return this;
+    instruction.length = 0;
+    Instruction found;
+    if (!decode(address, found) || found.length > sizeof bytes_ ||
+        !read_shape(code, kMaxInstructionSize, shape))
+      return nullptr;
+    __builtin_memcpy(bytes_, code, found.length);
+    instruction = found;
+    return this;
+  }
+
+  Instruction instruction;
+  Shape shape;
+
+ private:
+  uint8_t bytes_[kMaxInstructionSize] = {};
+};
+
+// Guarded by: the turn, which the task that is looked at has.
+Decoded* decoded_at(uint64_t address) {
+  constexpr size_t kKept = 64;
+  constinit static Decoded kept[kKept];
+  return &kept[(address ^ address >> 6) % kKept];
+}
+
 }  // namespace
 
 bool SpinWatch::Words::add(uint64_t address, uint64_t size) {
@@ -139,13 +172,12 @@ void SpinWatch::start(const Frame& frame) {
 
 void SpinWatch::note_step(const Frame& frame) {
   steps_++;
-  Instruction instruction;
-  Shape shape;
-  if (!decode(frame.rip, instruction) || instruction.is_syscall ||
-      !read_shape(reinterpret_cast<const uint8_t*>(frame.rip), kMaxInstructionSize, shape)) {
+  const Decoded* const decoded = decoded_at(frame.rip)->at(frame.rip);
+  if (!decoded || decoded->instruction.is_syscall) {
     has_entered_ = true;
     return;
   }
+  const Instruction& instruction = decoded->instruction;
   Registers registers = registers_of(frame);
   const AccessList list = accesses_of(instruction, registers, sys::fs_base(), 0);
   bool is_known = !list.unknown_read && !list.unknown_write;
@@ -154,8 +186,8 @@ void SpinWatch::note_step(const Frame& frame) {
     if (access.read) is_known = read_.add(access.address, access.size);
     if (access.written && is_known) is_known = written_.add(access.address, access.size);
   }
-  has_entered_ =
-      !is_known || translate::is_quiet_text(indirect_target(instruction, shape, list, frame));
+  has_entered_ = !is_known || translate::is_quiet_text(
+                                  indirect_target(instruction, decoded->shape, list, frame));
 }
 
 void SpinWatch::note_event(const Frame& frame, EventKind kind) {
@@ -222,7 +254,8 @@ bool SpinWatch::has_come_back(const Frame& frame, uint64_t in_row, int32_t me) {
     start(frame);  // another has
   } else {
     is_on_ = false;
-    vain_ = moves_ = 0;
+    vain_ = moves_ = calls_ = 0;
+    patience_ = 1;
     waits_ = is_suspect_ = true;
     return true;
   }

@@ -26,8 +26,14 @@ class SpinWatch {
   void restart();
   // Another is to have the turn: a task that says so in a loop may be one that waits.
   void note_yield() { has_yielded_ = true; }
-  // Nothing has been found for very long: later it is to be looked for again.
-  void hope() { vain_ = vain_ > 3 ? vain_ - 3 : 0; }
+  // Nothing has been found for very long: later it is to be looked for again; if nothing is, after
+  // twice as many calls of this. A task that computes for long is stopped at few of its steps.
+  void hope() {
+    if (++calls_ < patience_) return;
+    calls_ = 0;
+    if (patience_ < kMaxPatience) patience_ *= 2;
+    vain_ = vain_ > 3 ? vain_ - 3 : 0;
+  }
 
   // Of a task that has made so many steps in a row.
   uint64_t steps_to_look(uint64_t in_row) const {
@@ -72,7 +78,7 @@ class SpinWatch {
 
  private:
   static constexpr uint32_t kMaxWords = 24, kMaxSteps = 64, kMaxVain = 12, kMaxPostponed = 10,
-                            kMaxLocks = 4, kMaxMoves = 8;
+                            kMaxLocks = 4, kMaxMoves = 8, kMaxPatience = 32;
 
   struct Word {
     uint64_t address = 0, value = 0;
@@ -97,6 +103,7 @@ class SpinWatch {
   bool is_on_ = false, waits_ = false, has_yielded_ = false, has_entered_ = false;
   bool is_suspect_ = false;  // it has waited, and nothing else has been seen of it since
   uint32_t vain_ = 0, postponed_ = 0, steps_ = 0;
+  uint32_t calls_ = 0, patience_ = 1;  // of hope()
   uint64_t next_look_ = 0;
   uint64_t state_[17] = {}, stack_ = 0, vectors_ = 0;
   struct Lock {
