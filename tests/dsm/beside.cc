@@ -1,7 +1,8 @@
 // What a program does beside its computation, on several nodes: it gives the library shared memory
 // as arguments, and calls of the kernel's in registers that are none, has timers whose handlers
-// access shared memory, forks, also by raw calls, executes others, and changes mappings. argv:
-// which of them. Ends with "beside: well" of node 0.
+// access shared memory, also while it is in malloc, runs out of memory of its own, forks, also by
+// raw calls, executes others, and changes mappings. argv: which of them. Ends with "beside: well"
+// of node 0.
 #include <linux/aio_abi.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -23,6 +24,7 @@
 #include <cerrno>
 #include <functional>
 #include <map>
+#include <new>
 #include <string>
 
 #include "weir/dsm.hpp"
@@ -179,6 +181,44 @@ void timers(void (*handler)(int)) {
   check(ticks > 10, "timers");
 }
 
+// A handler accesses memory that is not accessible while the program is in malloc: the library's
+// part of the fault must not need malloc's locks. Each node's word is written in each round.
+void on_timer_far(int) {
+  ticks = ticks + 1;
+  volatile long* const words = shared + kWords;
+  for (unsigned node = 0; node < nodes; node++) words[me * 1000 + 1] = words[node * 1000];
+}
+
+void mallocs() {
+  the_handler = on_timer_far;
+  signal(SIGALRM, [](int which) { in_handlers++, the_handler(which), in_handlers--; });
+  const itimerval time = {{0, 300}, {0, 300}};
+  setitimer(ITIMER_REAL, &time, nullptr);
+  for (long round = 0; round < 60; round++) {
+    for (size_t i = 0; i < 4000; i++) {
+      void* volatile made[4];
+      for (size_t k = 0; k < 4; k++) made[k] = malloc(2000 + (i * 37 + k) % 3000);
+      for (void* const one : made) free(one);
+    }
+    shared[kWords + me * 1000] = round;
+    barrier(4);
+    for (unsigned node = 0; node < nodes; node++)
+      check(shared[kWords + node * 1000] == round, "what others have written");
+    barrier(5);
+  }
+  setitimer(ITIMER_REAL, nullptr, nullptr);
+  do usleep(1000);
+  while (in_handlers > 0);
+  check(ticks > 0, "timers");
+  // Too little memory is the program's own matter, if it is the program that wants it.
+  bool is_thrown = false;
+  try {
+    volatile size_t size = size_t{1} << 50;
+    operator delete(operator new(size));
+  } catch (const std::bad_alloc&) { is_thrown = true; }
+  check(is_thrown, "bad_alloc");
+}
+
 // Runs in a process that is forked; its end.
 int status_of(const std::function<void()>& child) {
   fflush(stdout);
@@ -328,6 +368,7 @@ const std::map<std::string, void (*)()> kAll = {
     {"arguments", arguments},
     {"rubbish", rubbish},
     {"timers", [] { timers(on_timer); }},
+    {"mallocs", mallocs},
     {"timers-lock",
      [] {
        masks = false;

@@ -1,8 +1,9 @@
-// What libweir-dsm.so has beside its parts: its own operator new, which no other library sees. If
-// memory runs out, the job ends and says so. An exception would come out of a C function, out of
-// the handler of a fault, or on the server's thread. The usual operator delete frees the memory,
-// because both are malloc and free. And functions of libc's names that stand before libc's _exit:
-// nobody else would notice that all nodes end so at once.
+// What libweir-dsm.so has beside its parts: its own operator new, which no other library sees
+// (exports.map). Its memory is not malloc's (own_memory.h). If memory runs out, the job ends and
+// says so: an exception would come out of a C function, out of the handler of a fault, or on the
+// server's thread. What libstdc++ has allocated is freed as libstdc++ would. And functions of
+// libc's names that stand before libc's _exit: nobody else would notice that all nodes end so at
+// once.
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,20 +11,33 @@
 #include <new>
 
 #include "dsm/base/failure.h"
+#include "dsm/base/own_memory.h"
 
 namespace {
 
 void* allocate(size_t size) {
-  void* memory = malloc(size ? size : 1);
+  void* memory = weir::dsm::own_allocate(size);
   if (!memory) weir::dsm::fail("no memory: %zu bytes are wanted", size);
   return memory;
 }
 
+void release(void* memory) {
+  if (weir::dsm::is_own(memory)) weir::dsm::own_free(memory);
+  else free(memory);
+}
+
 }  // namespace
 
-#pragma GCC diagnostic ignored "-Wattributes"
-__attribute__((visibility("hidden"))) void* operator new(size_t size) { return allocate(size); }
-__attribute__((visibility("hidden"))) void* operator new[](size_t size) { return allocate(size); }
+void* operator new(size_t size) { return allocate(size); }
+void* operator new[](size_t size) { return allocate(size); }
+// For sorting, which does with less.
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return weir::dsm::own_allocate(size);
+}
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, size_t) noexcept { release(memory); }
+void operator delete[](void* memory, size_t) noexcept { release(memory); }
 
 extern "C" {
 #pragma GCC visibility push(default)

@@ -1,9 +1,10 @@
 // SIGSEGV. The handler runs on the stack of the thread that made the access, which is at an
 // instruction of the program (or of libc, on its behalf): the runtime itself never touches the
 // program's view. So the handler may lock, wait and allocate, except what the interrupted code
-// holds. libc's own allocator does not touch shared memory while it holds its locks. The signal is
-// not blocked meanwhile, and errno is kept. Other signals are, since their handlers might fault
-// themselves in the middle of it; but for those by which the library is asked or ended.
+// holds. That may be malloc's lock, as a handler of another signal may have interrupted malloc: the
+// library's memory is its own (own_memory.h). The signal is not blocked meanwhile, and errno is
+// kept. Other signals are, since their handlers might fault themselves in the middle of it; but for
+// those by which the library is asked or ended.
 #include <errno.h>
 #include <signal.h>
 #include <ucontext.h>

@@ -49,6 +49,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kIdlePeriod{100};
 constexpr int kUnsentMilliseconds = 1;
+constexpr NodeId kFewNodes = 8;
 
 // As many connections as a job may need.
 void raise_descriptor_limit() {
@@ -127,7 +128,9 @@ class Ucx final : public Transport {
   void serve(std::function<void(Message&&)> receive, std::function<void()> idle) override {
     receive_ = std::move(receive);
     idle_ = std::move(idle);
-    server_.reach_all(node_);
+    // A few replies' ways, too: what UCX allocates at the first use of one may have to wait for a
+    // thread that is in malloc.
+    server_.reach_all(node_, nodes_ <= kFewNodes ? 1 + options_.channels : 1);
     for (auto& channel : channels_) channel->reach_all(node_);
     thread_ = start_thread("weir-dsm server", [this] { run(); });
   }

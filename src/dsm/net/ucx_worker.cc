@@ -20,7 +20,13 @@
 #include <string.h>
 #include <ucs/debug/debug.h>
 
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
 #include "dsm/base/failure.h"
+#include "dsm/threads/thread.h"
 
 namespace weir::dsm {
 namespace {
@@ -53,6 +59,43 @@ void give_back_signals() {
   }
 }
 
+// What UCX keeps and later enlarges it allocates here: in a thread of its own, which has an arena
+// of malloc's of its own as long as it lives. In the program's arena, UCX on the server's thread
+// would wait for a thread that a handler of a signal has interrupted in malloc, and that waits for
+// a page.
+class Apart {
+ public:
+  void run(const std::function<void()>& what) {
+    std::unique_lock<std::mutex> held(mutex_);
+    if (!thread_.joinable()) thread_ = start_thread("weir-dsm ucx", [this] { serve(); });
+    changed_.wait(held, [&] { return !what_; });
+    what_ = &what;
+    changed_.notify_all();
+    changed_.wait(held, [&] { return what_ != &what; });
+  }
+
+ private:
+  [[noreturn]] void serve() {
+    std::unique_lock<std::mutex> held(mutex_);
+    while (true) {
+      changed_.wait(held, [&] { return what_ != nullptr; });
+      (*what_)();
+      what_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  const std::function<void()>* what_ = nullptr;
+  std::thread thread_;
+};
+
+void apart(const std::function<void()>& what) {
+  static Apart* const thread = new Apart;  // it lives as long as the process
+  thread->run(what);
+}
+
 }  // namespace
 
 UcxContext::UcxContext(bool uses_dev_shm) {
@@ -74,7 +117,8 @@ UcxContext::UcxContext(bool uses_dev_shm) {
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
-  const ucs_status_t status = ucp_init(&params, config, &context_);
+  ucs_status_t status = UCS_OK;
+  apart([&] { status = ucp_init(&params, config, &context_); });
   ucp_config_release(config);
   check(status, "ucp_init");
 }
@@ -86,7 +130,9 @@ UcxWorker::UcxWorker(const UcxContext& context, std::function<void(Message&&)> r
   ucp_worker_params_t params{};
   params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  check(ucp_worker_create(context.get(), &params, &worker_), "ucp_worker_create");
+  ucs_status_t status = UCS_OK;
+  apart([&] { status = ucp_worker_create(context.get(), &params, &worker_); });
+  check(status, "ucp_worker_create");
   check(ucp_worker_get_efd(worker_, &descriptor_), "ucp_worker_get_efd");
   ucp_am_handler_param_t handler{};
   handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
@@ -128,10 +174,12 @@ ucp_ep_h UcxWorker::endpoint(NodeId node, unsigned worker) {
   return endpoint;
 }
 
-void UcxWorker::reach_all(NodeId me) {
-  for (NodeId node = 0; node < addresses_->size(); node++) {
-    if (node != me) endpoint(node, 0);
-  }
+void UcxWorker::reach_all(NodeId me, unsigned workers) {
+  apart([&] {
+    for (NodeId node = 0; node < addresses_->size(); node++) {
+      for (unsigned worker = 0; node != me && worker < workers; worker++) endpoint(node, worker);
+    }
+  });
 }
 
 void UcxWorker::send(NodeId node, unsigned worker, Message&& message) {

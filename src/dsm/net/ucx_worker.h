@@ -43,8 +43,8 @@ class UcxWorker {
 
   // Makes ways to all other nodes' servers. UCX attends to a network quickly only while a worker
   // has a way over it: without one, what arrives there was seen to be noticed a tenth of a second
-  // late.
-  void reach_all(NodeId me);
+  // late. `workers`: of each node, the first ones.
+  void reach_all(NodeId me, unsigned workers = 1);
   // Messages to one worker of one node arrive in order. What cannot leave at once waits here, and
   // leaves as progress() is called.
   void send(NodeId node, unsigned worker, Message&& message);
