@@ -15,7 +15,7 @@ set_tests_properties(serial.heap PROPERTIES TIMEOUT 600 LABELS "cli;serial")
 
 foreach(seed RANGE 2 5)  # a thread is cancelled inside the vDSO
   add_test(NAME serial.cancel_in_clock.${seed} COMMAND weir run --order serial --view direct
-    --schedule w2:random:seed=${seed},p=0.003 -- $<TARGET_FILE:serial_cancel_in_clock>)
+    --schedule w3:random:seed=${seed},p=0.003 -- $<TARGET_FILE:serial_cancel_in_clock>)
   set_tests_properties(serial.cancel_in_clock.${seed} PROPERTIES TIMEOUT 60 LABELS "cli;serial"
     PASS_REGULAR_EXPRESSION "all threads were unwound")
 endforeach()

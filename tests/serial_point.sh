@@ -20,9 +20,9 @@ fi
 if [ "${3:-}" = guarded ]; then
   export OPTIONS="${OPTIONS:-} --heap guard"
   "$here/run_point.sh" "$1" "$2" serial direct 1 || exit 1
-  SCHEDULE=w2:random:seed=1,p=0.0005 exec "$here/run_point.sh" "$1" "$2" serial direct 1
+  SCHEDULE=w3:random:seed=1,p=0.0005 exec "$here/run_point.sh" "$1" "$2" serial direct 1
 fi
 "$here/run_point.sh" "$1" "$2" serial direct 2 || exit 1
-for schedule in w2:random:seed=1,p=0.0005 w2:random:seed=2,p=0.003 w2:pct:seed=3,length=3000 w2:pb:seed=4,length=300; do
+for schedule in w3:random:seed=1,p=0.0005 w3:random:seed=2,p=0.003 w3:pct:seed=3,length=3000 w3:pb:seed=4,length=300; do
   SCHEDULE=$schedule "$here/run_point.sh" "$1" "$2" serial direct 2 || { echo "schedule: $schedule"; exit 1; }
 done

@@ -7,7 +7,7 @@
 
 // What the text of a schedule begins with, up to the first colon: another one where a step means
 // something else than it did.
-#define WEIR_SCHEDULE_VERSION "w2"
+#define WEIR_SCHEDULE_VERSION "w3"
 
 namespace weir {
 

@@ -40,12 +40,12 @@ double processor_seconds() {
 
 std::string schedule_of(size_t i, uint64_t length) {
   switch (i % 6) {
-    case 0: return "w2:default";
-    case 1: return fmt::format("w2:random:seed={},p=0.05", i);
-    case 2: return fmt::format("w2:pct:seed={},depth={},length={}", i, 2 + i % 4, length);
-    case 3: return fmt::format("w2:pos:seed={}", i);
-    case 4: return fmt::format("w2:pb:seed={},length={},points=all", i, length);
-    default: return fmt::format("w2:race:seed={},length={}", i, length);
+    case 0: return "w3:default";
+    case 1: return fmt::format("w3:random:seed={},p=0.05", i);
+    case 2: return fmt::format("w3:pct:seed={},depth={},length={}", i, 2 + i % 4, length);
+    case 3: return fmt::format("w3:pos:seed={}", i);
+    case 4: return fmt::format("w3:pb:seed={},length={},points=all", i, length);
+    default: return fmt::format("w3:race:seed={},length={}", i, length);
   }
 }
 
@@ -93,15 +93,15 @@ int main(int argc, char** argv) try {
   }
   const std::vector<std::string> words(argv + at, argv + argc);
   ProcessRunner runner(weir::cli::locate_program(words), options);
-  const Outcome first = runner.one("w2:default", Begin::kFromStart);
+  const Outcome first = runner.one("w3:default", Begin::kFromStart);
   if (rate) {
     double taken[2];
     for (const Begin begin : {Begin::kAnywhere, Begin::kFromStart}) {
-      for (int i = 0; i < 10 && begin == Begin::kAnywhere; i++) runner.one("w2:default", begin);
+      for (int i = 0; i < 10 && begin == Begin::kAnywhere; i++) runner.one("w3:default", begin);
       const double start = processor_seconds();
       const size_t some = begin == Begin::kAnywhere ? runs : std::min<size_t>(runs / 10 + 1, 20);
       for (size_t i = 0; i < some; i++)
-        runner.one(fmt::format("w2:random:seed={},p=0.02", i + 1), begin);
+        runner.one(fmt::format("w3:random:seed={},p=0.02", i + 1), begin);
       taken[begin == Begin::kFromStart] = (processor_seconds() - start) / static_cast<double>(some);
     }
     fmt::print("{}: {:.0f} schedules a second of a processor forked, {:.0f} from the start ({})\n",

@@ -25,7 +25,7 @@ eval "${command/weir /\"$weir\" }" >again 2>&1
 [ $? = 66 ] && grep -q deadlock again || fail "run again: $command: $(cat again)"
 schedule=$(sed -n "s/.*--schedule '\\?\\([^ ']*\\)'\\?.*/\\1/p" <<<"$command")
 ends 66 'deadlock of' "$weir" hunt --schedule "$schedule" -- ./wakes
-ends 0 'does not fail under this schedule' "$weir" hunt --schedule w2:default -- ./wakes
+ends 0 'does not fail under this schedule' "$weir" hunt --schedule w3:default -- ./wakes
 ends 7 'deadlock of' "$weir" hunt --runs 300 --exit-code 7 --shrink-time 0 -- ./wakes
 
 # --- not found
@@ -131,13 +131,13 @@ unsaid 'names theirs'
 
 # --- what cannot be hunted
 ends 0 'has one thread: nothing to schedule' "$weir" hunt -- true
-ends 125 'is no schedule' "$weir" hunt --schedule w2:best -- ./wakes
+ends 125 'is no schedule' "$weir" hunt --schedule w3:best -- ./wakes
 ends 125 'of version w9' "$weir" hunt --schedule w9:default -- ./wakes
-ends 66 'were not followed' "$weir" hunt --schedule w2:list:7.400.3\>9 --expect-status 3 -- ./wakes_right
+ends 66 'were not followed' "$weir" hunt --schedule w3:list:7.400.3\>9 --expect-status 3 -- ./wakes_right
 said 'the first is 7.400.3>9: there was no thread T7'
-ends 66 'thread T1 came to' "$weir" hunt --schedule w2:list:1.400.3\>0 --expect-status 3 -- ./wakes_right
-ends 0 'switches were not followed' "$weir" run --order serial --schedule w2:list:7.400.3\>9 -- ./wakes_right
-ends 0 '' "$weir" run --order serial --schedule w2:random:seed=3 -- ./wakes_right
+ends 66 'thread T1 came to' "$weir" hunt --schedule w3:list:1.400.3\>0 --expect-status 3 -- ./wakes_right
+ends 0 'switches were not followed' "$weir" run --order serial --schedule w3:list:7.400.3\>9 -- ./wakes_right
+ends 0 '' "$weir" run --order serial --schedule w3:random:seed=3 -- ./wakes_right
 unsaid 'not followed'
 
 # --- something from outside decides: the call is named

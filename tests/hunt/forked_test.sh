@@ -123,7 +123,7 @@ wait $hunt
 grep -q 'each run from the start: the process that was forked for each run has ended' stderr || fail "server killed: $(cat stderr)"
 
 # --- a run that hangs is ended, with all that it has started; so are all when the command is interrupted
-ends 66 'time' "$weir" hunt --schedule w2:default --timeout 1 -- ./hangs
+ends 66 'time' "$weir" hunt --schedule w3:default --timeout 1 -- ./hangs
 pgrep -f '^sleep 1234.5$' && fail "a child of a run goes on"
 cp slow left$$
 timeout 60 "$weir" hunt --runs 100000 --time 50 -- ./left$$ 2>stderr </dev/null &

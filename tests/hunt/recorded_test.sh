@@ -127,13 +127,13 @@ verified forked 5
 [ "$(cat out)" = $'child of word\nword: 1' ] || fail "output of a replay: $(cat out)"
 
 # --- weir record --schedule
-ends 1 'recorded in' "$weir" record -o given --schedule 'w2:list:1.0.2>2' -- ./lost_update
+ends 1 'recorded in' "$weir" record -o given --schedule 'w3:list:1.0.2>2' -- ./lost_update
 verified given 2
-ends 0 'no recording is kept' "$weir" record --keep-failing --schedule w2:default -- ./lost_update
-ends 1 'recorded in' "$weir" record --keep-failing --schedule 'w2:list:1.0.2>2' -- ./lost_update
-ends 125 'there is no such strategy' "$weir" record --schedule w2:best -- ./lost_update
+ends 0 'no recording is kept' "$weir" record --keep-failing --schedule w3:default -- ./lost_update
+ends 1 'recorded in' "$weir" record --keep-failing --schedule 'w3:list:1.0.2>2' -- ./lost_update
+ends 125 'there is no such strategy' "$weir" record --schedule w3:best -- ./lost_update
 ends 125 '--heap guard goes with --schedule' "$weir" record --heap guard -- ./lost_update
-ends 125 '' "$weir" record --view isolated --schedule w2:default -- ./lost_update
+ends 125 '' "$weir" record --view isolated --schedule w3:default -- ./lost_update
 ends 125 'recorded with order serial' "$weir" replay --check given
 
 # --- none is wanted, or none can be kept

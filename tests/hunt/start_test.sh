@@ -35,7 +35,7 @@ hunt late; check "behind a thread it says that it does nothing" \
 hunt pipe; check "what is opened behind it does not matter" \
   '[ $? = 66 ] && says "runs were forked at weir_hunt_start()"'
 hunt alone; check "a program without threads has nothing to schedule" '[ $? = 0 ] && says "has one thread"'
-"$weir" record --quiet -o kept --schedule w2:pct:seed=1 -- ./start once >said 2>&1 </dev/null
+"$weir" record --quiet -o kept --schedule w3:pct:seed=1 -- ./start once >said 2>&1 </dev/null
 "$weir" replay --verify kept >said 2>&1
 check "a recorded schedule that begins there is replayed" '[ $? = 0 ]'
 gcc -O1 -g -pthread -DWEIR_NO_ANNOTATIONS -I "$here/../../include" "$here/forked/called.c" -o start || exit 1

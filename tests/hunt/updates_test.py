@@ -64,7 +64,7 @@ class Test:
     def faults_alike(self, target, seeds):
         native = subprocess.run([target], capture_output=True, text=True, check=True).stdout
         for seed in range(seeds):
-            for schedule in (f"w2:random:seed={seed},p=0.9", f"w2:pos:seed={seed}"):
+            for schedule in (f"w3:random:seed={seed},p=0.9", f"w3:pos:seed={seed}"):
                 done = subprocess.run([self.weir, "run", "--order", "serial", "--schedule", schedule, "--", target],
                                       capture_output=True, text=True, timeout=120)
                 if done.stdout != native:

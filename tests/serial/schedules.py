@@ -34,9 +34,9 @@ def schedule(number, steps, is_long):
     """The number-th: all strategies take turns. Of long programs, those that need not look at each step."""
     length = max(steps, 16)
     often = (0.0005, 0.003, 0.02)[number // 7 % 3]
-    kinds = ["w2:default", f"w2:random:seed={number},p={often}", f"w2:pct:seed={number},depth={2 + number % 4},length={length}",
-             f"w2:pb:seed={number},bound={1 + number % 3},length={length}", f"w2:pos:seed={number}",
-             f"w2:race:seed={number},length={length}", f"w2:surw:seed={number},at=0x0"]
+    kinds = ["w3:default", f"w3:random:seed={number},p={often}", f"w3:pct:seed={number},depth={2 + number % 4},length={length}",
+             f"w3:pb:seed={number},bound={1 + number % 3},length={length}", f"w3:pos:seed={number}",
+             f"w3:race:seed={number},length={length}", f"w3:surw:seed={number},at=0x0"]
     return kinds[number % (4 if is_long else 7)]
 
 

@@ -1,4 +1,4 @@
-// A schedule as text: `w2:NAME[:key=value[,key=value...]][:SWITCHES]`. SWITCHES: `T.E.I>U`, and
+// A schedule as text: `w3:NAME[:key=value[,key=value...]][:SWITCHES]`. SWITCHES: `T.E.I>U`, and
 // with memory=tso delays `T.E.I~N`, joined by `+`. docs/internals/serial.md says what each part
 // means.
 #pragma once

@@ -64,17 +64,17 @@ std::string run(const std::string& text, uint32_t tasks, uint32_t steps,
   return run(schedule_of(text.c_str(), room), std::vector<uint64_t>(tasks, steps), touches);
 }
 
-TEST(Strategies, DefaultRunsEachToItsEnd) { EXPECT_EQ(run("w2:default", 3, 3), "000111222"); }
+TEST(Strategies, DefaultRunsEachToItsEnd) { EXPECT_EQ(run("w3:default", 3, 3), "000111222"); }
 
 TEST(Strategies, ListSwitchesWhereItSays) {
-  EXPECT_EQ(run("w2:list:0.0.1>2+2.0.2>1", 3, 3), "022111002");
+  EXPECT_EQ(run("w3:list:0.0.1>2+2.0.2>1", 3, 3), "022111002");
 }
 
 TEST(Strategies, ARandomWalkBeginsBehindItsList) {
   std::set<std::string> orders;
   for (int seed = 0; seed < 50; seed++) {
     const std::string order =
-        run("w2:random:seed=" + std::to_string(seed) + ",p=0.5:0.0.1>2+2.0.2>1", 3, 6);
+        run("w3:random:seed=" + std::to_string(seed) + ",p=0.5:0.0.1>2+2.0.2>1", 3, 6);
     EXPECT_EQ(order.substr(0, 4), "0221");
     orders.insert(order);
   }
@@ -82,13 +82,13 @@ TEST(Strategies, ARandomWalkBeginsBehindItsList) {
 }
 
 TEST(Strategies, ARandomWalkWhosePrefixDoesNotFitIsTheDefault) {
-  EXPECT_EQ(run("w2:random:seed=3,p=0.5:0.0.1>2+2.0.9>1", 3, 3), run("w2:list:0.0.1>2", 3, 3));
+  EXPECT_EQ(run("w3:random:seed=3,p=0.5:0.0.1>2+2.0.9>1", 3, 3), run("w3:list:0.0.1>2", 3, 3));
 }
 
 TEST(Strategies, ListCountsWhatIsNotFollowed) {
   std::vector<Switch> room;
-  EXPECT_EQ(run("w2:list:0.0.1>7+5.0.0>1", 2, 2), "0011");
-  EXPECT_EQ(strategy_for(schedule_of("w2:list:0.0.1>7", room)).not_followed(), 1u);
+  EXPECT_EQ(run("w3:list:0.0.1>7+5.0.0>1", 2, 2), "0011");
+  EXPECT_EQ(strategy_for(schedule_of("w3:list:0.0.1>7", room)).not_followed(), 1u);
 }
 
 TEST(Strategies, SameSeedSameRun) {
@@ -96,7 +96,7 @@ TEST(Strategies, SameSeedSameRun) {
     std::set<std::string> seen;
     for (int seed = 0; seed < 50; seed++) {
       const std::string text =
-          std::string("w2:") + name + ":length=20,seed=" + std::to_string(seed);
+          std::string("w3:") + name + ":length=20,seed=" + std::to_string(seed);
       const std::string once = run(text, 4, 5);
       EXPECT_EQ(once, run(text, 4, 5)) << text;
       EXPECT_EQ(once.size(), 20u) << text;
@@ -110,7 +110,7 @@ TEST(Strategies, SameSeedSameRun) {
 int lost_updates(const std::string& name, int seeds, const std::vector<Touch>& touches = {}) {
   int found = 0;
   for (int seed = 0; seed < seeds; seed++) {
-    const std::string order = run("w2:" + name + ",seed=" + std::to_string(seed), 2, 2, touches);
+    const std::string order = run("w3:" + name + ",seed=" + std::to_string(seed), 2, 2, touches);
     found += order != "0011" && order != "1100";
   }
   return found;
@@ -159,10 +159,10 @@ double chi_square(const std::string& keys, const std::vector<uint64_t>& steps, s
 // The orders of 2 and 3 steps are 10, those of 1, 2 and 3 are 60. The statistic's mean is one less
 // than the orders, and it is above 27.9, or 98.3, by chance once in a thousand times.
 TEST(Surw, EachOrderIsAsLikely) {
-  EXPECT_LT(chi_square("w2:surw:counts=2.3", {2, 3}, 10, 20'000), 27.9);
-  EXPECT_LT(chi_square("w2:surw:counts=1.2.3", {1, 2, 3}, 60, 60'000), 98.3);
+  EXPECT_LT(chi_square("w3:surw:counts=2.3", {2, 3}, 10, 20'000), 27.9);
+  EXPECT_LT(chi_square("w3:surw:counts=1.2.3", {1, 2, 3}, 60, 60'000), 98.3);
   // A walk that picks either with a half is not: 00111 comes with 1/4, 11100 with 1/8.
-  EXPECT_GT(chi_square("w2:random:p=1", {2, 3}, 10, 20'000), 1000.0);
+  EXPECT_GT(chi_square("w3:random:p=1", {2, 3}, 10, 20'000), 1000.0);
 }
 
 // Steps that do not count come between, more of them with one task; the orders of the others are 6.
@@ -176,12 +176,12 @@ TEST(Surw, WhatDoesNotCountChangesNothing) {
       if (touches[made[task]++].address == 64) kept += task;
     return kept;
   };
-  EXPECT_LT(chi_square("w2:surw:at=0x40,counts=2.2", {5, 8}, 6, 12'000, touches, counted), 20.5);
+  EXPECT_LT(chi_square("w3:surw:at=0x40,counts=2.2", {5, 8}, 6, 12'000, touches, counted), 20.5);
 }
 
 TEST(Surw, WrongCountsStillLetAllEnd) {
-  EXPECT_EQ(run("w2:surw:counts=1.900.1,seed=3", 3, 20).size(), 60u);
-  EXPECT_EQ(run("w2:surw:seed=3", 3, 20).size(), 60u);
+  EXPECT_EQ(run("w3:surw:counts=1.900.1,seed=3", 3, 20).size(), 60u);
+  EXPECT_EQ(run("w3:surw:seed=3", 3, 20).size(), 60u);
 }
 
 }  // namespace

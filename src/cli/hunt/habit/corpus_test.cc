@@ -33,7 +33,7 @@ class CorpusTest : public ::testing::Test {
   Strategies strategies() {
     StrategyOptions options;
     options.strategy = "random";
-    return Strategies(options, runner_.one("w2:default"));
+    return Strategies(options, runner_.one("w3:default"));
   }
   // A search that saw two behaviours, and found one failure.
   void keep_something() {
@@ -43,7 +43,7 @@ class CorpusTest : public ::testing::Test {
     behaviours.take_up(0xffff'ffff'ffff'ffff);
     Strategies all = strategies();
     all.take_up("random, 0.5", 0.75);
-    EXPECT_EQ(corpus.keep(behaviours, all, {{"w2:list:1.2.3>4", "exit 1 at queue.c:8: is full"}}),
+    EXPECT_EQ(corpus.keep(behaviours, all, {{"w3:list:1.2.3>4", "exit 1 at queue.c:8: is full"}}),
               "");
   }
 
@@ -64,7 +64,7 @@ TEST_F(CorpusTest, WhatWasKeptIsTakenUp) {
   EXPECT_EQ(corpus.searches(), 1u);
   EXPECT_TRUE(corpus.is_of_this_program());
   ASSERT_EQ(corpus.failures().size(), 1u);
-  EXPECT_EQ(corpus.failures()[0].schedule, "w2:list:1.2.3>4");
+  EXPECT_EQ(corpus.failures()[0].schedule, "w3:list:1.2.3>4");
   EXPECT_EQ(corpus.failures()[0].signature, "exit 1 at queue.c:8: is full");
   Behaviours behaviours;
   Strategies all = strategies();

@@ -1,5 +1,5 @@
-// The string that names a schedule of Order serial: "w2:pct:seed=7,depth=3", or
-// "w2:list:2.14.350>1+1.20.0>2", which names each switch. Whatever else a run of the same program
+// The string that names a schedule of Order serial: "w3:pct:seed=7,depth=3", or
+// "w3:list:2.14.350>1+1.20.0>2", which names each switch. Whatever else a run of the same program
 // with the same input does follows from it.
 #pragma once
 

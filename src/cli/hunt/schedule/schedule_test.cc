@@ -17,35 +17,35 @@ std::string refusal(const std::string& text) {
 
 TEST(Schedule, ReadsWhatItWrites) {
   for (const char* text :
-       {"w2:default", "w2:pct:seed=7,depth=3,length=1000", "w2:random:seed=1,p=0.01", "w2:list",
-        "w2:list:2.14.350>1", "w2:list:2.14.350>1+1.20.0>2", "w2:list:fair=500,points=all:1.2.3>4",
-        "w2:list:memory=tso:1.2.3>4+0.1.0~40", "w2:surw:at=0x40,counts=1.2"}) {
+       {"w3:default", "w3:pct:seed=7,depth=3,length=1000", "w3:random:seed=1,p=0.01", "w3:list",
+        "w3:list:2.14.350>1", "w3:list:2.14.350>1+1.20.0>2", "w3:list:fair=500,points=all:1.2.3>4",
+        "w3:list:memory=tso:1.2.3>4+0.1.0~40", "w3:surw:at=0x40,counts=1.2"}) {
     EXPECT_EQ(parsed_schedule(text).text(), text);
   }
-  const Schedule schedule = parsed_schedule("w2:list:2.14.350>1+1.20.0>2");
+  const Schedule schedule = parsed_schedule("w3:list:2.14.350>1+1.20.0>2");
   EXPECT_EQ(schedule.switches.front(), (Switch{2, 14, 350, 1}));
   EXPECT_EQ(listed(schedule.switches), schedule);
-  const Switches delayed = parsed_schedule("w2:list:memory=tso:0.1.2~40").switches;
+  const Switches delayed = parsed_schedule("w3:list:memory=tso:0.1.2~40").switches;
   EXPECT_EQ(delayed.front(), (Switch{0, 1, 2, 0, 40}));
   EXPECT_TRUE(delayed.front().is_delay());
 }
 
 TEST(Schedule, WhatIsNoneIsRefusedWithTheReason) {
   EXPECT_NE(refusal("w1:default").find("version w1"), std::string::npos);
-  EXPECT_NE(refusal("default").find("begins with w2:"), std::string::npos);
-  EXPECT_NE(refusal("w2").find("w2:NAME"), std::string::npos);
-  EXPECT_NE(refusal("w2:best").find("no strategy 'best'"), std::string::npos);
-  EXPECT_NE(refusal("w2:list:1.2>3").find("not T.E.I>U"), std::string::npos);
-  EXPECT_NE(refusal("w2:list:1.2.3>4+1.2.x>4").find("'1.2.x>4'"), std::string::npos);
-  EXPECT_NE(refusal("w2:list:1.2.3~0").find("T.E.I~N"), std::string::npos);
-  EXPECT_NE(refusal("w2:pct:seed").find("not key=value"), std::string::npos);
-  EXPECT_NE(refusal("w2:pct:seed=1:1.1.1>1:x").find("w2:NAME"), std::string::npos);
+  EXPECT_NE(refusal("default").find("begins with w3:"), std::string::npos);
+  EXPECT_NE(refusal("w2").find("w3:NAME"), std::string::npos);
+  EXPECT_NE(refusal("w3:best").find("no strategy 'best'"), std::string::npos);
+  EXPECT_NE(refusal("w3:list:1.2>3").find("not T.E.I>U"), std::string::npos);
+  EXPECT_NE(refusal("w3:list:1.2.3>4+1.2.x>4").find("'1.2.x>4'"), std::string::npos);
+  EXPECT_NE(refusal("w3:list:1.2.3~0").find("T.E.I~N"), std::string::npos);
+  EXPECT_NE(refusal("w3:pct:seed").find("not key=value"), std::string::npos);
+  EXPECT_NE(refusal("w3:pct:seed=1:1.1.1>1:x").find("w3:NAME"), std::string::npos);
 }
 
 constexpr const char* kText =
     "weir-schedule 1\n"
-    "schedule w2:pct:seed=7,depth=2\n"
-    "list w2:list:2.14.350>1\n"
+    "schedule w3:pct:seed=7,depth=2\n"
+    "list w3:list:2.14.350>1\n"
     "task 2 0 0x555555555189 /tmp/a b/program+0x1189\n"
     "name 2 my worker\n"
     "switch 1 1.5.0 2 block 0x7ffff7c81234 /lib/libc.so.6+0x81234\n"
@@ -62,8 +62,8 @@ constexpr const char* kText =
 
 TEST(ScheduleLog, HoldsSwitchesCountsAndTheEnd) {
   const ScheduleLog log = parsed_log(kText);
-  EXPECT_EQ(log.schedule, "w2:pct:seed=7,depth=2");
-  EXPECT_EQ(log.list, "w2:list:2.14.350>1");
+  EXPECT_EQ(log.schedule, "w3:pct:seed=7,depth=2");
+  EXPECT_EQ(log.list, "w3:list:2.14.350>1");
   ASSERT_EQ(log.switches.size(), 3u);
   EXPECT_EQ(log.switches[1].at, (Switch{2, 14, 350, 1}));
   EXPECT_EQ(log.switches[1].reason, "preempt");

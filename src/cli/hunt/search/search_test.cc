@@ -112,7 +112,7 @@ TEST(Strategies, WalksGoOnFromNewStates) {
       << proposal.schedule;
   EXPECT_TRUE(parsed_schedule(proposal.schedule).switches.empty());
   Outcome run;
-  run.log.list = "w2:list:1.0.4>2+2.0.5>1";
+  run.log.list = "w3:list:1.0.4>2+2.0.5>1";
   run.log.states = {{1, 17}};
   strategies.learn(proposal, run, 1, false);
   size_t longest = 0, fresh = 0;
@@ -193,7 +193,7 @@ TEST(Shrink, AFailureWithoutSwitchesHasNone) {
 TEST(Repeat, NamesWhatDiffers) {
   FakeRunner runner(has_one_switch, 1);
   const Judge judge({});
-  const Outcome failing = runner.one("w2:list:2.3.0>1");
+  const Outcome failing = runner.one("w3:list:2.3.0>1");
   const Finding finding = *judge.failure(failing);
   EXPECT_TRUE(repeat(runner, judge, finding, failing, 3).is_same());
 
