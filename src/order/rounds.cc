@@ -239,6 +239,7 @@ void forget_lateness(Task& task) {
   task.order.probe_interval = 0;
   task.order.next_probe = 0;
   task.order.overdue_since = 0;
+  task.order.place_wanted = 0;
   task.identity.asked_in = 0;
 }
 

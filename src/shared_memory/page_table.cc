@@ -11,6 +11,7 @@
 #include "channel/wait.h"
 #include "record/stream.h"
 #include "sys/futex.h"
+#include "sys/maps.h"
 #include "sys/report.h"
 #include "sys/signal.h"
 #include "sys/syscall_x86_64.h"
@@ -65,13 +66,22 @@ bool is_nobody(uint64_t holder) {
 uint32_t own_pid_space() {
   struct stat status {};
   constexpr char kName[] = "/proc/self/ns/pid";
-  const long result =
-      sys::raw(SYS_stat, reinterpret_cast<long>(kName), reinterpret_cast<long>(&status));
+  constexpr long kBehindProc = sizeof "/proc/" - 1;
+  long result = sys::raw(SYS_stat, reinterpret_cast<long>(kName), reinterpret_cast<long>(&status));
+  if (result == -ENOENT && *sys::g_proc_folder)
+    result =
+        sys::raw(SYS_newfstatat, *sys::g_proc_folder, reinterpret_cast<long>(kName) + kBehindProc,
+                 reinterpret_cast<long>(&status), 0);
   return sys::failed(result) ? 0 : static_cast<uint32_t>(status.st_ino);
 }
 
+bool is_other_space(uint32_t space) {
+  const uint32_t own = own_pid_space();
+  return space && own && space != own;
+}
+
 // Its id is another process's here, or nobody's.
-bool is_elsewhere(const Holder& h) { return h.pid > 0 && h.pid_space != own_pid_space(); }
+bool is_elsewhere(const Holder& h) { return h.pid > 0 && is_other_space(h.pid_space); }
 
 bool is_dead(const Holder& h) {
   return h.pid > 0 && channel::has_no_memory(h.pid) && !is_elsewhere(h);
@@ -247,7 +257,7 @@ bool has_other_reader(uint64_t file) {
   const uint64_t reader = known ? __atomic_load_n(&known->sum, __ATOMIC_ACQUIRE) : 0;
   if (!reader) return false;
   const auto pid = static_cast<int>(reader);
-  if (reader >> 32 != own_pid_space()) return true;
+  if (is_other_space(static_cast<uint32_t>(reader >> 32))) return true;
   return pid != static_cast<int>(sys::raw(SYS_getpid)) && !channel::has_no_memory(pid);
 }
 
@@ -255,8 +265,8 @@ bool acquire(Task& task, uint32_t entry, uint32_t& previous_holder) {
   SharedPage& page = page_at(entry);
   const uint32_t stream = recording::stream_number(task);
   Holder& h = holder_at(stream);
-  h.pid = static_cast<int>(sys::raw(SYS_gettid));
   h.pid_space = own_pid_space();
+  h.pid = static_cast<int>(sys::raw(SYS_gettid));
   const uint64_t me = word_of(stream);
   for (uint64_t since = 0, waited = 0;;) {
     const uint64_t holder = __atomic_load_n(&page.holder, __ATOMIC_SEQ_CST);

@@ -106,8 +106,8 @@ void tell_place(Task& task, const ucontext_t& context) {
     sys::raw(SYS_readlink, reinterpret_cast<long>("/proc/self/exe"),
              reinterpret_cast<long>(program), static_cast<long>(sizeof program - 1));
   const char* const name = text->name[0] ? text->name : program;
-  report("  task %u stands in %s: addr2line -Cfie %s 0x%x says in which function and line",
-         uint64_t{task.id}, name, name, at - text->bias);
+  report("  task %u stands at 0x%x of %s: addr2line -Cfie tells function and line of it",
+         uint64_t{task.id}, at - text->bias, name);
 }
 
 void stand_aside_if_asked(Task& task) {

@@ -174,13 +174,16 @@ long send_to_program(int signal, const void* info) {
   // A handler's return will let it through: the kernel keeps it until then.
   if (!waiting && opens_by_return(self(), signal)) waiting = &self();
   if (!waiting) return is_refused([&] { return keep_program_signal(signal, info); }) ? -EAGAIN : 1;
-  __atomic_store_n(&waiting->signals.wait_given, 1u, __ATOMIC_RELEASE);
+  const bool is_waited_for = is_in(waiting->signals.wait_set, signal);
+  if (is_waited_for) __atomic_store_n(&waiting->signals.wait_given, 1u, __ATOMIC_RELEASE);
   const Forwarded forwarded(info);
   const auto queue = [&] {
     return sys::raw(SYS_rt_sigqueueinfo, waiting->identity.tid, signal,
                     reinterpret_cast<long>(forwarded.bytes)) == 0;
   };
-  return is_refused(queue) ? -EAGAIN : 1;
+  if (!is_refused(queue)) return 1;
+  if (is_waited_for) __atomic_store_n(&waiting->signals.wait_given, 0u, __ATOMIC_RELEASE);
+  return -EAGAIN;
 }
 
 void take_inbox(Task& task) {

@@ -354,8 +354,10 @@ void print_table() {
 void tell_process() {
   char name[32];
   const long length = sys::read_own_file("/proc/self/comm", name);
-  if (length > 0) name[length - 1] = 0;           // the line's end
-  const long shown = shared().program.shown_pid;  // a replay says what was recorded
+  if (length > 0) name[length - 1] = 0;  // the line's end
+  // The id that the program knows: a replay says what was recorded.
+  const long known = shared().program.constant_pid;
+  const long shown = known ? known : shared().program.shown_pid;
   report("of the forked process %d (%s):", int64_t{shown ? shown : sys::raw(SYS_getpid)},
          length > 0 ? name : "?");
 }

@@ -201,6 +201,7 @@ void begin_turn(EventKind kind) {
       task.turn.coalesced_events++;
       task.turn.looks_for_spin = 0;
       task.order.overdue_since = 0;
+      task.order.place_wanted = 0;
       note_short_gap(task);
       order::current().note_further(task, kind);
     } else if (task.turn.depth == 1) {

@@ -1,6 +1,5 @@
 #include "sys/report.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 
@@ -77,10 +76,10 @@ long write_unsignalled(int descriptor, const char* bytes, size_t size) {
   sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&pending), sizeof pending);
   const long result =
       sys::raw(SYS_write, descriptor, reinterpret_cast<long>(bytes), static_cast<long>(size));
-  const uint64_t came = result == -EPIPE   ? sys::signal_bit(SIGPIPE)
-                        : result == -EFBIG ? sys::signal_bit(SIGXFSZ)
-                                           : 0;
-  if (came & ~pending) {
+  uint64_t came = 0;  // also where a pipe has taken a part before
+  sys::raw(SYS_rt_sigpending, reinterpret_cast<long>(&came), sizeof came);
+  came &= kSent & ~pending;
+  if (came && result != static_cast<long>(size)) {
     const int64_t at_once[2] = {0, 0};
     sys::raw(SYS_rt_sigtimedwait, reinterpret_cast<long>(&came), 0, reinterpret_cast<long>(at_once),
              sizeof came);

@@ -120,7 +120,6 @@ Task* who_takes(int signal) {
         !(task.signals.wait_set & sys::signal_bit(signal)) ||
         __atomic_load_n(&task.signals.wait_given, __ATOMIC_ACQUIRE))
       continue;
-    __atomic_store_n(&task.signals.wait_given, 1u, __ATOMIC_RELEASE);
     return &task;
   }
   return s.signals.signalfd_mask & sys::signal_bit(signal) ? trap::signalfd_reader() : nullptr;
@@ -160,17 +159,22 @@ int tid_soon(const Task& task) {
   }
 }
 
-// To the task's process, as it was to the program, unless it is for the one task only.
-bool send_to(const Task& target, int signal, const void* info, bool to_task = false) {
+// To the task's process, as it was to the program, unless it is for the one task only. 0 or
+// -errno. One that waits by sigwait has its signal then: the next goes to another.
+long send_to(Task& target, int signal, const void* info, bool to_task = false) {
   const int tid = tid_soon(target);
+  const bool is_waited_for = !to_task && (target.signals.wait_set & sys::signal_bit(signal));
+  if (is_waited_for) __atomic_store_n(&target.signals.wait_given, 1u, __ATOMIC_RELEASE);
   bring_up_to_date(target, tid);
   const long result =
       to_task ? sys::raw(SYS_rt_tgsigqueueinfo, tid, tid, signal, reinterpret_cast<long>(info))
               : sys::raw(SYS_rt_sigqueueinfo, tid, signal, reinterpret_cast<long>(info));
   // It takes the signal when it is in its own process again: after the call that it makes now.
   if (__atomic_load_n(&target.in_place.mask_holds, __ATOMIC_SEQ_CST) != 0)
-    __atomic_store_n(&shared().tasks[target.id].in_place.wanted_back, 1u, __ATOMIC_RELEASE);
-  return result == 0;
+    __atomic_store_n(&target.in_place.wanted_back, 1u, __ATOMIC_RELEASE);
+  if (is_waited_for && result != 0)
+    __atomic_store_n(&target.signals.wait_given, 0u, __ATOMIC_RELEASE);
+  return result;
 }
 
 // Nobody could make the program go on: its parent is of another session, and the kernel would not
@@ -202,13 +206,13 @@ void pass_on_kept(int signal) {
     return stop_program();  // not a task's process alone
   }
   alignas(8) uint8_t info[128];
-  Task* const target = who_takes(signal);
-  while (target && trap::begin_raising(bit, info)) {
+  while (Task* const target = who_takes(signal)) {
+    if (!trap::begin_raising(bit, info)) return;
     const trap::Forwarded forwarded(info);
     auto passed = *reinterpret_cast<const siginfo_t*>(info);
     passed.si_code = trap::original_code(passed.si_code);
     trap::note_passed_on(passed, tid_soon(*target));
-    const bool is_sent = send_to(*target, signal, forwarded.bytes);
+    const bool is_sent = send_to(*target, signal, forwarded.bytes) == 0;
     if (!is_sent) trap::keep_again(signal, forwarded.bytes);  // no room, or the target has ended
     trap::end_raising(signal);
     if (!is_sent) return;
@@ -274,17 +278,17 @@ void pass_on(int signal, const siginfo_t* info) {
     trap::keep_program_signal(signal, forwarded.bytes);
   } else {
     trap::note_passed_on(*info, tid_soon(*target));
-    bool is_sent = send_to(*target, signal, forwarded.bytes, is_for_task);
-    if (!is_sent && !is_for_task) {  // the kernel's queue has no room
+    long result = send_to(*target, signal, forwarded.bytes, is_for_task);
+    if (result != 0 && !is_for_task) {  // the kernel's queue has no room
       g_kept |= bit;
       trap::keep_again(signal, forwarded.bytes);
     }
     // A timer has one signal at a time, and room for it natively.
     constexpr int kMostPauses = 1000;
-    for (int i = 0; i < kMostPauses && !is_sent && is_for_task; i++) {
+    for (int i = 0; i < kMostPauses && result == -EAGAIN && is_for_task; i++) {
       const sys::Timespec pause{0, 50'000};
       sys::raw(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);
-      is_sent = send_to(*target, signal, forwarded.bytes, true);
+      result = send_to(*target, signal, forwarded.bytes, true);
     }
   }
   if (signal == SIGCONT) continue_tasks(target);

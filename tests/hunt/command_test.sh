@@ -133,10 +133,10 @@ unsaid 'names theirs'
 ends 0 'has one thread: nothing to schedule' "$weir" hunt -- true
 ends 125 'is no schedule' "$weir" hunt --schedule w3:best -- ./wakes
 ends 125 'of version w9' "$weir" hunt --schedule w9:default -- ./wakes
-ends 66 'were not followed' "$weir" hunt --schedule w3:list:7.400.3\>9 --expect-status 3 -- ./wakes_right
+ends 66 'was not followed' "$weir" hunt --schedule w3:list:7.400.3\>9 --expect-status 3 -- ./wakes_right
 said 'the first is 7.400.3>9: there was no thread T7'
 ends 66 'thread T1 came to' "$weir" hunt --schedule w3:list:1.400.3\>0 --expect-status 3 -- ./wakes_right
-ends 0 'switches were not followed' "$weir" run --order serial --schedule w3:list:7.400.3\>9 -- ./wakes_right
+ends 0 'switches was not followed' "$weir" run --order serial --schedule w3:list:7.400.3\>9 -- ./wakes_right
 ends 0 '' "$weir" run --order serial --schedule w3:random:seed=3 -- ./wakes_right
 unsaid 'not followed'
 

@@ -215,8 +215,17 @@ class Held {
 };
 
 [[gnu::constructor]] void keep_free_in_children() {
-  static const auto free_it = [] { pthread_mutex_unlock(&g_lock); };
-  pthread_atfork([] { pthread_mutex_lock(&g_lock); }, free_it, free_it);
+  static const auto hold_it = [] {
+    g_is_inside = true;  // as Held: what interrupts the fork, and other handlers of it, do without
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    pthread_mutex_lock(&g_lock);
+  };
+  static const auto free_it = [] {
+    pthread_mutex_unlock(&g_lock);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    g_is_inside = false;
+  };
+  pthread_atfork([] { hold_it(); }, free_it, free_it);
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 // what matches an expression (interpose/libc/library.h). A state of conversion of the C library's
 // own is not told.
 
+#include <limits.h>
+#include <stdint.h>
+
 #include "interpose/libc/library.h"
 
 namespace weir::interpose::library::checked {
@@ -34,13 +37,14 @@ size_t convert(Call& call, const From*& at, To* to, size_t room, size_t length, 
   return result;
 }
 
-size_t length_of(const Call& call, const wchar_t* text) {
-  const wchar_t* const seen = call.seen(text);
+// With the NUL, if there is one among the first `most`: more is not looked at.
+template <typename Character>
+size_t length_of(const Call& call, const Character* text, size_t most = SIZE_MAX) {
+  const Character* const seen = call.seen(text);
   size_t length = 0;
-  while (seen[length]) length++;
-  return length + 1;
+  while (length < most && seen[length]) length++;
+  return length < most ? length + 1 : most;
 }
-size_t length_of(const Call& call, const char* text) { return call.text(text).read; }
 
 template <typename From, typename To, typename Convert>
 size_t convert_by_place(Call&& call, To* to, const From** from, size_t room, mbstate_t* state,
@@ -60,14 +64,17 @@ size_t convert_by_place(Call&& call, To* to, const From** from, size_t room, mbs
 size_t wcstombs(char* to, const wchar_t* from, size_t size) {
   Call call(WEIR_CALLER);
   mbstate_t state = {};
-  return convert(call, from, to, size, length_of(call, from), [&](char* seen, const wchar_t** at) {
+  const size_t length = length_of(call, from, to ? size : SIZE_MAX);
+  return convert(call, from, to, size, length, [&](char* seen, const wchar_t** at) {
     return g_library.wcsrtombs(seen, at, size, &state);
   });
 }
 size_t mbstowcs(wchar_t* to, const char* from, size_t count) {
   Call call(WEIR_CALLER);
   mbstate_t state = {};
-  return convert(call, from, to, count, length_of(call, from), [&](wchar_t* seen, const char** at) {
+  const bool is_bounded = to && count < SIZE_MAX / MB_LEN_MAX;
+  const size_t length = length_of(call, from, is_bounded ? count * MB_LEN_MAX : SIZE_MAX);
+  return convert(call, from, to, count, length, [&](wchar_t* seen, const char** at) {
     return g_library.mbsrtowcs(seen, at, count, &state);
   });
 }
@@ -200,7 +207,8 @@ int regexec(const regex_t* expression, const char* text, size_t count, regmatch_
             int flags) {
   Call call(WEIR_CALLER);
   const int result = g_library.regexec(expression, text, count, matches, flags);
-  if (result == 0 && matches) call.writes(matches, count * sizeof *matches);
+  const bool tells = matches && !expression->no_sub;
+  if (result == 0 && tells) call.writes(matches, count * sizeof *matches);
   call.notify();
   return result;
 }

@@ -393,8 +393,9 @@ T* back(const void* found, const void* seen, const T* at) {
 template <typename Read>
 auto read_number(Call&& call, const char* text, char** end, Read real) {
   const Text t = call.text(text);
-  char* stop;
+  char* stop = nullptr;
   const auto result = real(t.seen, &stop);
+  if (!stop) return result;  // the base is none: nothing was read
   const auto used = static_cast<size_t>(stop - t.seen);
   call.reads(text, used < t.read ? used + 1 : used);
   if (end) {

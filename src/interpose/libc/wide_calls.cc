@@ -243,8 +243,9 @@ template <typename Read>
 auto read_wide_number(Call&& call, const wchar_t* text, wchar_t** end, Read real) {
   const size_t length = length_read(call, text);
   const wchar_t* const seen = call.seen(text, length * sizeof *text);
-  wchar_t* stop;
+  wchar_t* stop = nullptr;
   const auto result = real(seen, &stop);
+  if (!stop) return result;  // the base is none: nothing was read
   const auto used = static_cast<size_t>(stop - seen);
   reads(call, text, used < length ? used + 1 : used);
   if (end) {

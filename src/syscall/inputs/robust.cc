@@ -77,6 +77,7 @@ long wait_for_owner(Call& call, long (*make)(Call&)) {
     Call part = call;
     if (looks) part.d = reinterpret_cast<long>(&limit);
     const long result = make(part);
+    call.again = part.again;
     if (!looks || result != -ETIMEDOUT) return result;
   }
 }

@@ -94,9 +94,9 @@ std::string outputs_words(const Report& report) {
   const uint64_t others = report.state.other_outputs;
   if (others == 0 || !report.failures.empty()) return "";
   return fmt::format(
-      "\n  in {} runs standard output was not the default schedule's: --compare-output takes "
+      "\n  in {} run{} standard output was not the default schedule's: --compare-output takes "
       "that for a failure, --oracle lets a command judge",
-      others);
+      others, others == 1 ? "" : "s");
 }
 
 // "T1, T3 to T20"; by rising number.
