@@ -192,11 +192,7 @@ void on_timer_far(int) {
 void mallocs() {
   the_handler = on_timer_far;
   signal(SIGALRM, [](int which) { in_handlers++, the_handler(which), in_handlers--; });
-  // Under sc each handler fetches its page. Where that takes as long as the timer's period, the
-  // program comes to nothing else.
-  const char* const protocol = getenv("WEIR_DSM_PROTOCOL");
-  const suseconds_t period = protocol && protocol == std::string("sc") ? 5000 : 300;
-  const itimerval time = {{0, period}, {0, period}};
+  const itimerval time = {{0, 300}, {0, 300}};
   setitimer(ITIMER_REAL, &time, nullptr);
   for (long round = 0; round < 60; round++) {
     for (size_t i = 0; i < 4000; i++) {
