@@ -174,7 +174,8 @@ long send_to_program(int signal, const void* info) {
   // A handler's return will let it through: the kernel keeps it until then.
   if (!waiting && opens_by_return(self(), signal)) waiting = &self();
   if (!waiting) return is_refused([&] { return keep_program_signal(signal, info); }) ? -EAGAIN : 1;
-  const bool is_waited_for = is_in(waiting->signals.wait_set, signal);
+  // Not is_in(): in a replay nobody may wait here.
+  const bool is_waited_for = (waiting->signals.wait_set & signal_bit(signal)) != 0;
   if (is_waited_for) __atomic_store_n(&waiting->signals.wait_given, 1u, __ATOMIC_RELEASE);
   const Forwarded forwarded(info);
   const auto queue = [&] {
