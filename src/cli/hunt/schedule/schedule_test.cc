@@ -33,7 +33,7 @@ TEST(Schedule, ReadsWhatItWrites) {
 TEST(Schedule, WhatIsNoneIsRefusedWithTheReason) {
   EXPECT_NE(refusal("w1:default").find("version w1"), std::string::npos);
   EXPECT_NE(refusal("default").find("begins with w3:"), std::string::npos);
-  EXPECT_NE(refusal("w2").find("w3:NAME"), std::string::npos);
+  EXPECT_NE(refusal("w3").find("w3:NAME"), std::string::npos);
   EXPECT_NE(refusal("w3:best").find("no strategy 'best'"), std::string::npos);
   EXPECT_NE(refusal("w3:list:1.2>3").find("not T.E.I>U"), std::string::npos);
   EXPECT_NE(refusal("w3:list:1.2.3>4+1.2.x>4").find("'1.2.x>4'"), std::string::npos);
