@@ -1,13 +1,13 @@
 #include "control/floor.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <cstring>
 
 #include "control/control.h"
 #include "control/phase_timer.h"
 #include "control/process.h"
+#include "control/test_shared.h"
 
 namespace weir {
 
@@ -19,9 +19,6 @@ namespace {
 
 struct FloorTest : ::testing::Test {
   FloorTest() {
-    void* at = mmap(reinterpret_cast<void*>(kControl), sizeof(Shared), PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    mapped = at != MAP_FAILED;
     shared().order.high_task = 2;
     g_counts_phases = true;
     for (TaskId i = 0; i < 2; i++) {
@@ -32,10 +29,7 @@ struct FloorTest : ::testing::Test {
     shared().spent.floor = Floor{};
     shared().spent.ended_floor = EndedFloor{};
   }
-  ~FloorTest() override {
-    g_counts_phases = false;
-    if (mapped) munmap(reinterpret_cast<void*>(kControl), sizeof(Shared));
-  }
+  ~FloorTest() override { g_counts_phases = false; }
   FloorTest(const FloorTest&) = delete;
   FloorTest& operator=(const FloorTest&) = delete;
 
@@ -47,7 +41,7 @@ struct FloorTest : ::testing::Test {
     shared().spent.floor.kept += kept;
   }
 
-  bool mapped;
+  const TestShared mapped;
 };
 
 TEST_F(FloorTest, ARoundTakesItsLongestTask) {

@@ -1,10 +1,11 @@
 #include "order/admission.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <cstring>
 #include <vector>
+
+#include "control/test_shared.h"
 
 namespace weir::order {
 namespace {
@@ -15,18 +16,10 @@ constexpr uint32_t kLong = 100, kShort = 3;
 
 struct AdmissionTest : ::testing::Test {
   AdmissionTest() {
-    // At its own place, since part of what is tested reaches it there; other tests may have mapped
-    // it.
-    void* at = mmap(reinterpret_cast<void*>(kControl), sizeof(Shared), PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    mapped = at != MAP_FAILED;
     s.order.high_task = 0;
     s.order.throttled_phases = s.order.throttle_credit = s.order.leave_be = 0;
     s.order.clock = 0;
     std::memset(s.order.interval_lengths, 0, sizeof s.order.interval_lengths);
-  }
-  ~AdmissionTest() override {
-    if (mapped) munmap(reinterpret_cast<void*>(kControl), sizeof(Shared));
   }
   AdmissionTest(const AdmissionTest&) = delete;
   AdmissionTest& operator=(const AdmissionTest&) = delete;
@@ -50,7 +43,7 @@ struct AdmissionTest : ::testing::Test {
   }
   using Ids = std::vector<uint32_t>;
 
-  bool mapped;
+  const TestShared mapped;
   Shared& s = shared();
 };
 

@@ -1,9 +1,10 @@
 #include "order/probe.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 #include <cstring>
+
+#include "control/test_shared.h"
 
 namespace weir::order {
 namespace {
@@ -13,19 +14,12 @@ constexpr uint64_t kMs = 1'000'000, kMinute = 60'000 * kMs;
 // Of the tasks that wait, one asks what the others do.
 struct AskerTest : ::testing::Test {
   AskerTest() {
-    // At its own place; other tests may have mapped it.
-    void* at = mmap(reinterpret_cast<void*>(kControl), sizeof(Shared), PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    mapped = at != MAP_FAILED;
     s.order.asker = 0;
     s.order.asker_due = 0;
     for (uint32_t i = 0; i < kTasks; i++) {
       std::memset(&s.tasks[i], 0, sizeof s.tasks[i]);
       s.tasks[i].id = i;
     }
-  }
-  ~AskerTest() override {
-    if (mapped) munmap(reinterpret_cast<void*>(kControl), sizeof(Shared));
   }
   AskerTest(const AskerTest&) = delete;
   AskerTest& operator=(const AskerTest&) = delete;
@@ -38,7 +32,7 @@ struct AskerTest : ::testing::Test {
   }
 
   static constexpr uint32_t kTasks = 16;
-  bool mapped;
+  const TestShared mapped;
   Shared& s = shared();
 };
 

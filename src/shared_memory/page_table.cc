@@ -265,8 +265,11 @@ bool acquire(Task& task, uint32_t entry, uint32_t& previous_holder) {
   SharedPage& page = page_at(entry);
   const uint32_t stream = recording::stream_number(task);
   Holder& h = holder_at(stream);
-  h.pid_space = own_pid_space();
-  h.pid = static_cast<int>(sys::raw(SYS_gettid));
+  const int tid = static_cast<int>(sys::raw(SYS_gettid));
+  if (h.pid != tid) {  // a process stays in its namespace: asked once for each task
+    h.pid_space = own_pid_space();
+    h.pid = tid;
+  }
   const uint64_t me = word_of(stream);
   for (uint64_t since = 0, waited = 0;;) {
     const uint64_t holder = __atomic_load_n(&page.holder, __ATOMIC_SEQ_CST);

@@ -32,24 +32,12 @@ ProgramTimer* find_or_add(int id, int target) {
   return nullptr;
 }
 
-// The set that follows `name` in the text of /proc/PID/status.
-uint64_t set_after(const char* text, const char* name) {
-  for (const char* line = text; *line; line++) {
-    if ((line != text && line[-1] != '\n') || !starts_with(line, name)) continue;
-    while (*line != '\t') line++;
-    uint64_t set = 0;
-    for (line++; *line && *line != '\n'; line++)
-      set = set * 16 + static_cast<uint64_t>(*line <= '9' ? *line - '0' : *line - 'a' + 10);
-    return set;
-  }
-  return 0;
-}
-
 // In the kernel's queues, as long as its task has not got it.
 bool is_pending(int process, int signal) {
   char text[4096];
   if (sys::failed(sys::read_thread_file(process, "/status", text))) return false;
-  return (set_after(text, "SigPnd:") | set_after(text, "ShdPnd:")) & sys::signal_bit(signal);
+  return (sys::status_signals(text, "SigPnd:\t") | sys::status_signals(text, "ShdPnd:\t")) &
+         sys::signal_bit(signal);
 }
 
 }  // namespace

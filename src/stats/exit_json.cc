@@ -11,6 +11,7 @@
 #include <fcntl.h>
 
 #include "base/bytes.h"
+#include "base/utf8.h"
 #include "control/options.h"
 #include "control/process.h"
 #include "memory/backing.h"
@@ -80,7 +81,7 @@ class File {
     key(name);
     put('"');
     for (const auto* at = reinterpret_cast<const uint8_t*>(bytes); *at;) {
-      const int length = sequence(at);
+      const size_t length = utf8_length(reinterpret_cast<const char*>(at));
       if (*at < 0x20 || length == 0) {
         text("\\u");
         text(*at < 0x20 ? "00" : "ff");
@@ -90,7 +91,7 @@ class File {
         continue;
       }
       if (*at == '"' || *at == '\\') put('\\');
-      for (int i = 0; i < length; i++) put(static_cast<char>(*at++));
+      for (size_t i = 0; i < length; i++) put(static_cast<char>(*at++));
     }
     put('"');
   }
@@ -122,22 +123,6 @@ class File {
   }
 
  private:
-  // Bytes of the well-formed UTF-8 character at `at`, 0 if there is none.
-  static int sequence(const uint8_t* at) {
-    const int length = *at < 0x80   ? 1
-                       : *at < 0xc2 ? 0
-                       : *at < 0xe0 ? 2
-                       : *at < 0xf0 ? 3
-                       : *at < 0xf5 ? 4
-                                    : 0;
-    for (int i = 1; i < length; i++) {
-      if ((at[i] & 0xc0) != 0x80) return 0;
-    }
-    const bool too_long = (*at == 0xe0 && at[1] < 0xa0) || (*at == 0xf0 && at[1] < 0x90);
-    const bool surrogate = *at == 0xed && at[1] >= 0xa0, too_large = *at == 0xf4 && at[1] >= 0x90;
-    return too_long || surrogate || too_large ? 0 : length;
-  }
-
   void put(char c) {
     if (length_ == sizeof bytes_) flush();
     bytes_[length_++] = c;

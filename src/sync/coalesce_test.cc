@@ -5,14 +5,13 @@
 
 #include <cstring>
 
+#include "control/test_shared.h"
+
 namespace weir {
 namespace {
 
 struct GapTest : ::testing::Test {
   GapTest() {
-    void* at = mmap(reinterpret_cast<void*>(kControl), sizeof(Shared), PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    mapped = at != MAP_FAILED;
     mmap(reinterpret_cast<void*>(kCountState), sizeof(CountState), PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     std::memset(shared().order.gaps, 0, sizeof shared().order.gaps);
@@ -20,9 +19,6 @@ struct GapTest : ::testing::Test {
     std::memset(&task, 0, sizeof task);
     task.turn.state = TurnState::kGap;
     task.turn.counted = 1;
-  }
-  ~GapTest() override {
-    if (mapped) munmap(reinterpret_cast<void*>(kControl), sizeof(Shared));
   }
   GapTest(const GapTest&) = delete;
   GapTest& operator=(const GapTest&) = delete;
@@ -35,7 +31,7 @@ struct GapTest : ::testing::Test {
   }
 
   static inline Task task;
-  bool mapped;
+  const TestShared mapped;
 };
 
 TEST_F(GapTest, WhatIsFarIsTriedEverMoreRarely) {

@@ -70,6 +70,24 @@ long read_thread_file(int tid, const char* name, char (&text)[kRoom]) {
   return read_own_file(path, text);
 }
 
+// Of the text of /proc/PID/status: what stands behind a line's name ("State:\t"), null if there is
+// no such line.
+inline const char* status_line(const char* text, const char* name) {
+  for (const char* line = text; *line; line++)
+    if ((line == text || line[-1] == '\n') && starts_with(line, name))
+      return line + string_length(name);
+  return nullptr;
+}
+
+// A set of signals, as a mask; empty if there is no such line.
+inline uint64_t status_signals(const char* text, const char* name) {
+  uint64_t set = 0;
+  const char* at = status_line(text, name);
+  for (; at && *at && *at != '\n'; at++)
+    set = set * 16 + static_cast<uint64_t>(*at <= '9' ? *at - '0' : *at - 'a' + 10);
+  return set;
+}
+
 // Reads all of /proc/self/maps; `text` (it is changed when parsed) stays until the next call in
 // this process. Returns its length, or -errno.
 long read_maps(char** text);

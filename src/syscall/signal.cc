@@ -372,30 +372,15 @@ void note_deadly(const Call& call) {
 
 namespace {
 
-// Returns what stands behind a line's name in a file of /proc, null if there is no such line.
-const char* line_of(const char* text, const char* name) {
-  for (const char* line = text; *line; line++)
-    if ((line == text || line[-1] == '\n') && starts_with(line, name))
-      return line + string_length(name);
-  return nullptr;
-}
-
-uint64_t signals_in(const char* text, const char* name) {
-  uint64_t set = 0;
-  const char* at = line_of(text, name);
-  for (; at && *at && *at != '\n'; at++)
-    set = set * 16 + static_cast<uint64_t>(*at <= '9' ? *at - '0' : *at - 'a' + 10);
-  return set;
-}
-
 // It stands in a handler of the program's, which blocks the signal: it waits there for its turn,
 // and the signal waits in the kernel until that handler returns.
 bool sleeps_blocking(const Task& task, int signal) {
   char text[4096];
   const int tid = __atomic_load_n(&task.identity.tid, __ATOMIC_ACQUIRE);
   if (sys::failed(sys::read_thread_file(tid, "/status", text))) return false;
-  const char* const state = line_of(text, "State:\t");
-  return state && *state == 'S' && (signals_in(text, "SigBlk:\t") & sys::signal_bit(signal));
+  const char* const state = sys::status_line(text, "State:\t");
+  return state && *state == 'S' &&
+         (sys::status_signals(text, "SigBlk:\t") & sys::signal_bit(signal));
 }
 
 // A second one is not queued.
@@ -465,17 +450,17 @@ void await_passed_on(const Call& call, long result) {
   constexpr uint64_t kOthers = kNever | sys::signal_bit(SIGCHLD);
   constexpr int kMostPauses = 2000;
   char name[32], text[4096];
-  *append_text(append_number(append_text(name, "/proc/"), static_cast<uint64_t>(call.a)),
-               "/status") = 0;
+  append_text(append_number(append_text(name, "/proc/"), static_cast<uint64_t>(call.a)), "/status");
   for (int pauses = 0; pauses < kMostPauses; pauses++) {
     if (sys::failed(sys::read_own_file(name, text)) ||
-        (signals_in(text, "SigCgt:\t") | kOthers) != ~uint64_t{0})
+        (sys::status_signals(text, "SigCgt:\t") | kOthers) != ~uint64_t{0})
       return;
-    const uint64_t waiting = signals_in(text, "ShdPnd:\t") | signals_in(text, "SigPnd:\t");
+    const uint64_t waiting =
+        sys::status_signals(text, "ShdPnd:\t") | sys::status_signals(text, "SigPnd:\t");
     // Between the queue and its handler it neither waits nor is anything blocked.
-    const char* const state = line_of(text, "State:\t");
-    const bool is_busy =
-        (state && *state == 'R') || (signals_in(text, "SigBlk:\t") | kNever) == ~uint64_t{0};
+    const char* const state = sys::status_line(text, "State:\t");
+    const bool is_busy = (state && *state == 'R') ||
+                         (sys::status_signals(text, "SigBlk:\t") | kNever) == ~uint64_t{0};
     if (!is_busy && !(waiting & sys::signal_bit(static_cast<int>(call.b)))) return;
     const sys::Timespec pause{0, 20'000};
     sys::raw(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);

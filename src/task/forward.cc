@@ -51,22 +51,9 @@ void set_handler(int signal, void* handler) {
 bool blocks(int tid, int signal) {
   char path[40];
   append_text(append_number(append_text(path, "/proc/"), static_cast<uint64_t>(tid)), "/status");
-  const long file = sys::open_proc(static_cast<const char*>(path));
-  if (sys::failed(file)) return true;
   static char text[4096];
-  long length = sys::raw(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
-  sys::raw(SYS_close, file);
-  if (length <= 0) return true;
-  text[length] = 0;
-  for (char* line = text; *line; line++) {
-    if (!starts_with(line, "SigBlk:\t")) continue;
-    uint64_t mask = 0;
-    for (line += 8; *line && *line != '\n'; line++) {
-      mask = mask * 16 + static_cast<uint64_t>(*line <= '9' ? *line - '0' : *line - 'a' + 10);
-    }
-    return mask & sys::signal_bit(signal);
-  }
-  return false;
+  if (sys::read_own_file(path, text) <= 0) return true;
+  return sys::status_signals(text, "SigBlk:\t") & sys::signal_bit(signal);
 }
 
 // A task that sleeps has not yet told the kernel what others have installed meanwhile, and by what

@@ -210,7 +210,7 @@ std::vector<pid_t> Child::processes() const {
 
 uint64_t Child::processor_time() const {
   uint64_t sum = 0;
-  for (const pid_t pid : processes()) {
+  for (const pid_t pid : children()) {
     std::istringstream fields(stat_of(pid));
     std::string skipped;
     for (int i = 0; i < 11; i++) fields >> skipped;

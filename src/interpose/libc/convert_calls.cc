@@ -37,15 +37,6 @@ size_t convert(Call& call, const From*& at, To* to, size_t room, size_t length, 
   return result;
 }
 
-// With the NUL, if there is one among the first `most`: more is not looked at.
-template <typename Character>
-size_t length_of(const Call& call, const Character* text, size_t most = SIZE_MAX) {
-  const Character* const seen = call.seen(text);
-  size_t length = 0;
-  while (length < most && seen[length]) length++;
-  return length < most ? length + 1 : most;
-}
-
 template <typename From, typename To, typename Convert>
 size_t convert_by_place(Call&& call, To* to, const From** from, size_t room, mbstate_t* state,
                         Convert real) {
@@ -53,7 +44,7 @@ size_t convert_by_place(Call&& call, To* to, const From** from, size_t room, mbs
   if (to) call.writes(from, sizeof *from);
   if (state) changes(call, state, sizeof *state);
   const From* at = *call.seen(from, sizeof *from);
-  const size_t length = length_of(call, at);
+  const size_t length = length_read(call, at);
   const size_t result = convert(call, at, to, room, length, real);
   if (to) *call.seen(from, sizeof *from) = at;
   return result;
@@ -64,7 +55,7 @@ size_t convert_by_place(Call&& call, To* to, const From** from, size_t room, mbs
 size_t wcstombs(char* to, const wchar_t* from, size_t size) {
   Call call(WEIR_CALLER);
   mbstate_t state = {};
-  const size_t length = length_of(call, from, to ? size : SIZE_MAX);
+  const size_t length = length_read(call, from, to ? size : SIZE_MAX);
   return convert(call, from, to, size, length, [&](char* seen, const wchar_t** at) {
     return g_library.wcsrtombs(seen, at, size, &state);
   });
@@ -73,7 +64,7 @@ size_t mbstowcs(wchar_t* to, const char* from, size_t count) {
   Call call(WEIR_CALLER);
   mbstate_t state = {};
   const bool is_bounded = to && count < SIZE_MAX / MB_LEN_MAX;
-  const size_t length = length_of(call, from, is_bounded ? count * MB_LEN_MAX : SIZE_MAX);
+  const size_t length = length_read(call, from, is_bounded ? count * MB_LEN_MAX : SIZE_MAX);
   return convert(call, from, to, count, length, [&](wchar_t* seen, const char** at) {
     return g_library.mbsrtowcs(seen, at, count, &state);
   });

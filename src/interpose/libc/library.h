@@ -388,22 +388,44 @@ T* back(const void* found, const void* seen, const T* at) {
                : nullptr;
 }
 
-// A function that reads a number from the beginning of a text: `real` is made of the text and of
-// where the rest begins. `end`: where the program wants to have that, or null.
-template <typename Read>
-auto read_number(Call&& call, const char* text, char** end, Read real) {
-  const Text t = call.text(text);
-  char* stop = nullptr;
-  const auto result = real(t.seen, &stop);
+// Characters that are read of a string: with the one that ends it, if that is among the first
+// `most`.
+template <typename Character>
+size_t length_read(const Call& call, const Character* text, size_t most = SIZE_MAX) {
+  const Character* const seen = call.seen(text);
+  size_t length = 0;
+  while (length < most && seen[length]) length++;
+  return length < most ? length + 1 : most;
+}
+
+// A function that reads a number from the beginning of a text of `length` characters, seen at
+// `seen`: `real` is made of that and of where the rest begins. `end`: where the program wants to
+// have that, or null.
+template <typename Character, typename Read>
+auto read_number(Call& call, const Character* text, const Character* seen, size_t length,
+                 Character** end, Read real) {
+  Character* stop = nullptr;
+  const auto result = real(seen, &stop);
   if (!stop) return result;  // the base is none: nothing was read
-  const auto used = static_cast<size_t>(stop - t.seen);
-  call.reads(text, used < t.read ? used + 1 : used);
+  const auto used = static_cast<size_t>(stop - seen);
+  call.reads(text, (used < length ? used + 1 : used) * sizeof *text);
   if (end) {
     call.writes(end, sizeof *end);
-    *call.seen(end, sizeof *end) = const_cast<char*>(text) + used;
+    *call.seen(end, sizeof *end) = const_cast<Character*>(text) + used;
   }
   call.notify();
   return result;
+}
+template <typename Read>
+auto read_number(Call&& call, const char* text, char** end, Read real) {
+  const Text t = call.text(text);
+  return read_number(call, text, t.seen, t.read, end, real);
+}
+template <typename Read>
+auto read_number(Call&& call, const wchar_t* text, wchar_t** end, Read real) {
+  const size_t length = length_read(call, text);
+  const wchar_t* const seen = call.seen(text, length * sizeof *text);
+  return read_number(call, text, seen, length, end, real);
 }
 
 }  // namespace weir::interpose::library

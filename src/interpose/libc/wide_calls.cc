@@ -6,15 +6,6 @@ namespace weir::interpose::library::checked {
 
 namespace {
 
-// Characters that are read of a string: with the one that ends it, where that is among the first
-// `most`.
-size_t length_read(const Call& call, const wchar_t* text, size_t most = SIZE_MAX) {
-  const wchar_t* const seen = call.seen(text);
-  size_t length = 0;
-  while (length < most && seen[length]) length++;
-  return length < most ? length + 1 : length;
-}
-
 void reads(Call& call, const wchar_t* text, size_t count) {
   call.reads(text, count * sizeof *text);
 }
@@ -237,30 +228,9 @@ wchar_t* wcstok(wchar_t* text, const wchar_t* between, wchar_t** place) {
   return end == begin ? nullptr : text + begin;
 }
 
-namespace {
-
-template <typename Read>
-auto read_wide_number(Call&& call, const wchar_t* text, wchar_t** end, Read real) {
-  const size_t length = length_read(call, text);
-  const wchar_t* const seen = call.seen(text, length * sizeof *text);
-  wchar_t* stop = nullptr;
-  const auto result = real(seen, &stop);
-  if (!stop) return result;  // the base is none: nothing was read
-  const auto used = static_cast<size_t>(stop - seen);
-  reads(call, text, used < length ? used + 1 : used);
-  if (end) {
-    call.writes(end, sizeof *end);
-    *call.seen(end, sizeof *end) = const_cast<wchar_t*>(text) + used;
-  }
-  call.notify();
-  return result;
-}
-
-}  // namespace
-
-#define WEIR_WIDE_NUMBER(name)                                                                     \
-  return read_wide_number(Call(WEIR_CALLER), text, end, [=](const wchar_t* seen, wchar_t** stop) { \
-    return g_library.name(seen, stop, base);                                                       \
+#define WEIR_WIDE_NUMBER(name)                                                                \
+  return read_number(Call(WEIR_CALLER), text, end, [=](const wchar_t* seen, wchar_t** stop) { \
+    return g_library.name(seen, stop, base);                                                  \
   })
 
 long wcstol(const wchar_t* text, wchar_t** end, int base) { WEIR_WIDE_NUMBER(wcstol); }

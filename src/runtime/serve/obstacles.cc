@@ -169,14 +169,10 @@ uint64_t number_of(const char* text, const char* key, unsigned base) {
 
 bool read_status(Status& status) {
   char text[4096];
-  const long file = sys::open_own("/proc/self/status");
-  if (sys::failed(file)) return false;
-  const long size = sys::raw(SYS_read, file, reinterpret_cast<long>(text), sizeof text - 1);
-  sys::raw(SYS_close, file);
-  if (size <= 0) return false;
-  text[size] = 0;
+  if (sys::read_own_file("/proc/self/status", text) <= 0) return false;
   status.threads = number_of(text, "\nThreads:", 10);
-  status.has_signal = number_of(text, "\nSigPnd:", 16) || number_of(text, "\nShdPnd:", 16);
+  status.has_signal =
+      sys::status_signals(text, "SigPnd:\t") || sys::status_signals(text, "ShdPnd:\t");
   return true;
 }
 

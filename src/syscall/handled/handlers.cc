@@ -45,8 +45,8 @@ bool may_drain_stores(long number) {
 
 namespace {
 
-// signal(7): of calls that may wait. Of others no program expects that they end so.
-bool may_end_by_signal(long number) {
+// They may wait, but not on a file.
+bool works_on_first(long number) {
   switch (number) {
     case SYS_read:
     case SYS_readv:
@@ -57,6 +57,14 @@ bool may_end_by_signal(long number) {
     case SYS_pwrite64:
     case SYS_pwritev:
     case SYS_pwritev2:
+    case SYS_fallocate: return true;
+    default: return false;
+  }
+}
+
+// signal(7): of calls that may wait. Of others no program expects that they end so.
+bool may_end_by_signal(long number) {
+  switch (number) {
     case SYS_open:
     case SYS_openat:
     case SYS_openat2:
@@ -78,7 +86,6 @@ bool may_end_by_signal(long number) {
     case SYS_tee:
     case SYS_vmsplice:
     case SYS_copy_file_range:
-    case SYS_fallocate:
     case SYS_wait4:
     case SYS_waitid:
     case SYS_pause:
@@ -95,23 +102,7 @@ bool may_end_by_signal(long number) {
     case SYS_io_getevents:
     case SYS_io_pgetevents:
     case SYS_getrandom: return true;
-    default: return is_futex(number);
-  }
-}
-
-bool works_on_first(long number) {
-  switch (number) {
-    case SYS_read:
-    case SYS_readv:
-    case SYS_pread64:
-    case SYS_preadv:
-    case SYS_preadv2:
-    case SYS_writev:
-    case SYS_pwrite64:
-    case SYS_pwritev:
-    case SYS_pwritev2:
-    case SYS_fallocate: return true;
-    default: return false;
+    default: return works_on_first(number) || is_futex(number);
   }
 }
 

@@ -89,18 +89,13 @@ bool is_from_outside(const channel::Entry& signal) {
   return from.si_code != SI_TKILL && from.si_code != SI_USER && from.si_code != SI_QUEUE;
 }
 
-std::string name_of_signal(int signal) {
-  const char* const name = sigabbrev_np(signal);
-  return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
-}
-
 // One of the two is a signal. Nothing: it came at the same place.
 Cause compared_signals(const channel::Entry* one, const channel::Entry* other,
                        const std::string& to) {
   const bool are_both = is_signal(one) && is_signal(other) && one->number == other->number;
   if (are_both && one->event == other->event) return {};
   const channel::Entry& signal = is_signal(one) ? *one : *other;
-  const std::string came = fmt::format("{} came to {}", name_of_signal(signal.number), to);
+  const std::string came = fmt::format("{} came to {}", recording::signal_name(signal.number), to);
   const bool is_likely = is_from_outside(signal);
   if (!are_both) return {came + " at another place", is_likely};
   return {fmt::format("{} after {} of its events the first time, after {} now", came, one->event,
@@ -171,7 +166,7 @@ std::string compared_orders(const recording::Recording& one, const recording::St
       if (its != one.streams.end()) {
         Stream stream(one, *its);
         if (const channel::Entry* const signal = stream.next({channel::Kind::kSignal}))
-          what = fmt::format("{} came to {}", name_of_signal(signal->number), who(key));
+          what = fmt::format("{} came to {}", recording::signal_name(signal->number), who(key));
       }
     } else {
       return "";  // that time passes, or that nobody goes on, follows from other things

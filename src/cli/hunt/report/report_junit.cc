@@ -2,35 +2,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
+#include "base/utf8.h"
 #include "cli/hunt/report/report.h"
 
 namespace weir::cli::hunt {
 
 namespace {
 
-// How many bytes the character has that begins there, in UTF-8; 0: none begins there that XML can
-// hold.
+// How many bytes the character has that begins there; 0: none begins there that XML can hold.
 size_t length_at(const std::string& text, size_t at) {
-  const auto byte = [&](size_t i) -> uint32_t {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
-  };
-  const uint32_t first = byte(at);
-  const size_t length = first < 0x80                     ? 1
-                        : first >= 0xc2 && first <= 0xdf ? 2
-                        : first >= 0xe0 && first <= 0xef ? 3
-                        : first >= 0xf0 && first <= 0xf4 ? 4
-                                                         : 0;
-  if (length <= 1) return length;
-  uint32_t code = first & (0xff >> (length + 1));
-  for (size_t i = 1; i < length; i++) {
-    if ((byte(at + i) & 0xc0) != 0x80) return 0;
-    code = code << 6 | (byte(at + i) & 0x3f);
-  }
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool is_character = code >= kLeast[length] && code <= 0x10ffff &&
-                            (code < 0xd800 || code > 0xdfff) && code != 0xfffe && code != 0xffff;
-  return is_character ? length : 0;
+  const size_t length = utf8_length(text.c_str() + at);
+  const std::string_view character = std::string_view(text).substr(at, length);
+  return character == "\ufffe" || character == "\uffff" ? 0 : length;
 }
 
 }  // namespace
