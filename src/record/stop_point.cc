@@ -29,7 +29,10 @@
 #include "view/coherent/coherent.h"
 #include "view/view.h"
 
-extern "C" char weir_sigreturn[], weir_shown_sigreturn[], weir_shown_sigreturn_end[];
+extern "C" {
+extern char weir_sigreturn[], weir_shown_sigreturn[], weir_copied_sigreturn[];
+extern char weir_shown_sigreturn_end[];
+}
 
 namespace weir::trap {
 
@@ -365,7 +368,11 @@ uint64_t seek_point(Task& task, uint64_t rip) {
   if (!point || !translate::open_own_cache(reinterpret_cast<uint64_t>(&weir_site_entry),
                                            reinterpret_cast<uint64_t>(&weir_upcall)))
     return rip;
-  translate::add_translation_exit(reinterpret_cast<uint64_t>(&weir_notified));
+  // A handler's return looks for a point itself, and may empty the cache: it does not run there.
+  for (const uint64_t entry : {reinterpret_cast<uint64_t>(&weir_notified),
+                               reinterpret_cast<uint64_t>(weir_shown_sigreturn),
+                               reinterpret_cast<uint64_t>(weir_copied_sigreturn)})
+    translate::add_translation_exit(entry);
   uint64_t seen_at[ExecutionPoint::kWords] = {};
   for (unsigned i = 0; i < ExecutionPoint::kWords && point->address[i]; i++)
     seen_at[i] = look_at(task, point->address[i]);

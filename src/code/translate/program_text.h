@@ -28,7 +28,7 @@ struct TranslationExit {
 // An int3 that is none of Weir's: a debugger's, or the program's own.
 bool is_breakpoint(uint64_t rip);
 // The functions that enter the runtime are translation exits; at most kMaxTranslationExits, once.
-inline constexpr unsigned kMaxTranslationExits = 4;
+inline constexpr unsigned kMaxTranslationExits = 5;
 void add_translation_exit(uint64_t address);
 TranslationExit translation_exit_at(uint64_t rip);
 // translation_exit_at() for an address in `text`, which code_at() has returned.
